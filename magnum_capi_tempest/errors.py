@@ -1,0 +1,105 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Every error this project raises on purpose.
+
+One file, so that a person who reads a log can find what an error means. Each
+class carries its data as attributes and formats itself as one line: what,
+where, how long it waited, what was last seen, what to do next. The command
+line prints that line and exits with ``exit_code``; a traceback is for bugs.
+"""
+
+
+class MagnumCapiError(Exception):
+    """Base of all errors of this project.
+
+    :param what: what went wrong, without a final full stop.
+    :param where: file, URL, program or host that it concerns.
+    :param elapsed: seconds waited before giving up.
+    :param last_seen: last state observed.
+    :param hint: what the user can do next.
+    """
+
+    #: Exit code of the command line.
+    exit_code = 1
+
+    def __init__(self, what, *, where=None, elapsed=None, last_seen=None,
+                 hint=None):
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.elapsed = elapsed
+        self.last_seen = last_seen
+        self.hint = hint
+
+    def __str__(self):
+        text = self.what
+        if self.where is not None:
+            text += f' ({self.where})'
+        if self.elapsed is not None:
+            text += f', waited {self.elapsed:.1f} s'
+        if self.last_seen is not None:
+            text += f'; last seen: {self.last_seen}'
+        if self.hint is not None:
+            text += f'. {self.hint}'
+        return text
+
+
+class UsageError(MagnumCapiError):
+    """The caller asked for something that does not exist or cannot be."""
+
+    exit_code = 2
+
+
+class EnvironmentProblem(MagnumCapiError):
+    """This machine lacks something: a package, a port, disk, rights."""
+
+    exit_code = 3
+
+
+class WaitFailed(MagnumCapiError):
+    """What was waited for did not come.
+
+    :param state: what the last look returned, an object of the caller's.
+    """
+
+    def __init__(self, what, *, state=None, **kwargs):
+        super().__init__(what, **kwargs)
+        self.state = state
+
+
+class WaitTimeout(WaitFailed):
+    """What was waited for did not come in time."""
+
+
+class WaitAborted(WaitFailed):
+    """A state was seen from which what was waited for cannot come."""
+
+
+class CommandFailed(MagnumCapiError):
+    """An outside program failed or took too long.
+
+    :param argv: the command line, a list of strings.
+    :param returncode: exit code, None when it was stopped after ``timeout``.
+    :param output: the end of what it printed.
+    """
+
+    def __init__(self, argv, returncode, output, *, elapsed=None, hint=None):
+        how = ('did not end in time' if returncode is None
+               else f'failed with exit code {returncode}')
+        super().__init__(
+            f'{argv[0]} {how}', where=' '.join(map(str, argv)),
+            elapsed=elapsed, last_seen=output.strip()[-2000:] or None,
+            hint=hint)
+        self.argv = argv
+        self.returncode = returncode
+        self.output = output

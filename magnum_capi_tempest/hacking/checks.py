@@ -1,0 +1,166 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""House rules as flake8 checks; HACKING.rst lists them, tox.ini names them.
+
+Each check reads the syntax tree, not text: a rule that looks at lines is
+fooled by a line break, and then nobody trusts it. ``# noqa: MC101`` with a
+reason beside it is the way around one.
+"""
+
+import ast
+
+#: The module that may start programs, and those that may sleep.
+STARTS_PROGRAMS = ('magnum_capi_tempest/processes.py',)
+WAITS = ('magnum_capi_tempest/waiting.py', 'magnum_capi_tempest/progress.py')
+#: Tests that run against a cloud.
+CLOUD_TESTS = 'magnum_capi_tempest/tests/'
+
+_CLASS_FIXTURES = {
+    'setUpClass': 'skip_checks, setup_credentials, setup_clients or '
+                  'resource_setup',
+    'tearDownClass': 'addClassResourceCleanup',
+    'tearDown': 'addCleanup, right after the creation',
+}
+_MUTABLE_CALLS = {'list', 'dict', 'set', 'bytearray'}
+
+
+def no_bare_exception(tree, filename):
+    """MC101: an error has a type, so that its data can be read."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Raise):
+            continue
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        if _dotted(raised) in ('Exception', 'BaseException'):
+            yield _found(node, 'MC101: raise a class of '
+                         'magnum_capi_tempest.errors, not Exception')
+
+
+def no_class_fixtures(tree, filename):
+    """MC102: Tempest's class life cycle, like T105 of Tempest."""
+    if CLOUD_TESTS not in _path(filename):
+        return
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for item in node.body:
+            instead = _CLASS_FIXTURES.get(getattr(item, 'name', None))
+            if instead:
+                yield _found(item, f'MC102: {item.name} is not for Tempest '
+                             f'tests, use {instead}')
+
+
+def no_sleep(tree, filename):
+    """MC103: every wait is bounded and says what it last saw."""
+    if _path(filename).endswith(WAITS):
+        return
+    names = _imported(tree, 'time', 'sleep')
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _dotted(node.func) in names:
+            yield _found(node, 'MC103: use magnum_capi_tempest.waiting, it '
+                         'is bounded; do not sleep')
+
+
+def no_mutable_defaults(tree, filename):
+    """MC104: a default is evaluated once and shared by all calls."""
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef,
+                                 ast.Lambda)):
+            continue
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if (isinstance(default, (ast.List, ast.Dict, ast.Set,
+                                     ast.ListComp, ast.DictComp,
+                                     ast.SetComp))
+                    or isinstance(default, ast.Call)
+                    and (_dotted(default.func) in _MUTABLE_CALLS
+                         or _dotted(default.func).endswith('rand_name'))):
+                yield _found(default, 'MC104: this default is made once and '
+                             'shared by all calls, use None')
+
+
+def only_processes_starts_programs(tree, filename):
+    """MC105: a program is started with a timeout and a typed error."""
+    path = _path(filename)
+    if 'magnum_capi_tempest/' not in path or path.endswith(STARTS_PROGRAMS):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            modules = [node.module]
+            if node.module == 'os':
+                modules += [f'os.{alias.name}' for alias in node.names]
+        elif isinstance(node, ast.Call):
+            modules = [_dotted(node.func)]
+        else:
+            continue
+        for module in modules:
+            if (module.split('.')[0] == 'subprocess' and not isinstance(
+                    node, ast.Call)
+                    or module in ('os.system', 'os.popen')):
+                yield _found(node, 'MC105: use magnum_capi_tempest.processes,'
+                             ' it has a timeout and typed errors')
+
+
+def cloud_tests_have_ids(tree, filename):
+    """MC106: an id that survives renaming, unique by ``check-uuid``."""
+    if CLOUD_TESTS not in _path(filename):
+        return
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for item in node.body:
+            if (isinstance(item, ast.FunctionDef)
+                    and item.name.startswith('test_')
+                    and not any(_has_id(d) for d in item.decorator_list)):
+                yield _found(item, f'MC106: {item.name} needs '
+                             "@decorators.idempotent_id('<uuid>'), a literal")
+
+
+def _has_id(decorator):
+    return (isinstance(decorator, ast.Call)
+            and _dotted(decorator.func).endswith('idempotent_id')
+            and len(decorator.args) == 1
+            and isinstance(decorator.args[0], ast.Constant))
+
+
+def _path(filename):
+    return str(filename).replace('\\', '/')
+
+
+def _dotted(node):
+    """``a.b.c`` of a name or attribute, else an empty string."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ''
+    return '.'.join((node.id, *reversed(parts)))
+
+
+def _imported(tree, module, name):
+    """Every dotted name by which this file can call ``module.name``."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {f'{alias.asname or alias.name}.{name}'
+                      for alias in node.names if alias.name == module}
+        elif isinstance(node, ast.ImportFrom) and node.module == module:
+            names |= {alias.asname or alias.name
+                      for alias in node.names if alias.name == name}
+    return names
+
+
+def _found(node, text):
+    code, _, rest = text.partition(': ')
+    return node.lineno, node.col_offset, f'{code} {rest}', None

@@ -1,0 +1,133 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Two contract types for import-linter: which room may open which door.
+
+The contracts that import-linter has need every module to exist and forbid
+what somebody thought of. A house grows: here a room that is not built yet is
+no error, a new room has no doors until ``.importlinter`` gives it some, and
+a door is one line that reads like ARCHITECTURE: ``sandbox -> management``.
+"""
+
+import sys
+
+from importlinter import Contract
+from importlinter import ContractCheck
+from importlinter import fields
+from importlinter import output
+
+
+class DoorsContract(Contract):
+    """Rooms (children of the root package) import only through doors.
+
+    - ``root``: the root package.
+    - ``foundation``: rooms that every room may import; among themselves too.
+    - ``doors``: lines ``room -> room, room.module``; ``*`` for any room.
+    """
+
+    type_name = 'doors'
+    root = fields.StringField()
+    foundation = fields.ListField(subfield=fields.StringField())
+    doors = fields.ListField(subfield=fields.StringField())
+
+    def check(self, graph, verbose):
+        doors = _table(self.doors, '->')
+        foundation = {name.strip() for name in self.foundation}
+        broken = []
+        for importer, imported in _imports(graph):
+            if not (_within(importer, self.root)
+                    and _within(imported, self.root)):
+                continue
+            here, there = self._room(importer), self._room(imported)
+            below = imported[len(self.root) + 1:]
+            allowed = doors.get(here, set()) | foundation
+            if not (here == there or not there or '*' in allowed
+                    or any(_within(below, door) for door in allowed)):
+                broken.append((f'{here} -> {there}', importer, imported))
+        return _verdict(broken)
+
+    def render_broken_contract(self, check):
+        _show(check, 'There is no such door')
+
+    def _room(self, module):
+        return module[len(self.root) + 1:].partition('.')[0]
+
+
+class LibrariesContract(Contract):
+    """Modules use only the libraries given; the project itself is free.
+
+    - ``root``: the root package.
+    - ``libraries``: lines ``module: library, library`` with the module's
+      path below the root. ``stdlib`` is the standard library, ``-x`` takes
+      ``x`` out of it again.
+    """
+
+    type_name = 'libraries'
+    root = fields.StringField()
+    libraries = fields.ListField(subfield=fields.StringField())
+
+    def check(self, graph, verbose):
+        table = {f'{self.root}.{module}': allowed for module, allowed
+                 in _table(self.libraries, ':').items()}
+        broken = []
+        for importer, imported in _imports(graph):
+            if _within(imported, self.root):
+                continue
+            for module, allowed in table.items():
+                if _within(importer, module) and not _permits(
+                        allowed, imported.partition('.')[0]):
+                    broken.append((f'{module}: {imported}', importer,
+                                   imported))
+        return _verdict(broken)
+
+    def render_broken_contract(self, check):
+        _show(check, 'This library is not for this module')
+
+
+def _table(lines, separator):
+    table = {}
+    for line in lines:
+        left, found, right = line.partition(separator)
+        if not found:
+            raise ValueError(f'{line!r} has no {separator!r}')
+        table.setdefault(left.strip(), set()).update(
+            name.strip() for name in right.split(',') if name.strip())
+    return table
+
+
+def _imports(graph):
+    for importer in sorted(graph.modules):
+        for imported in sorted(graph.find_modules_directly_imported_by(
+                importer)):
+            yield importer, imported
+
+
+def _within(module, package):
+    return module == package or module.startswith(f'{package}.')
+
+
+def _permits(allowed, library):
+    if f'-{library}' in allowed:
+        return False
+    return library in allowed or (
+        'stdlib' in allowed and library in sys.stdlib_module_names)
+
+
+def _verdict(broken):
+    return ContractCheck(kept=not broken, metadata={'broken': broken})
+
+
+def _show(check, what):
+    for door, importer, imported in check.metadata['broken']:
+        output.print_error(f'{what}: {door}', bold=True)
+        output.print_error(f'{importer} imports {imported}')
+        output.new_line()

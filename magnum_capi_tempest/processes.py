@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Run an outside program to its end, with a timeout and a typed error."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+
+from magnum_capi_tempest import errors
+
+
+def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
+        hint=None, binary=False):
+    """Run a program and return what it printed.
+
+    The program gets a session of its own; after ``timeout``, and when the
+    caller is interrupted, the whole session is killed, so that no
+    grandchild stays behind.
+
+    :param argv: list of strings; secrets do not belong here.
+    :param timeout: seconds.
+    :param env: whole environment, the caller's own by default.
+    :param stdin: text for its standard input, nothing by default.
+    :param merge: return standard error with standard output.
+    :param binary: return bytes; standard input is bytes then, too.
+    :returns: standard output, str.
+    :raises CommandFailed: exit code not 0, or timeout.
+    :raises EnvironmentProblem: there is no such program.
+    """
+    argv = [str(a) for a in argv]
+    start = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            argv, env=env, cwd=cwd, start_new_session=True,
+            text=not binary, errors=None if binary else 'replace',
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if merge else subprocess.PIPE,
+            stdin=subprocess.PIPE if stdin is not None
+            else subprocess.DEVNULL)
+    except (FileNotFoundError, PermissionError) as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot run {argv[0]}: {e.strerror}', where=' '.join(argv),
+            hint=hint) from e
+    try:
+        out, err = process.communicate(stdin, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        _kill(process)
+        out, err = process.communicate()
+        raise errors.CommandFailed(
+            argv, None, _text(err) + _text(out),
+            elapsed=time.monotonic() - start, hint=hint) from None
+    except BaseException:
+        _kill(process)
+        process.wait()
+        raise
+    if process.returncode:
+        raise errors.CommandFailed(
+            argv, process.returncode, _text(err or out),
+            elapsed=time.monotonic() - start, hint=hint)
+    return out
+
+
+def attached(argv, *, env=None, cwd=None) -> int:
+    """Run a program on the user's terminal until it ends by itself.
+
+    It stays in the caller's process group, so that Ctrl-C reaches it; the
+    caller then waits until it has cleaned up.
+
+    :returns: its exit code.
+    :raises EnvironmentProblem: there is no such program.
+    """
+    argv = [str(a) for a in argv]
+    try:
+        process = subprocess.Popen(argv, env=env, cwd=cwd)
+    except (FileNotFoundError, PermissionError) as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot run {argv[0]}: {e.strerror}',
+            where=' '.join(argv)) from e
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.wait()
+        raise
+
+
+def _text(output):
+    if isinstance(output, bytes):
+        return output.decode(errors='replace')
+    return output or ''
+
+
+def _kill(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

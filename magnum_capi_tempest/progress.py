@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tells a person what goes on, on standard error, and nothing else.
+
+Long work calls :meth:`Progress.step` around each part; the default prints a
+line when a part ends (and, when it lasts, a sign of life), so that a log of a
+CI job reads well without a terminal.
+"""
+
+import contextlib
+import sys
+import threading
+import time
+
+
+class Progress:
+    """Prints timed lines to a stream.
+
+    :param stream: text stream, standard error by default.
+    :param patience: seconds after which a running step says that it still
+        runs; again after twice as long, and so on.
+    """
+
+    def __init__(self, stream=None, patience=2.0):
+        self._stream = stream
+        self._patience = patience
+        self._start = time.monotonic()
+        self._lock = threading.Lock()
+
+    def info(self, text):
+        """Print one line, with the seconds since this object was made."""
+        with self._lock:
+            stream = self._stream or sys.stderr
+            elapsed = time.monotonic() - self._start
+            print(f'[{elapsed:6.1f}s] {text}', file=stream, flush=True)
+
+    @contextlib.contextmanager
+    def step(self, what):
+        """Time a part of the work and say when it is done or has failed.
+
+        Yields a function ``note(text)`` for what the step is busy with.
+        """
+        begin = time.monotonic()
+        over = threading.Event()
+        busy = [what]
+
+        def life():
+            pause = self._patience
+            while not over.wait(pause):
+                self.info(f'{busy[0]} ... {time.monotonic() - begin:.0f} s')
+                pause = min(pause * 2, 60)
+
+        thread = threading.Thread(target=life, daemon=True)
+        thread.start()
+        try:
+            yield lambda text: busy.__setitem__(0, f'{what}: {text}')
+        except BaseException:
+            self.info(f'{what} FAILED after {time.monotonic() - begin:.1f} s')
+            raise
+        else:
+            self.info(f'{what}: {time.monotonic() - begin:.1f} s')
+        finally:
+            over.set()
+            thread.join()
+
+
+class Silent(Progress):
+    """Says nothing: for tests and for callers that show their own."""
+
+    def info(self, text):
+        pass

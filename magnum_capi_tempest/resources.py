@@ -1,0 +1,39 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Files of this project that are not Python: charts, Go sources, constraints.
+
+In a checkout (and in an editable install) they are where git has them; a
+wheel carries them as data files below ``share/magnum-capi-tempest``.
+"""
+
+import pathlib
+import sys
+
+from magnum_capi_tempest import errors
+
+
+def find(relative: str) -> pathlib.Path:
+    """Absolute path of a project file or folder.
+
+    :param relative: path from the top of the repository, ``charts/x``.
+    :raises EnvironmentProblem: the installation lacks it.
+    """
+    checkout = pathlib.Path(__file__).resolve().parent.parent
+    share = pathlib.Path(sys.prefix) / 'share' / 'magnum-capi-tempest'
+    for base in (checkout, share):
+        if (base / relative).exists():
+            return base / relative
+    raise errors.EnvironmentProblem(
+        f'This installation lacks {relative}', where=f'{checkout}, {share}',
+        hint='Install magnum-capi-tempest again, from a checkout with '
+             '"pip install -e ."')

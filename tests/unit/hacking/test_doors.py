@@ -1,0 +1,123 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The doors contract on small houses, and on this one."""
+
+import configparser
+import contextlib
+import io
+import pathlib
+
+import fixtures
+import grimp
+from importlinter import cli as importlinter
+import testtools
+
+from magnum_capi_tempest.hacking import doors
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+
+
+class DoorsTest(testtools.TestCase):
+
+    def broken(self, contract, *imports):
+        graph = grimp.ImportGraph()
+        for line in imports:
+            importer, imported = line.split(' -> ')
+            for module in (importer, imported):
+                if module not in graph.modules:
+                    graph.add_module(module)
+            graph.add_import(importer=importer, imported=imported)
+        check = contract.check(graph, verbose=False)
+        found = [door for door, _, _ in check.metadata['broken']]
+        self.assertEqual(not found, check.kept)
+        return found
+
+    def doors(self, *imports):
+        return self.broken(doors.DoorsContract('name', {}, {
+            'root': 'house', 'foundation': ['errors'],
+            'doors': ['cli -> *', 'sandbox -> management, discovery.model'],
+        }), *imports)
+
+    def test_doors(self):
+        self.assertEqual([], self.doors(
+            'house.cli.a -> house.sandbox.b',
+            'house.sandbox.a -> house.sandbox.b',
+            'house.sandbox.a -> house.management.b',
+            'house.sandbox.a -> house.discovery.model',
+            'house.management -> house.errors',
+            'house.management -> house',
+            'house.management -> requests'))
+
+    def test_no_door(self):
+        self.assertEqual(
+            ['management -> sandbox', 'sandbox -> cli',
+             'sandbox -> discovery'],
+            self.doors('house.sandbox.a -> house.discovery.resolve',
+                       'house.sandbox.a -> house.cli.b',
+                       'house.management -> house.sandbox.a'))
+
+    def test_new_room_has_no_doors(self):
+        self.assertEqual(['kitchen -> management'], self.doors(
+            'house.kitchen -> house.management'))
+
+    def test_foundation_opens_no_doors(self):
+        self.assertEqual(['errors -> cli'], self.doors(
+            'house.errors -> house.cli'))
+
+    def test_libraries(self):
+        contract = doors.LibrariesContract('name', {}, {
+            'root': 'house',
+            'libraries': ['a: stdlib, -subprocess, oslo_config']})
+
+        self.assertEqual(
+            ['house.a: requests', 'house.a: subprocess'],
+            self.broken(
+                contract, 'house.a -> requests', 'house.a.b -> subprocess',
+                'house.a -> oslo_config', 'house.a -> os',
+                'house.a -> house.b', 'house.b -> requests'))
+
+    def test_bad_line_is_named(self):
+        error = self.assertRaises(ValueError, doors._table, ['a b'], '->')
+
+        self.assertIn("'a b' has no '->'", str(error))
+
+
+class ThisHouseTest(testtools.TestCase):
+
+    def lint(self, config):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            code = importlinter.lint_imports(
+                config_filename=str(config), no_cache=True)
+        return code, out.getvalue()
+
+    def test_rules_hold(self):
+        code, out = self.lint(TOP / '.importlinter')
+
+        self.assertEqual(0, code, out)
+
+    def test_a_closed_door_is_red(self):
+        # Given the same house without the door from cli
+        config = configparser.ConfigParser()
+        config.read(TOP / '.importlinter')
+        contract = config['importlinter:contract:doors']
+        contract['doors'] = contract['doors'].replace('cli -> *', 'cli -> x')
+        folder = self.useFixture(fixtures.TempDir()).path
+        with open(pathlib.Path(folder) / 'x.ini', 'w') as stream:
+            config.write(stream)
+
+        # When the rules are checked
+        code, out = self.lint(stream.name)
+
+        # Then it says which door
+        self.assertEqual(1, code)
+        self.assertIn('There is no such door: cli -> report', out)

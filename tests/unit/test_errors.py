@@ -1,0 +1,50 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import testtools
+
+from magnum_capi_tempest import errors
+
+
+class ErrorsTest(testtools.TestCase):
+
+    def test_one_line_says_all_that_is_known(self):
+        error = errors.MagnumCapiError(
+            'No answer', where='http://here', elapsed=2.04,
+            last_seen='503', hint='Try again')
+
+        self.assertEqual('No answer (http://here), waited 2.0 s; '
+                         'last seen: 503. Try again', str(error))
+
+    def test_what_is_not_known_is_left_out(self):
+        self.assertEqual('No answer', str(errors.MagnumCapiError('No answer')))
+
+    def test_classes_have_their_exit_codes(self):
+        self.assertEqual(
+            (1, 2, 3),
+            (errors.MagnumCapiError.exit_code, errors.UsageError.exit_code,
+             errors.EnvironmentProblem.exit_code))
+
+    def test_failed_wait_carries_the_last_state(self):
+        for error in (errors.WaitTimeout, errors.WaitAborted):
+            self.assertEqual('broken', error('x', state='broken').state)
+
+    def test_command_that_failed_shows_the_end_of_its_output(self):
+        error = errors.CommandFailed(['helm', 'list'], 1, 'a' * 3000 + 'end')
+
+        self.assertEqual(2000, len(error.last_seen))
+        self.assertTrue(error.last_seen.endswith('end'))
+        self.assertIn('helm failed with exit code 1 (helm list)', str(error))
+
+    def test_command_that_was_stopped_says_so(self):
+        self.assertIn('did not end in time',
+                      str(errors.CommandFailed(['helm'], None, '')))

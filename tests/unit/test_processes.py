@@ -1,0 +1,131 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Programs of every Unix are run here: there is nothing else to test."""
+
+import os
+import pathlib
+import signal
+import sys
+import threading
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import waiting
+
+
+class RunTest(testtools.TestCase):
+
+    def test_returns_standard_output(self):
+        self.assertEqual('a\n', processes.run(
+            ['sh', '-c', 'echo a; echo b >&2'], timeout=10))
+
+    def test_merge(self):
+        self.assertEqual('a\nb\n', processes.run(
+            ['sh', '-c', 'echo a; echo b >&2'], timeout=10, merge=True))
+
+    def test_stdin_is_given_or_empty(self):
+        self.assertEqual('x', processes.run(['cat'], stdin='x', timeout=10))
+        self.assertEqual('', processes.run(['cat'], timeout=10))
+
+    def test_env_and_cwd(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+
+        out = processes.run(['/bin/sh', '-c', 'echo $A; pwd -P'], timeout=10,
+                            env={'A': 'b'}, cwd=folder)
+
+        self.assertEqual(['b', os.path.realpath(folder)], out.split())
+
+    def test_arguments_become_text(self):
+        self.assertEqual('/a 1\n', processes.run(
+            ['echo', pathlib.Path('/a'), 1], timeout=10))
+
+    def test_output_that_is_no_utf8(self):
+        self.assertEqual('\ufffd', processes.run(
+            [sys.executable, '-c',
+             'import sys; sys.stdout.buffer.write(b"\\xff")'], timeout=10))
+
+    def test_failure_carries_its_data(self):
+        error = self.assertRaises(
+            errors.CommandFailed, processes.run,
+            ['sh', '-c', 'echo out; echo why >&2; exit 7'], timeout=10,
+            hint='Do this')
+
+        self.assertEqual((7, 'why\n'), (error.returncode, error.output))
+        self.assertIn('sh failed with exit code 7', str(error))
+        self.assertIn('last seen: why. Do this', str(error))
+
+    def test_failure_without_standard_error_shows_the_output(self):
+        error = self.assertRaises(
+            errors.CommandFailed, processes.run,
+            ['sh', '-c', 'echo out; exit 7'], timeout=10)
+
+        self.assertEqual('out\n', error.output)
+
+    def test_unknown_program(self):
+        error = self.assertRaises(
+            errors.EnvironmentProblem, processes.run, ['/no/such', 'x'],
+            timeout=10, hint='Install it')
+
+        self.assertIn('Cannot run /no/such: No such file', str(error))
+        self.assertIn('Install it', str(error))
+
+    def test_timeout_kills_grandchildren_too(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        script = f'sleep 60 & echo $! > {folder}/pid; echo busy; wait'
+
+        error = self.assertRaises(
+            errors.CommandFailed, processes.run, ['sh', '-c', script],
+            timeout=0.5)
+
+        self.assertIsNone(error.returncode)
+        self.assertIn('did not end in time', str(error))
+        self.assertIn('busy', error.output)
+        self.assertGone(int((folder / 'pid').read_text()))
+
+    def test_interrupt_kills_the_program(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        pid = folder / 'pid'
+
+        def interrupt():
+            waiting.wait_for(
+                lambda: pid.exists() and pid.read_text().endswith('\n'),
+                done=bool, timeout=10, what='the program to start')
+            os.kill(os.getpid(), signal.SIGINT)
+
+        def work():
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            try:
+                processes.run(['sh', '-c', f'echo $$ > {pid}; exec sleep 60'],
+                              timeout=60)
+            finally:
+                thread.join()
+
+        handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, handler)
+        self.assertRaises(KeyboardInterrupt, work)
+        self.assertGone(int(pid.read_text()))
+
+    def assertGone(self, pid):
+        def state():
+            try:
+                stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
+            except OSError:
+                return None
+            # A killed orphan stays a zombie until init looks at it.
+            return stat.rpartition(')')[2].split()[0]
+        waiting.wait_for(state, done=lambda s: s in (None, 'Z', 'X'),
+                         timeout=10, what=f'process {pid} to end')

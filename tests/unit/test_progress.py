@@ -1,0 +1,97 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import io
+import threading
+import time
+
+import testtools
+
+from magnum_capi_tempest import progress
+
+
+class Stream(io.StringIO):
+    """Says when a text has come."""
+
+    def __init__(self, awaited):
+        super().__init__()
+        self._awaited = awaited
+        self.came = threading.Event()
+
+    def write(self, text):
+        if self._awaited in text:
+            self.came.set()
+        return super().write(text)
+
+
+class ProgressTest(testtools.TestCase):
+
+    def test_a_step_says_when_it_is_done(self):
+        out = io.StringIO()
+
+        with progress.Progress(out, patience=60).step('Fetch helm'):
+            pass
+
+        self.assertRegex(out.getvalue(),
+                         r'^\[ +0\.\ds\] Fetch helm: 0\.0 s\n$')
+
+    def test_a_step_says_that_it_failed_and_lets_the_error_through(self):
+        out = io.StringIO()
+
+        def work():
+            with progress.Progress(out, patience=60).step('Fetch helm'):
+                raise OSError('no')
+
+        self.assertRaises(OSError, work)
+        self.assertIn('Fetch helm FAILED after 0.0 s', out.getvalue())
+
+    def test_a_long_step_shows_what_it_is_busy_with(self):
+        out = Stream('Build: 3 of 7 ... 0 s')
+
+        with progress.Progress(out, patience=0.001).step('Build') as note:
+            note('3 of 7')
+            came = out.came.wait(10)
+
+        self.assertTrue(came)
+
+    def test_no_thread_stays(self):
+        before = threading.active_count()
+
+        with progress.Progress(io.StringIO()).step('x'):
+            self.assertEqual(before + 1, threading.active_count())
+
+        self.assertEqual(before, threading.active_count())
+
+    def test_lines_of_threads_do_not_mix(self):
+        out = io.StringIO()
+        shown = progress.Progress(out)
+        threads = [threading.Thread(
+            target=lambda: [shown.info('x' * 50) for _ in range(50)])
+            for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        lines = out.getvalue().splitlines()
+        self.assertEqual({'x' * 50}, {line[10:] for line in lines})
+        self.assertEqual(200, len(lines))
+
+    def test_silent(self):
+        out = io.StringIO()
+        begin = time.monotonic()
+
+        with progress.Silent(out).step('x'):
+            pass
+
+        self.assertEqual('', out.getvalue())
+        self.assertLess(time.monotonic() - begin, 2)
