@@ -1,0 +1,88 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Finds every process of a run, also after who started it was killed.
+
+Two marks. Processes inherit the variable ``MAGNUM_CAPI_RUN`` with the folder
+of their run. And they belong to the session of the run's supervisord, which
+is written down: a program that changes its title (setproctitle, Neutron)
+writes over its environment, and leaves no variable to be read in /proc.
+"""
+
+import contextlib
+import os
+import pathlib
+import signal
+
+from magnum_capi_tempest import waiting
+
+#: Environment variable by which every process of a run is known.
+MARK = 'MAGNUM_CAPI_RUN'
+
+_SESSION = 'session'
+
+
+def remember(directory, pid):
+    """Write down the session of a run's supervisord."""
+    (directory / _SESSION).write_text(str(os.getsid(pid)))
+
+
+def marked(directory: pathlib.Path) -> list[int]:
+    """Process ids of the run of ``directory``."""
+    try:
+        session = int((directory / _SESSION).read_text())
+    except (OSError, ValueError):
+        session = None
+    mark = f'{MARK}={directory}'.encode()
+    found = []
+    for entry in os.scandir('/proc'):
+        if entry.name.isdigit():
+            # It may have ended meanwhile, or belong to somebody else.
+            with contextlib.suppress(OSError):
+                if _belongs(int(entry.name), directory, mark, session):
+                    found.append(int(entry.name))
+    return found
+
+
+def _belongs(pid, directory, mark, session):
+    with open(f'/proc/{pid}/environ', 'rb') as f:
+        if mark in f.read().split(b'\0'):
+            return True
+    # The number of a session may have been given to another one since; its
+    # processes do not work in our folder.
+    return session is not None and os.getsid(pid) == session and \
+        pathlib.Path(os.readlink(f'/proc/{pid}/cwd')).is_relative_to(
+            directory)
+
+
+def sweep(directory: pathlib.Path, spare=None) -> list[int]:
+    """Kill every process of the run of ``directory``.
+
+    :param spare: a process id to leave alone.
+    :returns: process ids that were killed.
+    :raises WaitTimeout: some of them do not end.
+    """
+    killed = set()
+
+    def kill():
+        left = [p for p in marked(directory)
+                if p not in (os.getpid(), spare)]
+        # The lowest first: supervisord would start some programs again.
+        for pid in sorted(left):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+        return left
+
+    waiting.wait_for(kill, done=lambda left: not left, timeout=10,
+                     what=f'the processes of {directory} to end',
+                     pace=waiting.Pace(0.02, 1.5, 0.5))
+    return sorted(killed)

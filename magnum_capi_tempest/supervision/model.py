@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What must run, and what it does now."""
+
+import dataclasses
+import pathlib
+import typing
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A program that must run.
+
+    :param name: unique within a supervisor; also the name of its log.
+    :param argv: command line, absolute path first; no secrets.
+    :param ready: called without arguments until it returns true; None when
+        the program is ready as soon as it runs. It may raise OSError.
+    :param env: variables that it gets beside PATH, HOME, LANG, TMPDIR.
+    :param cwd: its working folder, the run's folder by default.
+    :param after: names of programs that must be ready before it starts.
+    :param stop_signal: name of the signal that stops it, without "SIG".
+    :param restart: start it again when it dies.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    ready: typing.Callable[[], bool] | None = None
+    env: typing.Mapping[str, str] = dataclasses.field(default_factory=dict)
+    cwd: pathlib.Path | None = None
+    after: tuple[str, ...] = ()
+    stop_signal: str = 'TERM'
+    restart: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Status:
+    """What a program does now; sizes in bytes, times in CPU seconds."""
+
+    name: str
+    state: str
+    pid: int | None
+    rss: int
+    cpu: float

@@ -1,0 +1,40 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Looks at programs from outside: memory, CPU time, the end of a log."""
+
+import contextlib
+import os
+
+
+def usage(pid, children=True):
+    """Bytes of memory and CPU seconds of a process and its children."""
+    import psutil
+    rss, cpu = 0, 0.0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        top = psutil.Process(pid)
+        for p in [top, *(top.children(recursive=True) if children else ())]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                rss += p.memory_info().rss
+                cpu += sum(p.cpu_times()[:2])
+    return rss, cpu
+
+
+def tail(path, lines=15):
+    """The last lines of a text file, empty when there is none."""
+    try:
+        with open(path, 'rb') as f:
+            f.seek(0, os.SEEK_END)
+            f.seek(max(0, f.tell() - 20000))
+            text = f.read().decode(errors='replace')
+    except FileNotFoundError:
+        return ''
+    return '\n'.join(text.splitlines()[-lines:])

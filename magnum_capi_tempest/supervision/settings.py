@@ -1,0 +1,102 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""supervisord's configuration files, and what they cannot express.
+
+Its [include] is a pattern, it expands %(name)s, some values twice, and it
+cuts a line where a comment may begin. What would be misread is refused.
+"""
+
+import configparser
+import os
+import re
+import shlex
+
+from magnum_capi_tempest import errors
+
+# sockaddr_un.sun_path has 108 bytes, the last one is zero (unix(7)).
+_LONGEST_SOCKET_PATH = 107
+
+_UNFIT = re.compile(r'[%*?\[\n]| [;#]')
+_COMMENT = re.compile(r' [;#]|\n')
+
+
+def check(directory, socket):
+    """Whether supervisord can work in a folder.
+
+    :raises UsageError: its path is too long or has an unfit character.
+    """
+    if len(os.fsencode(socket)) > _LONGEST_SOCKET_PATH:
+        raise errors.UsageError(
+            'The path is too long for a socket '
+            f'(over {_LONGEST_SOCKET_PATH} bytes)', where=socket,
+            hint='Choose a shorter folder')
+    if _UNFIT.search(str(directory)):
+        raise errors.UsageError(
+            'supervisord cannot work in a folder with % * ? [ " ;" '
+            'or " #" in its path', where=directory,
+            hint='Choose another folder')
+
+
+def write_daemon(path, directory, socket):
+    """Write the file of supervisord itself."""
+    _write(path, {
+        'unix_http_server': {'file': socket, 'chmod': '0600'},
+        'supervisord': {
+            'logfile': directory / 'log' / 'supervisord.log',
+            'pidfile': directory / 'supervisord.pid',
+            'childlogdir': directory / 'log',
+            'directory': directory, 'umask': '077'},
+        'rpcinterface:supervisor': {
+            'supervisor.rpcinterface_factory':
+            'supervisor.rpcinterface:make_main_rpcinterface'},
+        # Relative: it is a list, divided by spaces.
+        'include': {'files': 'programs/*.conf'}})
+
+
+def write_program(path, program, directory, log):
+    """Write the file of one :class:`.model.Program`.
+
+    :raises UsageError: a value that supervisord would misread.
+    """
+    for key, value in program.env.items():
+        if '"' in value or value != value.strip("'"):
+            raise errors.UsageError(
+                f'Supervisor cannot take this value of {key}: {value}')
+    _write(path, {
+        f'program:{program.name}': {
+            'command': shlex.join(map(str, program.argv)),
+            'directory': program.cwd or directory,
+            'environment': ','.join(
+                f'{k}="{v}"' for k, v in program.env.items()),
+            'autostart': 'false',
+            'autorestart': 'true' if program.restart else 'false',
+            'startsecs': '0', 'startretries': '0',
+            'stopsignal': program.stop_signal, 'stopwaitsecs': '4',
+            'stopasgroup': 'true', 'killasgroup': 'true',
+            'redirect_stderr': 'true', 'stdout_logfile': log,
+            'stdout_logfile_maxbytes': '50MB',
+            'stdout_logfile_backups': '1'}})
+
+
+def _write(path, sections):
+    config = configparser.RawConfigParser()
+    for name, values in sections.items():
+        values = {k: str(v).replace('%', '%%') for k, v in values.items()}
+        for key, value in values.items():
+            if _COMMENT.search(value):
+                raise errors.UsageError(
+                    f'Supervisor cannot take this value of {key}: {value}')
+        config[name] = values
+    temporary = path.with_suffix('.new')
+    with open(temporary, 'w') as f:
+        config.write(f)
+    temporary.rename(path)

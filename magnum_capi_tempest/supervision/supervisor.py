@@ -1,0 +1,218 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Talks to supervisord: starts it, starts programs, waits, ends all."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import threading
+import time
+import xmlrpc.client
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.supervision import model
+from magnum_capi_tempest.supervision import observation
+from magnum_capi_tempest.supervision import settings
+from magnum_capi_tempest import waiting
+
+_DEAD = ('EXITED', 'FATAL', 'BACKOFF', 'STOPPED', 'UNKNOWN')
+
+
+class Supervisor:
+    """The programs of one folder.
+
+    :param directory: folder of the run; it gets ``supervisor.sock``,
+        ``supervisord.conf``, ``programs/`` and ``log/``.
+    :raises UsageError: the path of the folder is too long for a socket.
+    """
+
+    def __init__(self, directory: pathlib.Path):
+        self.directory = pathlib.Path(directory)
+        self._socket = self.directory / 'supervisor.sock'
+        self._config = self.directory / 'supervisord.conf'
+        self._lock = threading.Lock()
+        settings.check(self.directory, self._socket)
+
+    def running(self) -> bool:
+        """Whether supervisord answers."""
+        try:
+            return self._call('getState')['statename'] == 'RUNNING'
+        except (OSError, xmlrpc.client.Fault):
+            return False
+
+    def start(self):
+        """Start supervisord, unless it runs."""
+        if self.running():
+            return
+        # Left by an earlier supervisord; they may say something else now.
+        shutil.rmtree(self.directory / 'programs', ignore_errors=True)
+        for name in ('programs', 'log'):
+            (self.directory / name).mkdir(parents=True, exist_ok=True)
+        settings.write_daemon(self._config, self.directory, self._socket)
+        processes.run(
+            [sys.executable, '-m', 'supervisor.supervisord', '-c',
+             self._config], env=self._environment(), timeout=30)
+        waiting.wait_for(self.running, done=bool, timeout=30,
+                         what=f'supervisord in {self.directory}')
+        runmarks.remember(self.directory, self._call('getPID'))
+
+    def _environment(self):
+        keep = ('PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'USER', 'TZ')
+        env = {k: os.environ[k] for k in keep if k in os.environ}
+        env[runmarks.MARK] = str(self.directory)
+        return env
+
+    def launch(self, programs, timeout, progress):
+        """Start programs that do not run and wait until all are ready.
+
+        :param programs: list of :class:`.model.Program`; those named in
+            ``after`` are part of the list or were launched before.
+        :param timeout: seconds for all of them.
+        :raises WaitTimeout: naming the programs that are not ready.
+        :raises WaitAborted: a program ended; with the end of its log.
+        """
+        mine = {p.name for p in programs}
+        began, ready = {}, set()
+
+        def poll():
+            states = self._states()
+            for p in programs:
+                if p.name in began or mine.intersection(p.after) - ready:
+                    continue
+                if states.get(p.name) != 'RUNNING':
+                    self._run(p, known=p.name in states)
+                began[p.name] = time.monotonic()
+            states = self._states()
+            for p in programs:
+                if p.name not in began or p.name in ready:
+                    continue
+                if states.get(p.name) in _DEAD and not p.restart:
+                    return f'{p.name} has ended'
+                if _probe(p):
+                    ready.add(p.name)
+                    seconds = time.monotonic() - began[p.name]
+                    progress.info(f'  {p.name} ready after {seconds:.1f} s')
+            return mine - ready
+
+        def failed(state):
+            if not isinstance(state, str):
+                return None
+            name = state.split()[0]
+            return (f'{state}; the end of {self.log(name)}:\n'
+                    + observation.tail(self.log(name)))
+
+        waiting.wait_for(
+            poll, done=lambda s: not s, failed=failed, timeout=timeout,
+            what=', '.join(sorted(mine)),
+            describe=lambda s: s if isinstance(s, str)
+            else f'not ready: {", ".join(sorted(s))}',
+            pace=waiting.Pace(0.05, 1.2, 0.3),
+            hint=f'Logs are in {self.directory / "log"}')
+
+    def _run(self, program, known):
+        with self._lock:
+            if not known:
+                self._add(program)
+            try:
+                self._call('startProcess', program.name, False)
+            except xmlrpc.client.Fault as e:
+                raise errors.EnvironmentProblem(
+                    f'Cannot start {program.name}: {e.faultString}',
+                    where=program.argv[0]) from e
+
+    def _add(self, program):
+        settings.write_program(
+            self.directory / 'programs' / f'{program.name}.conf', program,
+            self.directory, self.log(program.name))
+        self._call('reloadConfig')
+        self._call('addProcessGroup', program.name)
+
+    def _states(self):
+        return {i['name']: i['statename']
+                for i in self._call('getAllProcessInfo')}
+
+    def status(self) -> list[model.Status]:
+        """What every program does, helpers of a program counted with it."""
+        found = []
+        for info in self._call('getAllProcessInfo'):
+            pid = info['pid'] or None
+            found.append(model.Status(
+                info['name'], info['statename'], pid,
+                *(observation.usage(pid) if pid else (0, 0.0))))
+        pid = self._call('getPID')
+        found.append(model.Status('supervisord', 'RUNNING', pid,
+                                  *observation.usage(pid, children=False)))
+        return found
+
+    def stop(self, *names):
+        """Stop programs; those that do not run are left alone."""
+        for name in names:
+            with contextlib.suppress(xmlrpc.client.Fault):
+                self._call('stopProcess', name, True)
+
+    def restart(self, program, timeout, progress):
+        """Stop a program, start it again and wait until it is ready."""
+        self.stop(program.name)
+        self.launch([program], timeout, progress)
+
+    def signal(self, name, signal_name):
+        """Send a signal, for example ``KILL``, to one program's group."""
+        for info in self._call('getAllProcessInfo'):
+            if info['name'] == name and info['pid']:
+                os.killpg(info['pid'], signal.Signals[f'SIG{signal_name}'])
+
+    def log(self, name) -> pathlib.Path:
+        """Path of what a program prints."""
+        return self.directory / 'log' / f'{name}.log'
+
+    def shutdown(self):
+        """End everything; nothing of this folder runs afterwards.
+
+        The state of a run is thrown away with it, so that nobody has to
+        wait for an orderly end.
+        """
+        with contextlib.suppress(OSError):
+            # supervisord last: as the parent, it clears the ended ones away.
+            runmarks.sweep(self.directory, spare=self._call('getPID'))
+            self._call('shutdown')
+            with contextlib.suppress(errors.WaitTimeout):
+                waiting.wait_for(
+                    lambda: runmarks.marked(self.directory), timeout=2,
+                    done=lambda left: not left, what='supervisord to end')
+        runmarks.sweep(self.directory)
+        for path in (self._socket, self.directory / 'supervisord.pid'):
+            path.unlink(missing_ok=True)
+
+    def _call(self, method, *arguments):
+        # Imported here: the machines that only run tests do not have it.
+        from supervisor import xmlrpc as supervisor_xmlrpc
+        transport = supervisor_xmlrpc.SupervisorTransport(
+            None, None, f'unix://{self._socket}')
+        try:
+            proxy = xmlrpc.client.ServerProxy('http://localhost', transport)
+            return getattr(proxy.supervisor, method)(*arguments)
+        finally:
+            transport.close()
+
+
+def _probe(program):
+    if program.ready is None:
+        return True
+    try:
+        return program.ready()
+    except OSError:
+        return False

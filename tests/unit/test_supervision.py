@@ -1,0 +1,396 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Programs of every Unix under a real supervisord."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import fixtures
+import testtools
+from testtools import matchers
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest import supervision
+from magnum_capi_tempest import waiting
+from tests.unit import test_runmarks
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(self.useFixture(
+            fixtures.TempDir(rootdir='/tmp')).path).resolve()
+        self.supervisor = self.supervise('run')
+
+    def supervise(self, name):
+        (self.base / name).mkdir(exist_ok=True)
+        supervisor = supervision.Supervisor(self.base / name)
+        self.addCleanup(supervisor.shutdown)
+        return supervisor
+
+    def shell(self, name, script='exec sleep 60', **kwargs):
+        return supervision.Program(name, ('/bin/sh', '-c', script), **kwargs)
+
+    def launch(self, *programs, timeout=10, supervisor=None):
+        supervisor = supervisor or self.supervisor
+        supervisor.start()
+        supervisor.launch(programs, timeout, progress.Silent())
+
+    def pids(self):
+        return {s.name: s.pid for s in self.supervisor.status()}
+
+    def states(self):
+        return {s.name: s.state for s in self.supervisor.status()}
+
+    def file(self, name):
+        """A readiness probe: the program has made this file."""
+        return (self.supervisor.directory / name).exists
+
+
+class _Shared(_Base):
+    """One supervisord for all tests of a class: a start costs 0.3 s."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = fixtures.TempDir(rootdir='/tmp')
+        folder.setUp()
+        cls.addClassCleanup(folder.cleanUp)
+        cls.shared = supervision.Supervisor(
+            pathlib.Path(folder.path).resolve())
+        cls.addClassCleanup(cls.shared.shutdown)
+        cls.shared.start()
+
+    def supervise(self, name):
+        self.addCleanup(self._clear)
+        return self.shared
+
+    def _clear(self):
+        names = set(self.states()) - {'supervisord'}
+        self.shared.stop(*names)
+        for name in names:
+            self.shared._call('removeProcessGroup', name)
+            (self.shared.directory / 'programs' / f'{name}.conf').unlink()
+        for path in self.shared.directory.iterdir():
+            if path.name not in ('log', 'programs', 'supervisor.sock',
+                                 'supervisord.conf', 'supervisord.pid',
+                                 'session'):
+                path.unlink()
+
+
+class LaunchTest(_Shared):
+
+    def test_one_after_the_other(self):
+        told = []
+
+        def ready(name):
+            def probe():
+                told.append((name, set(self.states()) - {'supervisord'}))
+                return True
+            return probe
+
+        self.launch(
+            self.shell('third', ready=ready('third'),
+                       after=('first', 'second')),
+            self.shell('first', ready=ready('first')),
+            self.shell('second', ready=ready('second'), after=('first',)))
+        self.assertEqual(
+            [('first', {'first'}), ('second', {'first', 'second'}),
+             ('third', {'first', 'second', 'third'})], told)
+
+    def test_after_one_that_was_launched_before(self):
+        self.launch(self.shell('first'))
+        self.launch(self.shell('second', after=('first',)))
+        self.assertEqual('RUNNING', self.states()['second'])
+
+    def test_what_runs_is_left_alone(self):
+        self.launch(self.shell('one'))
+        before = self.pids()
+        self.launch(self.shell('one'))
+        self.assertEqual(before, self.pids())
+
+    def test_what_has_ended_is_started_again(self):
+        self.launch(self.shell('one'))
+        before = self.pids()
+        self.supervisor.stop('one')
+        self.assertEqual('STOPPED', self.states()['one'])
+        self.launch(self.shell('one'))
+        self.assertNotEqual(before['one'], self.pids()['one'])
+
+    def test_ended_program_with_the_end_of_its_log(self):
+        e = self.assertRaises(
+            errors.WaitAborted, self.launch,
+            self.shell('etcd', 'echo first; echo no disk >&2; exit 3',
+                       ready=lambda: False))
+        self.assertIn('etcd has ended', str(e))
+        self.assertIn('first\nno disk', str(e))
+        self.assertIn(str(self.supervisor.log('etcd')), str(e))
+
+    def test_timeout_names_what_is_not_ready(self):
+        e = self.assertRaises(
+            errors.WaitTimeout, self.launch, self.shell('good'),
+            self.shell('bad', ready=lambda: False), timeout=0.3)
+        self.assertIn('not ready: bad', str(e))
+        self.assertIn(str(self.supervisor.directory / 'log'), str(e))
+
+    def test_refused_connection_is_not_ready_yet(self):
+        tries = []
+
+        def probe():
+            tries.append(1)
+            if len(tries) < 3:
+                raise ConnectionRefusedError
+            return True
+
+        self.launch(self.shell('one', ready=probe))
+        self.assertEqual(3, len(tries))
+
+    def test_program_that_is_not_there(self):
+        e = self.assertRaises(
+            errors.EnvironmentProblem, self.launch,
+            supervision.Program('ghost', ('/no/such/program',)))
+        self.assertIn('Cannot start ghost', str(e))
+        self.assertIn('/no/such/program', str(e))
+
+    def test_one_that_may_die_is_started_again(self):
+        self.launch(self.shell(
+            'moody', 'echo x >> lives; test $(wc -l < lives) = 2 '
+            '&& touch up && exec sleep 60', restart=True,
+            ready=self.file('up')))
+        self.assertEqual('RUNNING', self.states()['moody'])
+
+    def test_environment(self):
+        os.environ['SECRET_OF_THE_USER'] = 'x'
+        self.addCleanup(os.environ.pop, 'SECRET_OF_THE_USER')
+        value = "50% of; this, isn't = that;"
+        self.launch(self.shell(
+            'one', 'env > env.new; mv env.new env; exec sleep 60',
+            env={'OWN': value}, ready=self.file('env')))
+        found = (self.supervisor.directory / 'env').read_text()
+        self.assertIn(f'OWN={value}\n', found)
+        self.assertIn(
+            f'{runmarks.MARK}={self.supervisor.directory}\n', found)
+        self.assertNotIn('SECRET_OF_THE_USER', found)
+
+    def test_arguments_are_kept_as_they_are(self):
+        arguments = ('100%(x)s', 'a;b', "it's", '"q"', 'a b', '', '$HOME')
+        script = ('import os, sys; open("new", "w").write(repr(sys.argv[1:]))'
+                  '; os.rename("new", "argv"); os.execv("/bin/sleep", '
+                  '["sleep", "60"])')
+        self.launch(supervision.Program(
+            'one', (sys.executable, '-c', script, *arguments),
+            ready=self.file('argv')))
+        self.assertEqual(repr([*arguments]), (
+            self.supervisor.directory / 'argv').read_text())
+
+    def test_values_that_supervisor_would_change_are_refused(self):
+        self.supervisor.start()
+        for value in ('a ;b', 'a #b', 'two\nlines', 'say "hi"', "'quoted'"):
+            with self.subTest(value):
+                self.assertRaises(
+                    errors.UsageError, self.launch,
+                    self.shell('one', env={'OWN': value}))
+
+
+class FolderTest(_Base):
+
+    def test_odd_name(self):
+        supervisor = self.supervise('of Zoë\'s; "a]b", $HOME')
+        self.launch(self.shell('one'), supervisor=supervisor)
+        self.assertEqual(['one', 'supervisord'], sorted(
+            s.name for s in supervisor.status()))
+
+    def test_names_that_supervisord_cannot_take(self):
+        for name in ('50%', '[x]', 'a*', 'what?', 'a ;b', 'a #b', 'a\nb'):
+            with self.subTest(name):
+                self.assertRaises(errors.UsageError, supervision.Supervisor,
+                                  self.base / name)
+
+    def test_path_too_long_for_a_socket(self):
+        room = 107 - len(os.fsencode(self.base / 'x' / 'supervisor.sock'))
+        supervision.Supervisor(self.base / ('x' * (room + 1)))
+        e = self.assertRaises(
+            errors.UsageError, supervision.Supervisor,
+            self.base / ('x' * (room + 2)))
+        self.assertIn('over 107 bytes', str(e))
+
+    def test_nothing_for_others(self):
+        self.launch(self.shell('one', 'echo secret; exec sleep 60'))
+        for path in (self.supervisor.directory / 'supervisor.sock',
+                     self.supervisor.log('one')):
+            self.assertEqual(0, path.stat().st_mode & 0o077, path)
+
+
+class StatusTest(_Shared):
+
+    def test_helpers_are_counted_with_their_program(self):
+        script = (f'{sys.executable} -c "x = bytearray(60 << 20); '
+                  'open(\'up\', \'w\'); import time; time.sleep(60)" & wait')
+        self.launch(self.shell('parent', script, ready=self.file('up')))
+        found = {s.name: s for s in self.supervisor.status()}
+        self.assertThat(found['parent'].rss, matchers.GreaterThan(60 << 20))
+        self.assertThat(found['supervisord'].rss,
+                        matchers.LessThan(60 << 20))
+
+    def test_an_ended_program(self):
+        self.launch(self.shell('one'))
+        self.supervisor.signal('one', 'KILL')
+        self.wait_for('one', 'EXITED')
+        found, = [s for s in self.supervisor.status() if s.name == 'one']
+        self.assertEqual((None, 0, 0.0), (found.pid, found.rss, found.cpu))
+
+    def wait_for(self, name, state):
+        waiting.wait_for(lambda: self.states()[name],
+                         done=lambda s: s == state, timeout=10,
+                         what=f'{name} to be {state}')
+
+    def test_restart(self):
+        one = self.shell('one')
+        self.launch(one)
+        before = self.pids()['one']
+        self.supervisor.restart(one, 10, progress.Silent())
+        self.assertNotEqual(before, self.pids()['one'])
+        self.assertEqual('RUNNING', self.states()['one'])
+
+    def test_stop_of_what_does_not_run(self):
+        self.launch(self.shell('one'))
+        self.supervisor.stop('one', 'one', 'unknown')
+        self.assertEqual('STOPPED', self.states()['one'])
+
+    def test_second_start_changes_nothing(self):
+        before = self.pids()
+        self.supervisor.start()
+        self.assertEqual(before, self.pids())
+
+
+class ShutdownTest(_Base):
+
+    def assert_nothing_runs(self, *files):
+        """The programs wrote their process ids into files."""
+        self.assertEqual([], runmarks.marked(self.supervisor.directory))
+        for file in files:
+            pid = int((self.supervisor.directory / file).read_text())
+            self.assertFalse(pathlib.Path(f'/proc/{pid}').exists()
+                             and self.alive(pid), file)
+        for name in ('supervisor.sock', 'supervisord.pid'):
+            self.assertFalse((self.supervisor.directory / name).exists())
+
+    def alive(self, pid):
+        stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
+        # A killed orphan stays a zombie until init looks at it.
+        return stat.rpartition(')')[2].split()[0] not in 'ZX'
+
+    def test_grandchildren(self):
+        self.launch(self.shell(
+            'parent', 'sleep 60 & echo $! > a; '
+            'setsid sh -c "echo \\$\\$ > b; touch up; exec sleep 60" & wait',
+            ready=self.file('up')))
+        self.supervisor.shutdown()
+        self.assert_nothing_runs('a', 'b')
+
+    def test_a_daemon_that_its_program_left_behind(self):
+        """As epmd of RabbitMQ does."""
+        self.launch(self.shell(
+            'parent', 'cd /; setsid sh -c "echo \\$\\$ > $OUT/daemon; '
+            'exec sleep 60" & while ! test -s $OUT/daemon; do :; done; '
+            'touch $OUT/up; exec sleep 60',
+            env={'OUT': str(self.supervisor.directory)},
+            ready=self.file('up')))
+        self.supervisor.stop('parent')
+        daemon = int((self.supervisor.directory / 'daemon').read_text())
+        self.assertIn(daemon, runmarks.marked(self.supervisor.directory))
+        self.supervisor.shutdown()
+        self.assert_nothing_runs('daemon')
+
+    def launch_forgetful(self):
+        """As Neutron, with setproctitle."""
+        path = self.base / 'forgetful.py'
+        path.write_text(test_runmarks.FORGETFUL)
+        self.launch(self.shell(
+            'neutron', f'echo $$ > pid; exec {sys.executable} -u {path} > up',
+            ready=lambda: (self.supervisor.directory
+                           / 'up').read_text() != ''))
+
+    def test_one_that_overwrites_its_environment(self):
+        self.launch_forgetful()
+        self.supervisor.shutdown()
+        self.assert_nothing_runs('pid')
+
+    def test_after_supervisord_was_killed(self):
+        self.launch_forgetful()
+        self.kill_supervisord()
+        self.supervisor.shutdown()
+        self.assert_nothing_runs('pid')
+
+    def test_sweep_after_supervisord_was_killed(self):
+        self.launch(self.shell('one'), self.shell('two'))
+        mine = self.pids()
+        self.kill_supervisord()
+        killed = runmarks.sweep(self.supervisor.directory)
+        self.assertEqual({mine['one'], mine['two']}, set(killed))
+
+    def kill_supervisord(self):
+        os.kill(self.pids()['supervisord'], signal.SIGKILL)
+        waiting.wait_for(self.supervisor.running, done=lambda r: not r,
+                         timeout=10, what='supervisord to be gone')
+
+    def test_a_shell_of_the_user_in_the_folder_lives_on(self):
+        self.launch(self.shell('one'))
+        with subprocess.Popen(['/bin/sleep', '60'],
+                              cwd=self.supervisor.directory) as shell:
+            self.addCleanup(shell.kill)
+            self.supervisor.shutdown()
+            self.assertIsNone(shell.poll())
+            shell.kill()
+
+    def test_running(self):
+        self.assertFalse(self.supervisor.running())
+        self.supervisor.start()
+        self.assertTrue(self.supervisor.running())
+        self.supervisor.shutdown()
+        self.assertFalse(self.supervisor.running())
+
+    def test_nothing_to_shut_down(self):
+        self.supervisor.shutdown()
+        self.assertEqual([], list(self.supervisor.directory.iterdir()))
+
+    def test_the_next_one_starts_with_nothing(self):
+        self.launch(self.shell('one'))
+        self.supervisor.shutdown()
+        self.supervisor.start()
+        self.assertEqual({'supervisord'}, set(self.states()))
+
+
+class TailTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'log'
+
+    def test_last_lines(self):
+        self.path.write_text('1\n2\n3\n')
+        self.assertEqual('2\n3', supervision.tail(self.path, 2))
+
+    def test_large_file_with_broken_text(self):
+        self.path.write_bytes(b'\xff\n' * 50000 + b'end\n')
+        self.assertEqual('\ufffd\nend', supervision.tail(self.path, 2))
+
+    def test_no_file(self):
+        self.assertEqual('', supervision.tail(self.path))
