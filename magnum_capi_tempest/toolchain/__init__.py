@@ -1,0 +1,76 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Pinned outside programs: find, download or build, verify, keep.
+
+The door of this room. What is pinned is in ``pins.toml``; Go itself and the
+files of Go modules are in :mod:`magnum_capi_tempest.toolchain.go`.
+"""
+
+import pathlib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import progress as progress_
+from magnum_capi_tempest.toolchain import cache
+from magnum_capi_tempest.toolchain import download
+from magnum_capi_tempest.toolchain import pins
+from magnum_capi_tempest.toolchain import resolve
+
+#: Release hosts that did not answer are not asked again in this run.
+_HOSTS = download.Hosts()
+
+
+def names() -> list[str]:
+    """All pinned programs, in the order of ``pins.toml``."""
+    return list(pins.load().programs)
+
+
+def ensure(names, progress=None) -> dict[str, pathlib.Path]:
+    """Get programs, one after the other, each in its pinned version.
+
+    :param names: iterable of program names, keys of ``pins.toml``.
+    :param progress: told about everything longer than 2 s.
+    :returns: absolute path of each.
+    :raises UsageError: a name is not pinned; nothing was done then.
+    :raises EnvironmentProblem: a program can neither be downloaded nor
+        built here, or there is no disk space.
+    :raises CommandFailed: a build failed.
+    """
+    names = list(names)
+    known = pins.load().programs
+    unknown = [n for n in names if n not in known]
+    if unknown:
+        raise errors.UsageError(
+            f'Unknown program {", ".join(unknown)}',
+            hint=f'Known are: {", ".join(known)}')
+    resolver = _resolver(progress or progress_.Progress())
+    return {name: resolver.get(name) for name in names}
+
+
+def describe() -> list[resolve.State]:
+    """What of the pinned programs is there, and where."""
+    return _resolver(progress_.Silent()).describe()
+
+
+def clean() -> int:
+    """Remove all that was downloaded or built; returns the bytes freed.
+
+    Go's own caches and programs on PATH are not touched.
+
+    :raises EnvironmentProblem: another process makes a program just now.
+    """
+    return cache.Store().clean()
+
+
+def _resolver(progress):
+    return resolve.Resolver(
+        pins.load(), cache.Store(), progress, hosts=_HOSTS)

