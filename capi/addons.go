@@ -1,0 +1,193 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions/deprecated/v1beta1"
+	capicontrollerutil "sigs.k8s.io/cluster-api/util/controller"
+)
+
+// The kinds of the addon provider of capi-helm-charts
+// (github.com/azimuth-cloud/cluster-api-addon-provider).
+var (
+	addonsGV    = schema.GroupVersion{Group: "addons.stackhpc.com", Version: "v1alpha1"}
+	helmRelease = addonsGV.WithKind("HelmRelease")
+	manifests   = addonsGV.WithKind("Manifests")
+)
+
+const (
+	addonClusterLabel = "addons.stackhpc.com/cluster" // set by the addon provider, read by drivers
+	phasePending      = "Pending"
+	phaseInstalling   = "Installing"
+	phaseDeployed     = "Deployed"
+	phaseFailed       = "Failed"
+)
+
+// addons adds the stand-in for the addon provider.
+func (p *providers) addons(ctx context.Context) {
+	for _, gvk := range []schema.GroupVersionKind{helmRelease, manifests} {
+		r := &addons{client: p.client, gvk: gvk, behaviours: p.options.behaviours, now: now}
+		must(capicontrollerutil.NewControllerManagedBy(p.mgr, ctrl.LoggerFrom(ctx)).Named("addon-"+gvk.Kind).
+			For(newObject(gvk)).WithOptions(p.controllerOptions()).
+			Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster)).
+			Complete(ctx, r), "controller "+gvk.Kind)
+	}
+}
+
+// addons installs nothing: it moves an addon through the phases the addon
+// provider would report.
+type addons struct {
+	client     client.Client
+	gvk        schema.GroupVersionKind
+	behaviours behaviours
+	now        func() time.Time
+}
+
+func (r *addons) ofCluster(ctx context.Context, o client.Object) []ctrl.Request {
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(listKind(r.gvk))
+	if err := r.client.List(ctx, l, client.InNamespace(o.GetNamespace())); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Addons of a Cluster", "cluster", client.ObjectKeyFromObject(o))
+		return nil
+	}
+	var reqs []ctrl.Request
+	for i := range l.Items {
+		if nested(&l.Items[i], "spec", "clusterName") == o.GetName() {
+			reqs = append(reqs, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&l.Items[i])})
+		}
+	}
+	return reqs
+}
+
+func (r *addons) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	o := newObject(r.gvk)
+	if err := r.client.Get(ctx, req.NamespacedName, o); err != nil || o.GetDeletionTimestamp() != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	cluster := &clusterv1.Cluster{}
+	key := client.ObjectKey{Namespace: o.GetNamespace(), Name: nested(o, "spec", "clusterName")}
+	if err := r.client.Get(ctx, key, cluster); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err) // the watch of Clusters wakes it
+	}
+	flavors, err := controlPlaneFlavors(ctx, r.client, cluster)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	b := r.behaviours.of(flavors...)
+	if isCNI(o) {
+		// Without a network no node gets ready, and no driver gets as far
+		// as to look at addons.
+		b.AddonPhase = ""
+	}
+	b, err = b.with(o.GetAnnotations())
+	if err != nil {
+		return ctrl.Result{}, reconcile.TerminalError(fmt.Errorf("%s %s: %w", r.gvk.Kind, req.Name, err))
+	}
+	before := o.DeepCopy()
+	adopt(o, cluster)
+	after := r.setPhase(o, cluster, b)
+	return ctrl.Result{RequeueAfter: after}, client.IgnoreNotFound(update(ctx, r.client, before, o))
+}
+
+// adopt sets label and owner as the addon provider does when it sees an addon
+// first (init_metadata of its v1alpha1 models).
+func adopt(o *unstructured.Unstructured, cluster *clusterv1.Cluster) {
+	labels := o.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[addonClusterLabel] = cluster.Name
+	o.SetLabels(labels)
+	block := true
+	o.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: cluster.Name, UID: cluster.UID, BlockOwnerDeletion: &block,
+	}})
+}
+
+// setPhase sets the phase of an addon and returns when it changes next. The
+// time at which the installation could begin is recorded in an annotation, and
+// so an addon never goes back to Pending.
+func (r *addons) setPhase(o *unstructured.Unstructured, cluster *clusterv1.Cluster, b behaviour) time.Duration {
+	const record = "installing-since"
+	since, err := time.Parse(time.RFC3339Nano, o.GetAnnotations()[annotationPrefix+record])
+	if err != nil { // not there
+		if !installable(o, cluster) {
+			set(o, phasePending, "status", "phase")
+			return 0
+		}
+		since = r.now()
+		annotate(o, record, since.Format(time.RFC3339Nano))
+	}
+	if left := since.Add(time.Duration(b.AddonDelay)).Sub(r.now()); left > 0 {
+		set(o, phaseInstalling, "status", "phase")
+		return left
+	}
+	phase := b.AddonPhase
+	if phase == "" {
+		phase = phaseDeployed
+	}
+	set(o, phase, "status", "phase")
+	if phase == phaseFailed {
+		set(o, "failed by the sandbox (addonPhase)", "status", "failureMessage")
+	} else {
+		unstructured.RemoveNestedField(o.Object, "status", "failureMessage")
+	}
+	return 0
+}
+
+// installable is the addon provider's rule: a bootstrap addon needs an API
+// server, every other one a Ready cluster.
+func installable(o *unstructured.Unstructured, cluster *clusterv1.Cluster) bool {
+	if bootstrap, _, _ := unstructured.NestedBool(o.Object, "spec", "bootstrap"); bootstrap {
+		c := cluster.Status.Initialization.ControlPlaneInitialized
+		return c != nil && *c
+	}
+	return v1beta1.IsTrue(cluster, clusterv1.ReadyV1Beta1Condition)
+}
+
+// controlPlaneFlavors returns name and id of the flavor of a cluster's control
+// plane: nothing if there is no such control plane.
+func controlPlaneFlavors(ctx context.Context, c client.Client, cluster *clusterv1.Cluster) ([]string, error) {
+	if cluster.Spec.ControlPlaneRef.Kind != "KubeadmControlPlane" {
+		return nil, nil
+	}
+	kcp := &controlplanev1.KubeadmControlPlane{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Spec.ControlPlaneRef.Name}, kcp); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	ref := kcp.Spec.MachineTemplate.Spec.InfrastructureRef
+	if ref.Kind != openStackMachineTemplate.Kind {
+		return nil, nil
+	}
+	t := newObject(openStackMachineTemplate)
+	if err := c.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: ref.Name}, t); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return []string{
+		nested(t, "spec", "template", "spec", "flavor"), nested(t, "spec", "template", "spec", "flavorID"),
+	}, nil
+}

@@ -1,0 +1,250 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+	k8sversion "k8s.io/apimachinery/pkg/version"
+	x509request "k8s.io/apiserver/pkg/authentication/request/x509"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/endpoints/filters"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/server"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// apiServer puts in front of Cluster API's in-memory API server what that one
+// lacks and a real kube-apiserver has: authentication by client certificate,
+// a coarse authorization, health and version. Names, groups and the wording of
+// refusals come from kube-apiserver's own packages.
+type apiServer struct {
+	authenticator *x509request.Authenticator
+	info          request.RequestInfoResolver
+	version       func(context.Context) string
+	objects       http.Handler
+}
+
+func newAPIServer(clientCAs *x509.CertPool, version func(context.Context) string, objects http.Handler) *apiServer {
+	verify := x509request.DefaultVerifyOptions() // client certificates
+	verify.Roots = clientCAs
+	return &apiServer{
+		authenticator: x509request.New(verify, x509request.CommonNameUserConversion),
+		info: server.NewRequestInfoResolver(&server.Config{
+			LegacyAPIGroupPrefixes: sets.NewString(server.DefaultLegacyAPIPrefix),
+		}),
+		version: version,
+		objects: objects,
+	}
+}
+
+func (s *apiServer) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	info, err := s.info.NewRequestInfo(r)
+	if err != nil {
+		responsewriters.InternalError(rw, r, err)
+		return
+	}
+	who, ok := s.authenticate(r)
+	if !ok || who == nil && !isPublic(info) {
+		respondError(rw, r, apierrors.NewUnauthorized("Unauthorized"))
+		return
+	}
+	ctx := request.WithRequestInfo(r.Context(), info)
+	if who != nil {
+		ctx = request.WithUser(ctx, who)
+	}
+	r = r.WithContext(ctx)
+	if !allowed(who, info) {
+		attributes, err := filters.GetAuthorizerAttributes(ctx)
+		if err != nil {
+			responsewriters.InternalError(rw, r, err)
+			return
+		}
+		respondError(rw, r, responsewriters.ForbiddenStatusError(attributes, ""))
+		return
+	}
+	s.answer(rw, r, info, who)
+}
+
+// authenticate returns who asks: nobody if there is no credential, and false
+// if there is one that is not valid.
+func (s *apiServer) authenticate(r *http.Request) (user.Info, bool) {
+	if len(r.TLS.PeerCertificates) == 0 {
+		return nil, r.Header.Get("Authorization") == "" // no tokens are valid here
+	}
+	resp, ok, err := s.authenticator.AuthenticateRequest(r)
+	if err != nil || !ok {
+		return nil, false
+	}
+	return &user.DefaultInfo{Name: resp.User.GetName(), UID: resp.User.GetUID(),
+		Groups: append(slices.Clone(resp.User.GetGroups()), user.AllAuthenticated), Extra: resp.User.GetExtra()}, true
+}
+
+// isPublic is what the cluster role system:public-info-viewer gives to all.
+func isPublic(info *request.RequestInfo) bool {
+	if info.IsResourceRequest {
+		return false
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(info.Path, "/"), "/")
+	return info.Verb == "get" && slices.Contains([]string{"healthz", "livez", "readyz", "version"}, first)
+}
+
+// allowed is what a fresh cluster allows: everything to system:masters, which
+// no authorizer is asked about, and discovery and questions about oneself to
+// everybody else (cluster roles system:discovery and system:basic-user). Roles
+// that somebody makes in the cluster are not looked at.
+func allowed(who user.Info, info *request.RequestInfo) bool {
+	if isPublic(info) {
+		return true
+	}
+	if slices.Contains(who.GetGroups(), user.SystemPrivilegedGroup) {
+		return true
+	}
+	if info.IsResourceRequest {
+		return info.Verb == "create" && isSelfReview(info)
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(info.Path, "/"), "/")
+	return info.Verb == "get" && slices.Contains([]string{"api", "apis", "openapi"}, first)
+}
+
+func isSelfReview(info *request.RequestInfo) bool {
+	return info.APIVersion == "v1" && (info.APIGroup == authorizationv1.GroupName &&
+		(info.Resource == "selfsubjectaccessreviews" || info.Resource == "selfsubjectrulesreviews") ||
+		info.APIGroup == authenticationv1.GroupName && info.Resource == "selfsubjectreviews")
+}
+
+func (s *apiServer) answer(rw http.ResponseWriter, r *http.Request, info *request.RequestInfo, who user.Info) {
+	switch {
+	case isPublic(info) && info.Path == "/version":
+		writeJSON(rw, http.StatusOK, versionInfo(s.version(r.Context())))
+	case isPublic(info):
+		writeHealth(rw, r)
+	case info.IsResourceRequest && info.Verb == "create" && isSelfReview(info):
+		answerSelfReview(rw, r, who)
+	case info.IsResourceRequest && info.Verb != "watch" && info.Subresource == "":
+		a := &answerWriter{ResponseWriter: rw}
+		s.objects.ServeHTTP(a, r)
+		a.finish(r)
+	default:
+		s.objects.ServeHTTP(rw, r)
+	}
+}
+
+// writeHealth answers /healthz, /livez and /readyz, and their ?verbose form.
+func writeHealth(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if _, verbose := r.URL.Query()["verbose"]; verbose {
+		name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		_, _ = rw.Write([]byte("[+]ping ok\n[+]etcd ok\n" + name + " check passed\n"))
+		return
+	}
+	_, _ = rw.Write([]byte("ok"))
+}
+
+func versionInfo(gitVersion string) k8sversion.Info {
+	info := k8sversion.Info{GitVersion: gitVersion, GitTreeState: "clean", Compiler: runtime.Compiler,
+		GoVersion: runtime.Version(), Platform: "linux/amd64"}
+	if v, err := utilversion.ParseSemantic(gitVersion); err == nil {
+		c := v.Components()
+		info.Major, info.Minor = utoa(c[0]), utoa(c[1])
+	}
+	return info
+}
+
+func utoa(u uint) string { b, _ := json.Marshal(u); return string(b) }
+
+// version returns the version of a cluster's control plane: the lowest of its
+// machines, as the API server behind a load balancer may be any of them.
+func (w *workloads) version(ctx context.Context, key client.ObjectKey) string {
+	cluster, kcp := &clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}
+	if err := w.reader.Get(ctx, key, cluster); err != nil {
+		return ""
+	}
+	if err := w.reader.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: cluster.Spec.ControlPlaneRef.Name}, kcp); err != nil {
+		return ""
+	}
+	if kcp.Status.Version != "" {
+		return kcp.Status.Version
+	}
+	return kcp.Spec.Version
+}
+
+func writeJSON(rw http.ResponseWriter, code int, v any) {
+	rw.Header().Set("Content-Type", "application/json")
+	rw.WriteHeader(code)
+	_ = json.NewEncoder(rw).Encode(v)
+}
+
+// respondError answers with a Status, in the encoding the client asked for.
+func respondError(rw http.ResponseWriter, r *http.Request, err error) {
+	responsewriters.RespondWithError(rw, r, err, codecs)
+}
+
+// answerWriter corrects two habits of the in-memory handler that clients
+// stumble over: it answers a deletion with nothing at all, and an error with
+// the Go form of a Status (wrapped into "ErrStatus", without kind).
+type answerWriter struct {
+	http.ResponseWriter
+	code  int
+	wrote bool
+	body  bytes.Buffer // of an error
+}
+
+func (a *answerWriter) WriteHeader(code int) {
+	a.code = code
+	if code < http.StatusBadRequest {
+		a.ResponseWriter.WriteHeader(code)
+	}
+}
+
+func (a *answerWriter) Write(b []byte) (int, error) {
+	a.wrote = true
+	if a.code >= http.StatusBadRequest {
+		return a.body.Write(b)
+	}
+	return a.ResponseWriter.Write(b)
+}
+
+func (a *answerWriter) finish(r *http.Request) {
+	switch {
+	case a.code >= http.StatusBadRequest:
+		var wrapped struct{ ErrStatus *metav1.Status }
+		if json.Unmarshal(a.body.Bytes(), &wrapped) == nil && wrapped.ErrStatus != nil {
+			respondError(a.ResponseWriter, r, &apierrors.StatusError{ErrStatus: *wrapped.ErrStatus})
+			return
+		}
+		a.ResponseWriter.WriteHeader(a.code)
+		_, _ = a.ResponseWriter.Write(a.body.Bytes())
+	case !a.wrote && r.Method == http.MethodDelete:
+		writeJSON(a.ResponseWriter, http.StatusOK, metav1.Status{
+			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
+		})
+	}
+}

@@ -1,0 +1,238 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+const workloadHost = "127.87.1.1"
+
+// served is a workload cluster on real TLS.
+type served struct {
+	t        *testing.T
+	url      string
+	ca, etcd *testCA
+}
+
+func newServed(t *testing.T) *served {
+	t.Helper()
+	s := &served{t: t, ca: newTestCA(t, 0), etcd: newTestCA(t, 1)}
+	cluster := testCluster("c")
+	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{Kind: "KubeadmControlPlane", Name: "c-control-plane"}
+	kcp := &controlplanev1.KubeadmControlPlane{}
+	kcp.Namespace, kcp.Name, kcp.Spec.Version = namespace, "c-control-plane", "v1.34.2"
+	c := testClient(cluster, kcp, s.ca.secret("c", secret.ClusterCA), s.etcd.secret("c", secret.EtcdCA))
+	w := testWorkloads(t, c)
+	if err := w.create(context.Background(), key("c")); err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t, workloadHost)
+	if err := w.serve(context.Background(), key("c"), workloadHost, port); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.remove(key("c")) })
+	s.url = fmt.Sprintf("https://%s:%d", workloadHost, port)
+	return s
+}
+
+type answer struct {
+	code int
+	body string
+}
+
+func (s *served) ask(who *clientCert, serverName, method, path, body, token string) (answer, error) {
+	s.t.Helper()
+	roots := x509.NewCertPool()
+	roots.AddCert(s.ca.cert)
+	roots.AddCert(s.etcd.cert)
+	config := &tls.Config{RootCAs: roots, ServerName: serverName}
+	if who != nil {
+		// As curl does: the certificate is sent whatever CAs the server names.
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			return &tls.Certificate{Certificate: [][]byte{who.cert.Raw}, PrivateKey: who.key}, nil
+		}
+	}
+	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	transport := &http.Transport{TLSClientConfig: config}
+	defer transport.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return answer{resp.StatusCode, strings.TrimSpace(string(b))}, err
+}
+
+func (s *served) get(who *clientCert, path string) answer {
+	s.t.Helper()
+	a, err := s.ask(who, "", http.MethodGet, path, "", "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a
+}
+
+const unauthorized = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`
+
+// compact takes the white space out of a JSON document.
+func compact(s string) string {
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(s)) != nil {
+		return s
+	}
+	return b.String()
+}
+
+func TestOnlyValidCertificatesAreLetIn(t *testing.T) {
+	s := newServed(t)
+	admin := s.ca.client(t, "kubernetes-admin", "system:masters")
+	foreign := newTestCA(t, 2).client(t, "kubernetes-admin", "system:masters")
+	etcd := s.etcd.client(t, "kubernetes-admin", "system:masters")
+	for name, c := range map[string]struct {
+		who  *clientCert
+		path string
+		code int
+	}{
+		"no certificate":                 {nil, "/api/v1/nodes", 401},
+		"another CA":                     {foreign, "/api/v1/nodes", 401},
+		"another CA asks for health":     {foreign, "/healthz", 401},
+		"the etcd CA of the cluster":     {etcd, "/api/v1/nodes", 401},
+		"masters":                        {admin, "/api/v1/nodes", 200},
+		"masters, secrets":               {admin, "/api/v1/namespaces/kube-system/secrets", 200},
+		"health is public":               {nil, "/readyz", 200},
+		"version is public":              {nil, "/version", 200},
+		"discovery is not":               {nil, "/api", 401},
+		"what begins with a public path": {nil, "/healthzz", 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.get(c.who, c.path)
+			check(t, "code", a.code, c.code)
+			if c.code == 401 {
+				check(t, "body", compact(a.body), unauthorized)
+			}
+		})
+	}
+	a, err := s.ask(nil, "", http.MethodGet, "/healthz", "", "a-token")
+	check(t, "token", fmt.Sprint(a.code, err), "401 <nil>")
+}
+
+func TestOthersThanMastersAreForbiddenInKubernetesWords(t *testing.T) {
+	s := newServed(t)
+	nobody := s.ca.client(t, "nobody")
+	for path, message := range map[string]string{
+		"/api/v1/nodes":    `nodes is forbidden: User "nobody" cannot list resource "nodes" in API group "" at the cluster scope`,
+		"/api/v1/nodes/n1": `nodes "n1" is forbidden: User "nobody" cannot get resource "nodes" in API group "" at the cluster scope`,
+		"/apis/apps/v1/namespaces/kube-system/deployments": `deployments.apps is forbidden: User "nobody" cannot list resource "deployments" in API group "apps" in the namespace "kube-system"`,
+		"/metrics": `forbidden: User "nobody" cannot get path "/metrics"`,
+	} {
+		a := s.get(nobody, path)
+		var status struct{ Kind, Reason, Message string }
+		if err := json.Unmarshal([]byte(a.body), &status); err != nil {
+			t.Fatal(err, a.body)
+		}
+		check(t, path, a.code, 403)
+		check(t, path, status.Kind+" "+status.Reason, "Status Forbidden")
+		check(t, path, status.Message, message)
+	}
+	check(t, "discovery", s.get(nobody, "/api").code, 200)
+}
+
+func TestVersionIsThatOfTheControlPlane(t *testing.T) {
+	a := newServed(t).get(nil, "/version")
+	var v struct{ Major, Minor, GitVersion string }
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
+		t.Fatal(err)
+	}
+	check(t, "version", v, struct{ Major, Minor, GitVersion string }{"1", "34", "v1.34.2"})
+}
+
+func TestQuestionsAboutOneself(t *testing.T) {
+	s := newServed(t)
+	const question = `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"verb":"list","resource":"nodes"}}}`
+	for _, c := range []struct {
+		who     *clientCert
+		allowed bool
+	}{{s.ca.client(t, "a", "system:masters"), true}, {s.ca.client(t, "nobody"), false}} {
+		a, err := s.ask(c.who, "", http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", question, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var review struct{ Status struct{ Allowed bool } }
+		_ = json.Unmarshal([]byte(a.body), &review)
+		check(t, "code", a.code, 201)
+		check(t, "allowed", review.Status.Allowed, c.allowed)
+	}
+	a, err := s.ask(s.ca.client(t, "nobody", "some"), "", http.MethodPost, "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+		`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`, "")
+	if err != nil || !strings.Contains(a.body, `"username":"nobody"`) || !strings.Contains(a.body, `"system:authenticated"`) {
+		t.Errorf("%v %s", err, a.body)
+	}
+}
+
+func TestAnswersThatTheInMemoryHandlerLeavesOut(t *testing.T) {
+	s := newServed(t)
+	admin := s.ca.client(t, "a", "system:masters")
+	a, err := s.ask(admin, "", http.MethodPost, "/api/v1/namespaces/default/configmaps",
+		`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"x","namespace":"default"}}`, "")
+	if err != nil || a.code >= 300 {
+		t.Fatal(err, a)
+	}
+	a, _ = s.ask(admin, "", http.MethodDelete, "/api/v1/namespaces/default/configmaps/x", "", "")
+	check(t, "deletion", a.code, 200)
+	check(t, "deletion says success", strings.Contains(a.body, `"status":"Success"`), true)
+	a = s.get(admin, "/api/v1/namespaces/default/configmaps/x")
+	check(t, "not found", a.code, 404)
+	check(t, "not found is a Status", strings.HasPrefix(compact(a.body), `{"kind":"Status","apiVersion":"v1"`), true)
+}
+
+func TestEtcdWantsACertificateInTheHandshake(t *testing.T) {
+	s := newServed(t)
+	for name, who := range map[string]*clientCert{"none": nil, "of the API": s.ca.client(t, "a", "system:masters")} {
+		if a, err := s.ask(who, "etcd-m1", http.MethodGet, "/", "", ""); err == nil {
+			t.Errorf("%s: got %v", name, a)
+		}
+	}
+	// An etcd client is let in, but not to the API.
+	a, err := s.ask(s.etcd.client(t, "a", "system:masters"), "etcd-m1", http.MethodGet, "/api/v1/nodes", "", "")
+	check(t, "API by the name of etcd", fmt.Sprint(a.code, err), "401 <nil>")
+}
+
+func TestNothingIsServedOutsideLoopback(t *testing.T) {
+	if err := testWorkloads(t, testClient()).serve(context.Background(), key("c"), "0.0.0.0", 6443); err == nil {
+		t.Error("accepted")
+	}
+}

@@ -1,0 +1,86 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestBehavioursAreRead(t *testing.T) {
+	// given a file that uses every key
+	b, err := parseBehaviours([]byte(`{"flavors": {
+		"m1.slow": {"createDelay": "20s", "nodeReadyDelay": "5s", "deleteDelay": "1m30s"},
+		"m1.bad": {"failure": "No valid host was found", "node": "absent", "addonPhase": "Failed", "addonDelay": "1s"},
+		"m1.ok": {}}}`))
+	// then it is what it says
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "slow", b.of("m1.slow"), behaviour{CreateDelay: duration(20 * time.Second), NodeReadyDelay: duration(5 * time.Second), DeleteDelay: duration(90 * time.Second)})
+	check(t, "bad", b.of("m1.bad"), behaviour{Failure: "No valid host was found", Node: nodeAbsent, AddonPhase: "Failed", AddonDelay: duration(time.Second)})
+	check(t, "unknown flavor", b.of("m9"), behaviour{})
+	check(t, "no flavor", b.of("", ""), behaviour{})
+	check(t, "by id", b.of("7f-uuid", "m1.slow").CreateDelay, duration(20*time.Second))
+	check(t, "no file", behaviours(nil).of("m1.slow"), behaviour{})
+}
+
+func TestBadBehavioursAreRefused(t *testing.T) {
+	for text, problem := range map[string]string{
+		`{"flavours": {}}`: `unknown field "flavours"`,
+		`{"flavors": {"m1": {"createdelay ": "1s"}}}`:   `flavor "m1": json: unknown field`,
+		`{"flavors": {"m1": {"crateDelay": "1s"}}}`:     `unknown field "crateDelay"`,
+		`{"flavors": {"m1": {"createDelay": 20}}}`:      `not a duration, write it like "20s"`,
+		`{"flavors": {"m1": {"createDelay": "soon"}}}`:  `"soon" is not a duration`,
+		`{"flavors": {"m1": {"createDelay": "-1s"}}}`:   `not a duration`,
+		`{"flavors": {"m1": {"node": "gone"}}}`:         `node: "gone" is neither`,
+		`{"flavors": {"m1": {"addonPhase": "failed"}}}`: `addonPhase: "failed" is none of`,
+		`{"flavors": {}} {}`:                            "after the closing bracket",
+		``:                                              "EOF",
+	} {
+		if _, err := parseBehaviours([]byte(text)); err == nil || !strings.Contains(err.Error(), problem) {
+			t.Errorf("%s: got %v, want %q in it", text, err, problem)
+		}
+	}
+}
+
+func TestAnnotationsWinOverTheFlavor(t *testing.T) {
+	flavor := behaviour{Failure: "No valid host was found", CreateDelay: duration(time.Minute)}
+	b, err := flavor.with(map[string]string{
+		annotationPrefix + "failure": "", annotationPrefix + "create-delay": "2s",
+		annotationPrefix + "node": nodeNotReady, annotationPrefix + "addon-phase": "Unknown",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "behaviour", b, behaviour{CreateDelay: duration(2 * time.Second), Node: nodeNotReady, AddonPhase: "Unknown"})
+}
+
+func TestABadAnnotationIsNamed(t *testing.T) {
+	_, err := behaviour{}.with(map[string]string{annotationPrefix + "delete-delay": "later"})
+	if err == nil || !strings.Contains(err.Error(), "sandbox.magnum-capi/delete-delay") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestADelayIsNeverTooShort(t *testing.T) {
+	// given a start that was written down without its fraction of a second
+	start := instant
+	for after, left := range map[time.Duration]time.Duration{
+		0: 6 * time.Second, 5 * time.Second: time.Second, 6 * time.Second: 0, time.Hour: 0,
+	} {
+		check(t, after.String(), remaining(start, duration(5*time.Second), start.Add(after)), left)
+	}
+	check(t, "no delay", remaining(start, 0, start), time.Duration(0))
+}

@@ -1,0 +1,125 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// openStackClusters reports OpenStackClusters ready, with an address for the
+// API server, and creates the empty in-memory cluster behind it.
+type openStackClusters struct {
+	client    client.Client
+	workloads *workloads
+	addresses *addresses
+}
+
+func (r *openStackClusters) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	o := newObject(openStackCluster)
+	if err := r.client.Get(ctx, req.NamespacedName, o); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	before := o.DeepCopy()
+	owner, owned := ownerName(o, clusterv1.GroupVersion.Group, "Cluster")
+	cluster := client.ObjectKey{Namespace: o.GetNamespace(), Name: owner}
+	if o.GetDeletionTimestamp() != nil {
+		// By the name in the owner reference: the Cluster itself can be
+		// gone already if somebody removed its finalizer.
+		if owned {
+			r.workloads.remove(cluster)
+		}
+		r.addresses.release(req.NamespacedName)
+		controllerutil.RemoveFinalizer(o, openStackFinalizer)
+		return ctrl.Result{}, client.IgnoreNotFound(update(ctx, r.client, before, o))
+	}
+	if !owned {
+		return ctrl.Result{}, nil // the Cluster controller sets the owner reference
+	}
+	controllerutil.AddFinalizer(o, openStackFinalizer)
+
+	host, err := r.addresses.reserve(ctx, req.NamespacedName, nested(o, "spec", "controlPlaneEndpoint", "host"))
+	if err != nil {
+		set(o, false, "status", "ready")
+		setConditions(o, now(), conditionFalse("Ready", "APIServerAddressFailed", "Error", err.Error()))
+		if err := update(ctx, r.client, before, o); err != nil {
+			return ctrl.Result{}, err
+		}
+		return ctrl.Result{RequeueAfter: 10 * time.Second}, nil // an address may become free
+	}
+	set(o, map[string]any{"host": host, "port": apiServerPort(o)}, "spec", "controlPlaneEndpoint")
+	if err := r.workloads.create(ctx, cluster); err != nil {
+		return ctrl.Result{}, err
+	}
+	setClusterStatus(o)
+	return ctrl.Result{}, update(ctx, r.client, before, o)
+}
+
+// ownerName returns the name of the owner of a kind.
+func ownerName(o client.Object, group, kind string) (string, bool) {
+	for _, r := range o.GetOwnerReferences() {
+		if gv := (&metav1.TypeMeta{APIVersion: r.APIVersion, Kind: r.Kind}).GroupVersionKind(); gv.Group == group && gv.Kind == kind {
+			return r.Name, true
+		}
+	}
+	return "", false
+}
+
+// apiServerPort returns the port as CAPO chooses it: an endpoint that is there
+// wins over apiServerPort, which wins over 6443.
+func apiServerPort(o *unstructured.Unstructured) int64 {
+	for _, path := range [][]string{{"spec", "controlPlaneEndpoint", "port"}, {"spec", "apiServerPort"}} {
+		if port, ok, _ := unstructured.NestedInt64(o.Object, path...); ok && port != 0 {
+			return port
+		}
+	}
+	return 6443
+}
+
+// setClusterStatus fills in what addons and drivers read: the v1beta1 contract
+// of Cluster API and the networks, as CAPO's types name them.
+func setClusterStatus(o *unstructured.Unstructured) {
+	ref := func(kind string) map[string]any {
+		id, _ := fakeID(o.GetNamespace(), o.GetName(), kind)
+		return map[string]any{"id": id, "name": kind}
+	}
+	set(o, true, "status", "ready")
+	set(o, true, "status", "initialization", "provisioned")
+	for field, name := range map[string]string{"network": "network", "externalNetwork": "external", "router": "router"} {
+		set(o, ref(name), "status", field)
+	}
+	set(o, map[string]any{"nova": map[string]any{"controlPlane": true}}, "status", "failureDomains")
+	setConditions(o, now(), conditionTrue("Ready"))
+}
+
+// create makes the empty in-memory cluster, unless it is there.
+func (w *workloads) create(ctx context.Context, cluster client.ObjectKey) error {
+	w.manager.AddResourceGroup(cluster.String())
+	c := w.client(cluster)
+	for _, n := range []string{metav1.NamespaceDefault, metav1.NamespacePublic, metav1.NamespaceSystem} {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n, Labels: map[string]string{corev1.LabelMetadataName: n}}}
+		if err := ensure(ctx, c, ns); err != nil {
+			return err
+		}
+	}
+	return nil
+}

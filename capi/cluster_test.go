@@ -1,0 +1,86 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func clusterReconciler(t *testing.T, objects ...client.Object) *openStackClusters {
+	c := testClient(objects...)
+	return &openStackClusters{client: c, workloads: testWorkloads(t, c),
+		addresses: newAddresses(netip.MustParsePrefix("127.77.0.0/16"), c)}
+}
+
+func newCluster(name string) *unstructured.Unstructured {
+	o := owned(newObject(openStackCluster), "Cluster", name)
+	o.SetName(name)
+	return o
+}
+
+func reconcileCluster(t *testing.T, r *openStackClusters, name string) {
+	t.Helper()
+	if _, err := r.Reconcile(context.Background(), ctrl.Request{NamespacedName: key(name)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAClusterGetsAnEndpointAndIsReady(t *testing.T) {
+	// given a cluster that asks for a port
+	o := newCluster("c")
+	set(o, int64(7443), "spec", "apiServerPort")
+	r := clusterReconciler(t, o)
+	// when it is reconciled, twice
+	reconcileCluster(t, r, "c")
+	reconcileCluster(t, r, "c")
+	// then its endpoint is on loopback, and it is ready
+	o = get(t, r.client, openStackCluster, "c")
+	check(t, "host", nested(o, "spec", "controlPlaneEndpoint", "host"), "127.77.1.1")
+	check(t, "port", apiServerPort(o), int64(7443))
+	ready, _, _ := unstructured.NestedBool(o.Object, "status", "ready")
+	check(t, "ready", ready, true)
+}
+
+func TestTheUsualPort(t *testing.T) {
+	check(t, "port", apiServerPort(newCluster("c")), int64(6443))
+}
+
+func TestAnEndpointOutsideLoopbackNeverGetsReady(t *testing.T) {
+	o := newCluster("c")
+	set(o, map[string]any{"host": "192.0.2.1", "port": int64(6443)}, "spec", "controlPlaneEndpoint")
+	r := clusterReconciler(t, o)
+	reconcileCluster(t, r, "c")
+	ready, _, _ := unstructured.NestedBool(get(t, r.client, openStackCluster, "c").Object, "status", "ready")
+	check(t, "ready", ready, false)
+}
+
+func TestADeletedClusterGivesItsAddressBack(t *testing.T) {
+	r := clusterReconciler(t, newCluster("c"), newCluster("d"))
+	reconcileCluster(t, r, "c")
+	if err := r.client.Delete(context.Background(), get(t, r.client, openStackCluster, "c")); err != nil {
+		t.Fatal(err)
+	}
+	reconcileCluster(t, r, "c")
+	if err := r.client.Get(context.Background(), key("c"), newObject(openStackCluster)); !apierrors.IsNotFound(err) {
+		t.Errorf("still there: %v", err)
+	}
+	reconcileCluster(t, r, "d")
+	check(t, "host of the next", nested(get(t, r.client, openStackCluster, "d"), "spec", "controlPlaneEndpoint", "host"), "127.77.1.1")
+}

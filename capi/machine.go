@@ -1,0 +1,296 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+)
+
+// Instance states and condition names of CAPO (api/v1beta1 of v0.14.6).
+const (
+	stateBuild    = "BUILD"
+	stateActive   = "ACTIVE"
+	stateError    = "ERROR"
+	instanceReady = "InstanceReady"
+)
+
+// openStackMachines reports what CAPO would report of a Nova instance, and
+// does to the in-memory cluster what kubeadm and the kubelet on it would do.
+type openStackMachines struct {
+	client     client.Client
+	workloads  *workloads
+	behaviours behaviours
+	now        func() time.Time
+}
+
+// ofCluster enqueues the OpenStackMachines of a Cluster.
+func (r *openStackMachines) ofCluster(ctx context.Context, o client.Object) []ctrl.Request {
+	l := &clusterv1.MachineList{}
+	if err := r.client.List(ctx, l, client.InNamespace(o.GetNamespace()), client.MatchingLabels{clusterv1.ClusterNameLabel: o.GetName()}); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Machines of a Cluster", "cluster", client.ObjectKeyFromObject(o))
+		return nil
+	}
+	var reqs []ctrl.Request
+	for _, m := range l.Items {
+		if m.Spec.InfrastructureRef.Kind == openStackMachine.Kind {
+			reqs = append(reqs, ctrl.Request{NamespacedName: client.ObjectKey{Namespace: m.Namespace, Name: m.Spec.InfrastructureRef.Name}})
+		}
+	}
+	return reqs
+}
+
+// ofCNI enqueues the OpenStackMachines whose nodes wait for a CNI addon.
+func (r *openStackMachines) ofCNI(ctx context.Context, o client.Object) []ctrl.Request {
+	u, ok := o.(*unstructured.Unstructured)
+	if !ok || !isCNI(u) {
+		return nil
+	}
+	c := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: u.GetNamespace(), Name: nested(u, "spec", "clusterName")}}
+	return r.ofCluster(ctx, c)
+}
+
+func (r *openStackMachines) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	o := newObject(openStackMachine)
+	if err := r.client.Get(ctx, req.NamespacedName, o); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	before := o.DeepCopy()
+	machine, err := util.GetOwnerMachine(ctx, r.client, metav1.ObjectMeta{Namespace: o.GetNamespace(), OwnerReferences: o.GetOwnerReferences()})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return ctrl.Result{}, err
+	}
+	if o.GetDeletionTimestamp() != nil {
+		return r.delete(ctx, before, o, machine)
+	}
+	if machine == nil {
+		return ctrl.Result{}, nil // the Machine controller sets the owner reference
+	}
+	cluster, err := util.GetClusterFromMetadata(ctx, r.client, machine.ObjectMeta)
+	if err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	after, err := r.reconcile(ctx, o, machine, cluster)
+	// What was found out is written down even if the workload cluster
+	// failed; the error then leads to another try.
+	if uerr := client.IgnoreNotFound(update(ctx, r.client, before, o)); err == nil {
+		err = uerr
+	}
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: after}, nil
+}
+
+// behaviour returns what a machine is to do.
+func (r *openStackMachines) behaviour(o *unstructured.Unstructured) (behaviour, error) {
+	return r.behaviours.of(nested(o, "spec", "flavor"), nested(o, "spec", "flavorID")).with(o.GetAnnotations())
+}
+
+// reconcile changes o to what CAPO would make of it, and brings the node in
+// line. It returns after which time there is something to do again.
+func (r *openStackMachines) reconcile(ctx context.Context, o *unstructured.Unstructured, machine *clusterv1.Machine, cluster *clusterv1.Cluster) (time.Duration, error) {
+	b, err := r.behaviour(o)
+	if err != nil {
+		return 0, reconcile.TerminalError(fmt.Errorf("OpenStackMachine %s: %w", o.GetName(), err))
+	}
+	if nested(o, "status", "failureReason") != "" {
+		return 0, nil // CAPO never touches a failed machine again
+	}
+	// The preconditions of CAPO (reconcileNormal of its machine controller).
+	if p := cluster.Status.Initialization.InfrastructureProvisioned; p == nil || !*p {
+		r.waiting(o, "WaitingForClusterInfrastructure")
+		return 0, nil
+	}
+	if machine.Spec.Bootstrap.DataSecretName == nil {
+		r.waiting(o, "WaitingForBootstrapData")
+		return 0, nil
+	}
+	controllerutil.AddFinalizer(o, openStackFinalizer)
+
+	if left := r.building(o, b); left > 0 {
+		return left, nil
+	}
+	id, address := fakeID(string(o.GetUID()))
+	if b.Failure != "" {
+		joined := machine.Status.NodeRef.IsDefined()
+		r.failed(o, b.Failure, joined)
+		if !joined {
+			return 0, nil
+		}
+		return 0, r.workloads.setNode(ctx, client.ObjectKeyFromObject(cluster), o.GetName(), kubeletGone)
+	}
+	r.active(o, util.IsControlPlaneMachine(machine), id, address)
+	if b.Node == nodeAbsent {
+		return 0, r.workloads.removeMachine(ctx, client.ObjectKeyFromObject(cluster), o.GetName())
+	}
+	if err := r.join(ctx, cluster, machine, o, address); err != nil {
+		if util.IsControlPlaneMachine(machine) {
+			setConditions(o, r.now(), conditionTrue("Ready"), conditionTrue(instanceReady),
+				conditionFalse("APIServerIngressReady", "LoadBalancerMemberError", "Error", err.Error()))
+		}
+		return 0, err
+	}
+	return r.nodeReady(ctx, cluster, o, b)
+}
+
+func (r *openStackMachines) waiting(o *unstructured.Unstructured, reason string) {
+	if nested(o, "status", "instanceState") == "" {
+		set(o, false, "status", "ready")
+		setConditions(o, r.now(), conditionFalse("Ready", reason, "Info", ""), conditionFalse(instanceReady, reason, "Info", ""))
+	}
+}
+
+// building returns how long an instance is still being created. The start is
+// recorded in the condition that CAPO sets meanwhile, and so it survives a
+// restart.
+func (r *openStackMachines) building(o *unstructured.Unstructured, b behaviour) time.Duration {
+	start := r.now()
+	switch nested(o, "status", "instanceState") {
+	case "":
+	case stateBuild:
+		if t, ok := transition(o, "Ready"); ok {
+			start = t
+		}
+	default:
+		return 0
+	}
+	left := remaining(start, b.CreateDelay, r.now())
+	if left > 0 {
+		set(o, stateBuild, "status", "instanceState")
+		set(o, false, "status", "ready")
+		setConditions(o, r.now(), conditionFalse("Ready", "InstanceNotReady", "Info", "Instance is building"),
+			conditionFalse(instanceReady, "InstanceNotReady", "Info", "Instance is building"))
+	}
+	return left
+}
+
+// failed reports an instance in state ERROR as CAPO does (reconcileMachineState):
+// terminal unless the machine has been a node, for then the error may pass.
+// CAPO prints its message with the address of a variable in it; here it is the
+// reason that Nova gave.
+func (r *openStackMachines) failed(o *unstructured.Unstructured, message string, joined bool) {
+	set(o, stateError, "status", "instanceState")
+	if !joined {
+		set(o, false, "status", "ready")
+		set(o, "UpdateError", "status", "failureReason")
+		set(o, message, "status", "failureMessage")
+	}
+	setConditions(o, r.now(), conditionFalse("Ready", "InstanceStateError", "Error", message),
+		conditionFalse(instanceReady, "InstanceStateError", "Error", message))
+}
+
+func (r *openStackMachines) active(o *unstructured.Unstructured, controlPlane bool, id, address string) {
+	// A region in identityRef becomes the host of the URL (CAPO).
+	set(o, providerID(o, id), "spec", "providerID")
+	set(o, id, "status", "instanceID")
+	set(o, stateActive, "status", "instanceState")
+	set(o, true, "status", "ready")
+	set(o, true, "status", "initialization", "provisioned")
+	set(o, []any{
+		map[string]any{"type": "InternalIP", "address": address},
+		map[string]any{"type": "InternalDNS", "address": o.GetName()},
+	}, "status", "addresses")
+	conditions := []condition{conditionTrue("Ready"), conditionTrue(instanceReady)}
+	if controlPlane {
+		conditions = append(conditions, conditionTrue("APIServerIngressReady"))
+	}
+	setConditions(o, r.now(), conditions...)
+}
+
+func providerID(o *unstructured.Unstructured, id string) string {
+	return "openstack://" + nested(o, "spec", "identityRef", "region") + "/" + id
+}
+
+// nodeReady makes the node of a machine Ready once a CNI addon of the cluster
+// is deployed, as a kubelet does. When that will be is recorded in an
+// annotation: a node stays Ready if the addon fails later, also after a
+// restart.
+func (r *openStackMachines) nodeReady(ctx context.Context, cluster *clusterv1.Cluster, o *unstructured.Unstructured, b behaviour) (time.Duration, error) {
+	const record = "node-ready-from"
+	key := client.ObjectKeyFromObject(cluster)
+	from, err := time.Parse(time.RFC3339Nano, o.GetAnnotations()[annotationPrefix+record])
+	if err != nil { // not there
+		deployed, err := r.deployedCNI(ctx, cluster)
+		if err != nil {
+			return 0, err
+		}
+		if !deployed {
+			return 0, r.workloads.setNode(ctx, key, o.GetName(), waitsForCNI) // the watch of HelmReleases wakes it
+		}
+		from = r.now().Add(time.Duration(b.NodeReadyDelay))
+		annotate(o, record, from.Format(time.RFC3339Nano))
+	}
+	if left := from.Sub(r.now()); left > 0 {
+		return left, r.workloads.setNode(ctx, key, o.GetName(), waitsForCNI)
+	}
+	if b.Node == nodeNotReady {
+		return 0, r.workloads.setNode(ctx, key, o.GetName(), waitsForCNI)
+	}
+	return 0, r.workloads.setNode(ctx, key, o.GetName(), kubeletReady)
+}
+
+func (r *openStackMachines) deployedCNI(ctx context.Context, cluster *clusterv1.Cluster) (bool, error) {
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(listKind(helmRelease))
+	if err := r.client.List(ctx, l, client.InNamespace(cluster.Namespace)); err != nil {
+		return false, err
+	}
+	for i := range l.Items {
+		a := &l.Items[i]
+		if isCNI(a) && nested(a, "spec", "clusterName") == cluster.Name && nested(a, "status", "phase") == phaseDeployed {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// isCNI knows a CNI addon by the label of capi-helm-charts' cluster-addons.
+func isCNI(o *unstructured.Unstructured) bool {
+	return strings.HasPrefix(o.GetLabels()["capi.stackhpc.com/component"], "cni-")
+}
+
+// delete always ends: nothing that is missing or wrong keeps the finalizer.
+func (r *openStackMachines) delete(ctx context.Context, before, o *unstructured.Unstructured, machine *clusterv1.Machine) (ctrl.Result, error) {
+	b, err := r.behaviour(o)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Behaviour ignored")
+	}
+	if controllerutil.ContainsFinalizer(o, openStackFinalizer) {
+		if left := remaining(o.GetDeletionTimestamp().Time, b.DeleteDelay, r.now()); left > 0 {
+			return ctrl.Result{RequeueAfter: left}, nil
+		}
+	}
+	cluster := client.ObjectKey{Namespace: o.GetNamespace(), Name: o.GetLabels()[clusterv1.ClusterNameLabel]}
+	if machine != nil {
+		cluster.Name = machine.Spec.ClusterName
+	}
+	if err := r.workloads.removeMachine(ctx, cluster, o.GetName()); err != nil {
+		return ctrl.Result{}, err
+	}
+	controllerutil.RemoveFinalizer(o, openStackFinalizer)
+	return ctrl.Result{}, client.IgnoreNotFound(update(ctx, r.client, before, o))
+}

@@ -1,0 +1,296 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// machineCase is one worker of cluster "c" and the reconciler that serves it.
+type machineCase struct {
+	t      *testing.T
+	client client.Client
+	r      *openStackMachines
+	clock  time.Time
+}
+
+const worker = "c-worker-1"
+
+func newMachineCase(t *testing.T, annotations map[string]string, objects ...client.Object) *machineCase {
+	t.Helper()
+	bootstrapped, value := "data", "a=1,b=2"
+	machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: worker, UID: worker,
+		Labels: map[string]string{clusterv1.ClusterNameLabel: "c"}}}
+	machine.Spec.ClusterName, machine.Spec.Version = "c", "v1.34.2"
+	machine.Spec.Bootstrap.DataSecretName = &bootstrapped
+	machine.Spec.Bootstrap.ConfigRef = clusterv1.ContractVersionedObjectReference{APIGroup: bootstrapv1.GroupVersion.Group, Kind: "KubeadmConfig", Name: worker}
+	machine.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: openStackGV.Group, Kind: openStackMachine.Kind, Name: worker}
+	config := &bootstrapv1.KubeadmConfig{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: worker}}
+	config.Spec.JoinConfiguration.NodeRegistration.KubeletExtraArgs = []bootstrapv1.Arg{{Name: "node-labels", Value: &value}}
+	config.Spec.JoinConfiguration.NodeRegistration.Taints = &[]corev1.Taint{{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}}
+
+	o := owned(newObject(openStackMachine), "Machine", worker)
+	o.SetName(worker)
+	o.SetUID(worker)
+	o.SetAnnotations(annotations)
+	set(o, "m1.small", "spec", "flavor")
+	c := testClient(append(objects, testCluster("c"), machine, config, o)...)
+	m := &machineCase{t: t, client: c, clock: instant}
+	m.r = &openStackMachines{client: c, workloads: testWorkloads(t, c), now: func() time.Time { return m.clock },
+		behaviours: behaviours{"m1.small": {}}}
+	return m
+}
+
+func deployedCNI(cluster string) client.Object {
+	o := newObject(helmRelease)
+	o.SetNamespace(namespace)
+	o.SetName(cluster + "-cni-calico")
+	o.SetLabels(map[string]string{"capi.stackhpc.com/component": "cni-calico"})
+	set(o, cluster, "spec", "clusterName")
+	set(o, phaseDeployed, "status", "phase")
+	return o
+}
+
+func (m *machineCase) reconcile() ctrl.Result {
+	m.t.Helper()
+	result, err := m.r.Reconcile(context.Background(), ctrl.Request{NamespacedName: key(worker)})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return result
+}
+
+func (m *machineCase) field(path ...string) string {
+	m.t.Helper()
+	return nested(get(m.t, m.client, openStackMachine, worker), path...)
+}
+
+func (m *machineCase) ready() bool {
+	m.t.Helper()
+	b, _, _ := unstructured.NestedBool(get(m.t, m.client, openStackMachine, worker).Object, "status", "ready")
+	return b
+}
+
+// node returns the node in the workload cluster, nil if there is none.
+func (m *machineCase) node() *corev1.Node {
+	m.t.Helper()
+	n := &corev1.Node{}
+	err := m.r.workloads.client(key("c")).Get(context.Background(), client.ObjectKey{Name: worker}, n)
+	if apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) {
+		return nil
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return n
+}
+
+func (m *machineCase) nodeReady() corev1.ConditionStatus {
+	m.t.Helper()
+	n := m.node()
+	if n == nil {
+		return "no node"
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status
+		}
+	}
+	return "no condition"
+}
+
+func (m *machineCase) annotate(name, value string) {
+	m.t.Helper()
+	o := get(m.t, m.client, openStackMachine, worker)
+	annotate(o, name, value)
+	if err := m.client.Update(context.Background(), o); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *machineCase) setNodeRef() {
+	m.t.Helper()
+	machine := &clusterv1.Machine{}
+	if err := m.client.Get(context.Background(), key(worker), machine); err != nil {
+		m.t.Fatal(err)
+	}
+	machine.Status.NodeRef.Name = worker
+	if err := m.client.Update(context.Background(), machine); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func TestAMachineBecomesANode(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "ready", m.ready(), true)
+	check(t, "provider id", m.field("spec", "providerID"), "openstack:///"+m.field("status", "instanceID"))
+	n := m.node()
+	check(t, "provider id of the node", n.Spec.ProviderID, m.field("spec", "providerID"))
+	check(t, "version", n.Status.NodeInfo.KubeletVersion, "v1.34.2")
+	check(t, "label a", n.Labels["a"], "1")
+	check(t, "label b", n.Labels["b"], "2")
+	check(t, "taints", len(n.Spec.Taints), 1)
+	check(t, "node ready", m.nodeReady(), corev1.ConditionTrue)
+}
+
+func TestANodeWaitsForTheCNIOfItsCluster(t *testing.T) {
+	// given a cluster without a CNI, next to one that has one
+	m := newMachineCase(t, nil, deployedCNI("other"))
+	m.reconcile()
+	check(t, "machine ready", m.ready(), true)
+	check(t, "node ready", m.nodeReady(), corev1.ConditionFalse)
+	// when it gets one
+	cni := deployedCNI("c")
+	if err := m.client.Create(context.Background(), cni); err != nil {
+		t.Fatal(err)
+	}
+	m.reconcile()
+	check(t, "node ready", m.nodeReady(), corev1.ConditionTrue)
+	// and the CNI's failure later does not change that
+	if err := m.client.Delete(context.Background(), cni); err != nil {
+		t.Fatal(err)
+	}
+	m.reconcile()
+	check(t, "node still ready", m.nodeReady(), corev1.ConditionTrue)
+}
+
+func TestASlowMachineIsBuildingFirst(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.r.behaviours = behaviours{"m1.small": {CreateDelay: duration(20 * time.Second), NodeReadyDelay: duration(5 * time.Second)}}
+	check(t, "wait", m.reconcile().RequeueAfter, 21*time.Second)
+	check(t, "state", m.field("status", "instanceState"), stateBuild)
+	check(t, "ready", m.ready(), false)
+
+	// when the program is restarted in between: the start is in the object
+	m.clock = instant.Add(15 * time.Second)
+	check(t, "rest", m.reconcile().RequeueAfter, 6*time.Second)
+
+	m.clock = instant.Add(21 * time.Second)
+	check(t, "wait for the node", m.reconcile().RequeueAfter, 5*time.Second)
+	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "node ready", m.nodeReady(), corev1.ConditionFalse)
+
+	m.clock = instant.Add(26 * time.Second)
+	m.reconcile()
+	check(t, "node ready", m.nodeReady(), corev1.ConditionTrue)
+}
+
+func TestAMachineThatFailsBeforeItIsANodeFailsForGood(t *testing.T) {
+	m := newMachineCase(t, nil)
+	m.r.behaviours = behaviours{"m1.small": {Failure: "No valid host was found"}}
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), stateError)
+	check(t, "ready", m.ready(), false)
+	check(t, "reason", m.field("status", "failureReason"), "UpdateError")
+	check(t, "message", m.field("status", "failureMessage"), "No valid host was found")
+	check(t, "node", m.nodeReady(), corev1.ConditionStatus("no node"))
+	// also if the cause is taken away
+	m.annotate("failure", "")
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), stateError)
+}
+
+func TestARunningMachineCanFailAndRecover(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.reconcile()
+	m.setNodeRef()
+	m.annotate("failure", "disk gone")
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), stateError)
+	check(t, "terminal", m.field("status", "failureReason"), "")
+	check(t, "node", m.nodeReady(), corev1.ConditionUnknown)
+	m.annotate("failure", "")
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "node", m.nodeReady(), corev1.ConditionTrue)
+}
+
+func TestANodeCanBeAbsentOrNotReady(t *testing.T) {
+	m := newMachineCase(t, map[string]string{annotationPrefix + "node": nodeAbsent}, deployedCNI("c"))
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "absent", m.nodeReady(), corev1.ConditionStatus("no node"))
+	m.annotate("node", nodeNotReady)
+	m.reconcile()
+	check(t, "not ready", m.nodeReady(), corev1.ConditionFalse)
+	m.annotate("node", "")
+	m.reconcile()
+	check(t, "healed", m.nodeReady(), corev1.ConditionTrue)
+}
+
+func TestABadAnnotationStopsAMachineButNotItsDeletion(t *testing.T) {
+	m := newMachineCase(t, nil)
+	m.reconcile()
+	m.annotate("create-delay", "later")
+	if _, err := m.r.Reconcile(context.Background(), ctrl.Request{NamespacedName: key(worker)}); err == nil {
+		t.Error("accepted")
+	}
+	m.deleteMachine()
+	m.reconcile()
+	m.checkGone()
+}
+
+func (m *machineCase) deleteMachine() {
+	m.t.Helper()
+	if err := m.client.Delete(context.Background(), get(m.t, m.client, openStackMachine, worker)); err != nil {
+		m.t.Fatal(err)
+	}
+	m.clock = get(m.t, m.client, openStackMachine, worker).GetDeletionTimestamp().Time
+}
+
+func (m *machineCase) checkGone() {
+	m.t.Helper()
+	if err := m.client.Get(context.Background(), key(worker), newObject(openStackMachine)); !apierrors.IsNotFound(err) {
+		m.t.Errorf("still there: %v", err)
+	}
+	check(m.t, "node", m.nodeReady(), corev1.ConditionStatus("no node"))
+}
+
+func TestAMachineIsDeletedInItsTime(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.r.behaviours = behaviours{"m1.small": {DeleteDelay: duration(10 * time.Second)}}
+	m.reconcile()
+	m.deleteMachine()
+	check(t, "wait", m.reconcile().RequeueAfter, 11*time.Second)
+	check(t, "node meanwhile", m.nodeReady(), corev1.ConditionTrue)
+	m.clock = m.clock.Add(11 * time.Second)
+	m.reconcile()
+	m.checkGone()
+}
+
+func TestAFailedMachineIsDeletedEvenIfEverythingElseIsGone(t *testing.T) {
+	m := newMachineCase(t, map[string]string{annotationPrefix + "failure": "x"})
+	m.reconcile()
+	for _, o := range []client.Object{testCluster("c"), &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: worker}}} {
+		if err := m.client.Delete(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.deleteMachine()
+	m.reconcile()
+	m.checkGone()
+}

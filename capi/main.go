@@ -1,0 +1,158 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+// The program capi is a whole Cluster API management plane in one process,
+// for a sandbox: it makes no cloud calls and starts no containers.
+//
+// # What runs in it
+//
+//   - Cluster API's core, kubeadm bootstrap and kubeadm control plane
+//     controllers and webhooks, unmodified, from their public packages.
+//   - A stand-in for Cluster API Provider OpenStack: it reconciles
+//     OpenStackCluster and OpenStackMachine as the real provider would
+//     report them if the cloud did everything at once (or late, or not at
+//     all: see below). Each workload cluster is an in-memory API server and
+//     etcd on a loopback address of its own.
+//   - A stand-in for the addon provider of capi-helm-charts: HelmRelease and
+//     Manifests get their label, owner and phase; nothing is installed.
+//
+// So the production charts and Magnum drivers run unmodified against it, and
+// their objects go through the real controllers.
+//
+// # What it needs
+//
+// A Kubernetes API (--kubeconfig) with these CRDs: Cluster API v1.14 (core,
+// bootstrap, control plane), Cluster API Provider OpenStack v0.14.6 labelled
+// cluster.x-k8s.io/v1beta1=v1beta1, and HelmRelease and Manifests of
+// addons.stackhpc.com/v1alpha1 with a status subresource. A garbage collector
+// (kube-controller-manager) must run, or deleted clusters leave Secrets
+// behind. --webhook-cert-dir has tls.crt and tls.key for the webhooks.
+//
+// # Where it listens
+//
+// Only on loopback addresses; others are refused at the start. Webhooks:
+// --bind-address and --webhook-port. Health: --health-addr. The API server
+// of a workload cluster: an address out of --workload-network, from x.y.1.1
+// upwards, on the port its OpenStackCluster asks for (6443 if it does not).
+// The first /24 of that network is left to other servers of the sandbox.
+//
+// # Behaviours
+//
+// --behaviours names a JSON file that maps a flavor (name or id) to what
+// machines of that flavor do:
+//
+//	{"flavors": {"m1.slow": {"createDelay": "20s"},
+//	             "m1.fail": {"failure": "No valid host was found"}}}
+//
+// The keys are createDelay, nodeReadyDelay, deleteDelay, failure, node
+// ("absent" or "not-ready"), and, for the addons of clusters whose control
+// plane has that flavor, addonPhase and addonDelay. The annotations
+// sandbox.magnum-capi/create-delay and so on, on an OpenStackMachine,
+// HelmRelease or Manifests, override the file for one object at any time.
+//
+// A node is Ready only once a CNI addon of its cluster is deployed, as with
+// a real kubelet.
+//
+// All state worth keeping is in the management cluster: after a restart the
+// in-memory clusters are rebuilt from it, on the same addresses.
+package main
+
+import (
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	bootstrapsetup "sigs.k8s.io/cluster-api/bootstrap/kubeadm/setup"
+	"sigs.k8s.io/cluster-api/controllers/remote"
+	"sigs.k8s.io/cluster-api/feature"
+	"sigs.k8s.io/cluster-api/util/apiwarnings"
+	"sigs.k8s.io/cluster-api/version"
+)
+
+const managerName = "magnum-capi-sandbox"
+
+func main() {
+	o := parseOptions()
+	ctrl.SetLogger(klog.Background())
+	ctx := ctrl.SetupSignalHandler()
+
+	mgr := newManager(o)
+	p := newProviders(ctx, mgr, o)
+	p.core(ctx)
+	p.bootstrap(ctx)
+	p.controlPlane(ctx)
+	p.openStack(ctx)
+	p.addons(ctx)
+
+	klog.InfoS("Starting", "clusterAPI", version.Get().String(),
+		"workloadNetwork", o.workloadNetwork, "flavorsWithBehaviour", len(o.behaviours))
+	must(mgr.Start(ctx), "manager")
+}
+
+func newManager(o *options) ctrl.Manager {
+	restConfig, err := ctrl.GetConfig()
+	must(err, "kubeconfig")
+	restConfig.QPS, restConfig.Burst = 200, 400
+	restConfig.UserAgent = remote.DefaultClusterAPIUserAgent(managerName)
+	restConfig.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
+	must(version.CheckKubernetesVersion(restConfig, version.MinimumKubernetesVersionClusterTopology), "management cluster version")
+
+	scheme := newScheme()
+	// The cache options of the bootstrap provider are the least restrictive
+	// ones (they keep the data of all cluster Secrets); only its MachineSet
+	// transformation must go, other providers read whole MachineSets.
+	cacheOptions := bootstrapsetup.ManagerCacheOptions(scheme, managerName, "", o.syncPeriod)
+	for obj := range cacheOptions.ByObject {
+		if _, ok := obj.(*corev1.Secret); !ok {
+			delete(cacheOptions.ByObject, obj)
+		}
+	}
+	cacheOptions.DefaultTransform = nil // the topology controller needs managedFields
+
+	priorityQueue := feature.Gates.Enabled(feature.PriorityQueue)
+	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
+		Scheme: scheme,
+		Controller: config.Controller{
+			UsePriorityQueue: &priorityQueue,
+			CacheSyncTimeout: 5 * time.Minute,
+		},
+		// One process per sandbox: no election, and so an outage of
+		// the management API does not end the program.
+		LeaderElection:         false,
+		HealthProbeBindAddress: o.healthAddr,
+		Metrics:                metricsserver.Options{BindAddress: o.metricsAddr},
+		Cache:                  cacheOptions,
+		Client:                 bootstrapsetup.ManagerClientOptions(),
+		WebhookServer: webhook.NewServer(webhook.Options{
+			Host: o.bindAddress, Port: o.webhookPort, CertDir: o.webhookCertDir,
+		}),
+	})
+	must(err, "manager")
+	must(mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()), "ready check")
+	must(mgr.AddHealthzCheck("webhook", mgr.GetWebhookServer().StartedChecker()), "health check")
+	return mgr
+}
+
+// must ends the program with one line that names what failed.
+func must(err error, what string) {
+	if err != nil {
+		klog.ErrorS(err, "Fatal: "+what)
+		klog.Flush()
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,246 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
+	"sigs.k8s.io/cluster-api/util"
+)
+
+var controlPlaneComponents = []string{"etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"}
+
+// What the Ready condition of a node says, in the words of kubelet and node
+// lifecycle controller.
+var (
+	kubeletReady = corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
+		Reason: "KubeletReady", Message: "kubelet is posting ready status"}
+	waitsForCNI = corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady",
+		Message: "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady " +
+			"message:Network plugin returns error: cni plugin not initialized"}
+	kubeletGone = corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionUnknown,
+		Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status."}
+)
+
+// ensure creates an object of a workload cluster if it is not there.
+func ensure(ctx context.Context, c inmemoryruntime.Client, o client.Object) error {
+	if err := c.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return nil
+}
+
+// join does what kubeadm and the kubelet on a machine do to the cluster: the
+// control plane's pods and objects, its API server, and the node.
+func (r *openStackMachines) join(ctx context.Context, cluster *clusterv1.Cluster, machine *clusterv1.Machine, o *unstructured.Unstructured, address string) error {
+	key := client.ObjectKeyFromObject(cluster)
+	if err := r.workloads.create(ctx, key); err != nil {
+		return err
+	}
+	registration, err := r.nodeRegistration(ctx, machine)
+	if err != nil {
+		return err
+	}
+	c := r.workloads.client(key)
+	node := newNode(machine, o, registration, address)
+	if !util.IsControlPlaneMachine(machine) {
+		return ensure(ctx, c, node)
+	}
+	if err := r.workloads.joinEtcd(ctx, key, o.GetName()); err != nil {
+		return err
+	}
+	objects := append(kubeadmObjects(machine.Spec.Version), node)
+	for _, component := range controlPlaneComponents[1:] {
+		objects = append(objects, controlPlanePod(component, o.GetName()))
+	}
+	for _, obj := range objects {
+		if err := ensure(ctx, c, obj); err != nil {
+			return err
+		}
+	}
+	return r.workloads.serve(ctx, key, cluster.Spec.ControlPlaneEndpoint.Host, cluster.Spec.ControlPlaneEndpoint.Port)
+}
+
+// nodeRegistration returns the kubeadm options of a machine's node. The first
+// machine of a cluster has both kinds of configuration, and kubeadm init reads
+// the first; all others are given a join configuration only.
+func (r *openStackMachines) nodeRegistration(ctx context.Context, machine *clusterv1.Machine) (bootstrapv1.NodeRegistrationOptions, error) {
+	config := &bootstrapv1.KubeadmConfig{}
+	ref := machine.Spec.Bootstrap.ConfigRef
+	if ref.Kind != "KubeadmConfig" {
+		return bootstrapv1.NodeRegistrationOptions{}, nil
+	}
+	err := r.client.Get(ctx, client.ObjectKey{Namespace: machine.Namespace, Name: ref.Name}, config)
+	if err != nil {
+		return bootstrapv1.NodeRegistrationOptions{}, client.IgnoreNotFound(err)
+	}
+	if config.Spec.ClusterConfiguration.IsDefined() && config.Spec.InitConfiguration.IsDefined() {
+		return config.Spec.InitConfiguration.NodeRegistration, nil
+	}
+	return config.Spec.JoinConfiguration.NodeRegistration, nil
+}
+
+// newNode returns the node of a machine, as the kubelet registers it.
+func newNode(machine *clusterv1.Machine, o *unstructured.Unstructured, registration bootstrapv1.NodeRegistrationOptions, address string) *corev1.Node {
+	name := o.GetName()
+	capacity := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi"),
+		corev1.ResourcePods: resource.MustParse("110"),
+	}
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
+		}},
+		Spec: corev1.NodeSpec{ProviderID: nested(o, "spec", "providerID")},
+		Status: corev1.NodeStatus{
+			NodeInfo: corev1.NodeSystemInfo{KubeletVersion: machine.Spec.Version, KubeProxyVersion: machine.Spec.Version,
+				OperatingSystem: "linux", Architecture: "amd64", OSImage: "in-memory", ContainerRuntimeVersion: "containerd://in-memory"},
+			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}, {Type: corev1.NodeHostName, Address: name}},
+			Capacity:  capacity, Allocatable: capacity,
+		},
+	}
+	if flavor := nested(o, "spec", "flavor"); flavor != "" {
+		node.Labels[corev1.LabelInstanceTypeStable] = flavor
+	}
+	for k, v := range nodeLabels(registration) {
+		node.Labels[k] = v
+	}
+	for _, t := range []corev1.NodeConditionType{corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure} {
+		node.Status.Conditions = append(node.Status.Conditions,
+			corev1.NodeCondition{Type: t, Status: corev1.ConditionFalse, Reason: "InMemory", LastTransitionTime: metav1.Now()})
+	}
+	ready := waitsForCNI
+	ready.LastTransitionTime = metav1.Now()
+	node.Status.Conditions = append(node.Status.Conditions, ready)
+
+	if util.IsControlPlaneMachine(machine) {
+		node.Labels["node-role.kubernetes.io/control-plane"] = ""
+		node.Labels[corev1.LabelNodeExcludeBalancers] = ""
+		// kubeadm: no list means this taint, an empty list means none.
+		node.Spec.Taints = []corev1.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}}
+	}
+	if registration.Taints != nil {
+		node.Spec.Taints = *registration.Taints
+	}
+	return node
+}
+
+// nodeLabels returns the labels in the kubelet argument node-labels.
+func nodeLabels(registration bootstrapv1.NodeRegistrationOptions) map[string]string {
+	labels := map[string]string{}
+	for _, a := range registration.KubeletExtraArgs {
+		if a.Name != "node-labels" || a.Value == nil {
+			continue
+		}
+		for _, pair := range strings.Split(*a.Value, ",") {
+			if k, v, _ := strings.Cut(strings.TrimSpace(pair), "="); k != "" {
+				labels[k] = v
+			}
+		}
+	}
+	return labels
+}
+
+// kubeadmObjects are the objects that kubeadm leaves in a cluster and that the
+// control plane provider reads.
+func kubeadmObjects(version string) []client.Object {
+	system := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: name}
+	}
+	getNodes := metav1.ObjectMeta{Name: "kubeadm:get-nodes"}
+	return []client.Object{
+		&rbacv1.ClusterRole{ObjectMeta: getNodes, Rules: []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"nodes"}}}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: getNodes,
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: getNodes.Name},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.GroupKind, Name: "system:bootstrappers:kubeadm:default-node-token"}}},
+		&corev1.ConfigMap{ObjectMeta: system("kubeadm-config"), Data: map[string]string{"ClusterConfiguration": ""}},
+		&corev1.ConfigMap{ObjectMeta: system("coredns"), Data: map[string]string{"Corefile": ".:53 {\n}\n"}},
+		&appsv1.DaemonSet{ObjectMeta: system("kube-proxy"),
+			Spec: appsv1.DaemonSetSpec{Template: podTemplate("kube-proxy", "registry.k8s.io/kube-proxy:"+version)}},
+		&appsv1.Deployment{ObjectMeta: system("coredns"),
+			Spec: appsv1.DeploymentSpec{Template: podTemplate("coredns", "registry.k8s.io/coredns/coredns:v1.10.1")}},
+	}
+}
+
+func podTemplate(name, image string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: name, Image: image}}}}
+}
+
+func controlPlanePod(component, node string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: component + "-" + node,
+			Labels: map[string]string{"component": component, "tier": "control-plane"}},
+		Spec: corev1.PodSpec{NodeName: node},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
+	}
+}
+
+// setNode sets the Ready condition of a node, if the node is there.
+func (w *workloads) setNode(ctx context.Context, cluster client.ObjectKey, name string, ready corev1.NodeCondition) error {
+	c, node := w.client(cluster), &corev1.Node{}
+	if err := c.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
+		return ignoreGone(err)
+	}
+	i := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == ready.Type })
+	if i < 0 {
+		node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: ready.Type})
+		i = len(node.Status.Conditions) - 1
+	}
+	if old := node.Status.Conditions[i]; old.Status == ready.Status && old.Reason == ready.Reason {
+		return nil
+	}
+	ready.LastTransitionTime = metav1.Now()
+	node.Status.Conditions[i] = ready
+	return c.Update(ctx, node)
+}
+
+// removeMachine deletes what belongs to a machine from a workload cluster.
+func (w *workloads) removeMachine(ctx context.Context, cluster client.ObjectKey, name string) error {
+	if err := w.leaveEtcd(ctx, cluster, name); err != nil {
+		return err
+	}
+	objects := []client.Object{&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}}
+	for _, component := range controlPlaneComponents {
+		objects = append(objects, controlPlanePod(component, name))
+	}
+	for _, o := range objects {
+		if err := ignoreGone(w.client(cluster).Delete(ctx, o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ignoreGone is for objects that may be gone, or their whole cluster: then the
+// in-memory API says BadRequest "resourceGroup ... does not exist".
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,56 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOnlyLoopbackAddressesAreListenedOn(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"127.0.0.1": true, "127.77.0.9": true, "::1": true,
+		"0.0.0.0": false, "::": false, "192.0.2.1": false, "": false, "localhost": false,
+	} {
+		check(t, address, checkLoopback("--bind-address", address) == nil, ok)
+	}
+}
+
+func TestAHealthAddressWithoutHostIsRefused(t *testing.T) {
+	// ":9440" would be every address of the machine.
+	if err := checkLoopbackPort("--health-addr", ":9440"); err == nil {
+		t.Error("accepted")
+	}
+}
+
+func TestWorkloadNetwork(t *testing.T) {
+	for cidr, problem := range map[string]string{
+		"127.77.0.0/16":  "",
+		"127.0.0.0/8":    "",
+		"127.77.2.0/23":  "",
+		"127.77.2.0/24":  "too small",
+		"127.77.0.1/16":  "did you mean 127.77.0.0/16",
+		"10.0.0.0/16":    "not inside 127.0.0.0/8",
+		"126.0.0.0/7":    "not inside",
+		"127.77.0.0":     "not a network",
+		"::ffff:7f00::1": "not a network",
+	} {
+		_, err := parseWorkloadNetwork(cidr)
+		switch {
+		case problem == "" && err != nil:
+			t.Errorf("%s: %v", cidr, err)
+		case problem != "" && (err == nil || !strings.Contains(err.Error(), problem)):
+			t.Errorf("%s: got %v, want %q in it", cidr, err, problem)
+		}
+	}
+}

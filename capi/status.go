@@ -1,0 +1,120 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// now is the clock; reconcilers have a field for it, for tests.
+func now() time.Time { return time.Now().UTC() }
+
+// v1beta1 conditions, the form that CAPO writes.
+type condition struct {
+	kind, status, reason, severity, message string
+}
+
+func conditionTrue(kind string) condition { return condition{kind: kind, status: "True"} }
+
+func conditionFalse(kind, reason, severity, message string) condition {
+	return condition{kind: kind, status: "False", reason: reason, severity: severity, message: message}
+}
+
+// setConditions replaces the conditions of an object. The transition time of a
+// condition is kept as long as its status and reason stay: delays are counted
+// from it, also after a restart.
+func setConditions(o *unstructured.Unstructured, at time.Time, conditions ...condition) {
+	old, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	list := make([]any, 0, len(conditions))
+	for _, c := range conditions {
+		m := map[string]any{"type": c.kind, "status": c.status, "lastTransitionTime": at.Format(time.RFC3339)}
+		for k, v := range map[string]string{"reason": c.reason, "severity": c.severity, "message": c.message} {
+			if v != "" { // the CRD wants them absent rather than empty
+				m[k] = v
+			}
+		}
+		for _, e := range old {
+			if e, ok := e.(map[string]any); ok && e["type"] == c.kind && e["status"] == m["status"] && e["reason"] == m["reason"] {
+				m["lastTransitionTime"] = e["lastTransitionTime"]
+			}
+		}
+		list = append(list, m)
+	}
+	set(o, list, "status", "conditions")
+}
+
+// transition returns since when a condition has its status.
+func transition(o *unstructured.Unstructured, kind string) (time.Time, bool) {
+	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, e := range list {
+		if e, ok := e.(map[string]any); ok && e["type"] == kind {
+			s, _ := e["lastTransitionTime"].(string)
+			t, err := time.Parse(time.RFC3339, s)
+			return t, err == nil
+		}
+	}
+	return time.Time{}, false
+}
+
+// update writes metadata and specification, and then the status, of an object
+// as far as they differ from before.
+func update(ctx context.Context, c client.Client, before, after *unstructured.Unstructured) error {
+	status, hasStatus := after.Object["status"]
+	if err := patch(ctx, c, before, after, "status"); err != nil {
+		return err
+	}
+	if !hasStatus || after.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	base := after.DeepCopy()
+	after.Object["status"] = status
+	p := client.MergeFrom(base)
+	if b, err := p.Data(after); err != nil || bytes.Equal(b, []byte("{}")) {
+		return err
+	}
+	return c.Status().Patch(ctx, after, p)
+}
+
+// patch writes what differs outside of the given field. after then is what the
+// server has.
+func patch(ctx context.Context, c client.Client, before, after *unstructured.Unstructured, without string) error {
+	if v, ok := before.Object[without]; ok {
+		after.Object[without] = v
+	} else {
+		delete(after.Object, without)
+	}
+	p := client.MergeFrom(before)
+	if b, err := p.Data(after); err != nil || bytes.Equal(b, []byte("{}")) {
+		return err
+	}
+	return c.Patch(ctx, after, p)
+}
+
+// annotate sets an annotation, or removes it if the value is empty.
+func annotate(o *unstructured.Unstructured, name, value string) {
+	a := o.GetAnnotations()
+	if value == "" {
+		delete(a, annotationPrefix+name)
+	} else {
+		if a == nil {
+			a = map[string]string{}
+		}
+		a[annotationPrefix+name] = value
+	}
+	o.SetAnnotations(a)
+}

@@ -1,0 +1,219 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
+	inmemoryapi "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/server/api"
+	inmemoryetcd "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/server/etcd"
+	"sigs.k8s.io/cluster-api/util/certs"
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+// workloads serves the API server and the etcd members of the in-memory
+// clusters. It is built from the same public handlers as Cluster API's own
+// WorkloadClustersMux, with three differences: each cluster has a listener on a
+// loopback address of its own, and thus the usual port; nothing listens
+// anywhere else; and clients are authenticated against the cluster's CA.
+type workloads struct {
+	manager inmemoryruntime.Manager
+	reader  client.Reader // of the management cluster
+	key     crypto.Signer // of all serving certificates
+
+	lock    sync.Mutex
+	servers map[client.ObjectKey]*http.Server
+
+	etcdLock sync.Mutex
+}
+
+func newWorkloads(manager inmemoryruntime.Manager, reader client.Reader) (*workloads, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	return &workloads{manager: manager, reader: reader, key: key, servers: map[client.ObjectKey]*http.Server{}}, err
+}
+
+// client returns a client of the content of a workload cluster.
+func (w *workloads) client(cluster client.ObjectKey) inmemoryruntime.Client {
+	return w.manager.GetResourceGroup(cluster.String()).GetClient()
+}
+
+// authority is one of the CAs that the control plane provider, or a driver,
+// makes for a cluster.
+type authority struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+	pool *x509.CertPool
+}
+
+func (w *workloads) authority(ctx context.Context, cluster client.ObjectKey, purpose secret.Purpose) (*authority, error) {
+	s := &corev1.Secret{}
+	name := secret.Name(cluster.Name, purpose)
+	if err := w.reader.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: name}, s); err != nil {
+		return nil, err
+	}
+	cert, err := certs.DecodeCertPEM(s.Data[secret.TLSCrtDataName])
+	if err == nil && cert == nil {
+		err = errors.New("no certificate in it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("secret %s: %s: %w", name, secret.TLSCrtDataName, err)
+	}
+	key, err := certs.DecodePrivateKeyPEM(s.Data[secret.TLSKeyDataName])
+	if err == nil && key == nil {
+		err = errors.New("no private key in it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("secret %s: %s: %w", name, secret.TLSKeyDataName, err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(cert)
+	return &authority{cert, key, pool}, nil
+}
+
+// serve starts the API server of a cluster, unless it runs already.
+func (w *workloads) serve(ctx context.Context, cluster client.ObjectKey, host string, port int32) error {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if _, ok := w.servers[cluster]; ok {
+		return nil
+	}
+	if err := checkLoopback("control plane endpoint", host); err != nil {
+		return err
+	}
+	api, err := w.authority(ctx, cluster, secret.ClusterCA)
+	if err != nil {
+		return err
+	}
+	etcd, err := w.authority(ctx, cluster, secret.EtcdCA)
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, fmt.Sprint(port)))
+	if err != nil {
+		return fmt.Errorf("API server of cluster %s: %w", cluster, err)
+	}
+	server := &http.Server{
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          klog.NewStandardLogger("INFO"),
+		TLSConfig:         (&tlsConfigs{host: host, key: w.key, api: api, etcd: etcd}).config(),
+		Handler:           w.handler(cluster, api.pool),
+	}
+	w.servers[cluster] = server
+	go func() {
+		if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+			klog.ErrorS(err, "Workload API server", "cluster", cluster)
+		}
+	}()
+	klog.InfoS("Workload API server started", "cluster", cluster, "address", listener.Addr())
+	return nil
+}
+
+// handler tells etcd members from the API server by the server name of the
+// connection: the control plane provider forwards a port of an etcd pod, ends
+// up here again, and asks for "etcd-<node>".
+func (w *workloads) handler(cluster client.ObjectKey, clientCAs *x509.CertPool) http.Handler {
+	group := func(string) (string, error) { return cluster.String(), nil }
+	etcd := inmemoryetcd.NewEtcdServerHandler(w.manager, klog.Background(), group)
+	api := newAPIServer(clientCAs,
+		func(ctx context.Context) string { return w.version(ctx, cluster) },
+		inmemoryapi.NewAPIServerHandler(w.manager, klog.Background(), group))
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if isEtcdName(r.TLS.ServerName) && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
+			etcd.ServeHTTP(rw, r)
+			return
+		}
+		api.ServeHTTP(rw, r)
+	})
+}
+
+func isEtcdName(serverName string) bool { return strings.HasPrefix(serverName, "etcd-") }
+
+// tlsConfigs makes the TLS configuration of a server name at first use.
+type tlsConfigs struct {
+	host      string
+	key       crypto.Signer
+	api, etcd *authority
+
+	lock   sync.Mutex
+	byName map[string]*tls.Config
+}
+
+func (t *tlsConfigs) config() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: t.forClient}
+}
+
+func (t *tlsConfigs) forClient(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+	// etcd wants a certificate in the handshake. An API server does not:
+	// it must be able to answer 401, and checks certificates itself.
+	name, ca, auth := "kube-apiserver", t.api, tls.RequestClientCert
+	if isEtcdName(hello.ServerName) {
+		name, ca, auth = hello.ServerName, t.etcd, tls.RequireAndVerifyClientCert
+	}
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if c, ok := t.byName[name]; ok {
+		return c, nil
+	}
+	cert, err := (&certs.Config{
+		CommonName: name,
+		AltNames: certs.AltNames{
+			DNSNames: []string{"localhost", name, "kubernetes", "kubernetes.default", "kubernetes.default.svc"},
+			IPs:      []net.IP{net.ParseIP(t.host), net.IPv4(127, 0, 0, 1)},
+		},
+		Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}).NewSignedCert(t.key, ca.cert, ca.key)
+	if err != nil {
+		return nil, err
+	}
+	if t.byName == nil {
+		t.byName = map[string]*tls.Config{}
+	}
+	t.byName[name] = &tls.Config{
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"h2", "http/1.1"},
+		Certificates: []tls.Certificate{{Certificate: [][]byte{cert.Raw}, PrivateKey: t.key}},
+		ClientAuth:   auth,
+		ClientCAs:    ca.pool,
+	}
+	return t.byName[name], nil
+}
+
+// remove ends the API server of a cluster and forgets its content.
+func (w *workloads) remove(cluster client.ObjectKey) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if s, ok := w.servers[cluster]; ok {
+		_ = s.Close()
+		delete(w.servers, cluster)
+		klog.InfoS("Workload API server stopped", "cluster", cluster)
+	}
+	w.manager.DeleteResourceGroup(cluster.String())
+}

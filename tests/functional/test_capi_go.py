@@ -1,0 +1,55 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The Go program of the management cluster, by Go's own checks.
+
+It is a program of this repository like any other: formatted, vetted, and
+with unit tests that need no cluster.
+"""
+
+import testtools
+
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.toolchain import go
+
+#: Seconds. Nearly all of it is compiling, if nothing of it is cached.
+TIMEOUT = 1800
+
+#: As the toolchain builds the program: so what it depends on is compiled once.
+BUILD_FLAGS = ('-p', '2', '-trimpath')
+
+
+class TestCapi(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = resources.find('capi')
+        self.go = go.find_go()
+        self.env = go.environment(self.go)
+
+    def run_go(self, *args):
+        return processes.run([self.go, *args], timeout=TIMEOUT,
+                             cwd=self.folder, env=self.env)
+
+    def test_format(self):
+        gofmt = self.go.parent / 'gofmt'
+
+        listed = processes.run(
+            [gofmt, '-l', '.'], timeout=60, cwd=self.folder, env=self.env)
+
+        self.assertEqual('', listed, 'run gofmt -w in capi/')
+
+    def test_vet_and_unit_tests(self):
+        """One test, so that the package is compiled once and one at a time."""
+        self.run_go('vet', *BUILD_FLAGS, './...')
+        self.run_go('test', *BUILD_FLAGS, '-count', '1', './...')
