@@ -1,0 +1,160 @@
+{{/*
+Specifications of machine and bootstrap templates.
+
+Cluster API takes both for immutable: a change is a new object with a hash of
+the specification in its name, and machines are replaced because the reference
+to it changes. The old object stays until Cluster API is done with it (keep).
+*/}}
+
+{{/* Specification of a machine template. Arguments: context, machines (control
+plane or node group), their name for messages. */}}
+{{- define "sandbox.machine.spec" -}}
+{{- $ctx := index . 0 -}}
+{{- if eq $ctx.Values.infrastructure "docker" -}}
+{{- include "sandbox.machine.docker" . -}}
+{{- else -}}
+{{- include "sandbox.machine.openstack" . -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "sandbox.machine.docker" -}}
+{{- $ctx := index . 0 -}}
+template:
+  spec:
+    backend:
+      docker:
+        {{- if $ctx.Values.docker.customImage }}
+        customImage: {{ $ctx.Values.docker.customImage | quote }}
+        {{- else }} {}
+        {{- end }}
+{{- end -}}
+
+{{- define "sandbox.machine.openstack" -}}
+{{- $ctx := index . 0 -}}
+{{- $m := index . 1 -}}
+{{- $imageId := $m.machineImageId | default $ctx.Values.machineImageId -}}
+{{- $image := $m.machineImage | default $ctx.Values.machineImage -}}
+{{- if not (or $imageId $image) -}}
+{{- fail "machineImageId or machineImage is required" -}}
+{{- end -}}
+template:
+  spec:
+    identityRef:
+      name: {{ include "sandbox.credentials" $ctx }}
+      cloudName: openstack
+    flavor: {{ required (printf "machineFlavor of %s is missing" (index . 2)) $m.machineFlavor | quote }}
+    image:
+      {{- if $imageId }}
+      id: {{ $imageId | quote }}
+      {{- else }}
+      filter: {name: {{ $image | quote }}}
+      {{- end }}
+    {{- with $ctx.Values.machineSSHKeyName }}
+    sshKeyName: {{ . | quote }}
+    {{- end }}
+    {{- with $m.machineRootVolume }}
+    {{- if .diskSize }}
+    rootVolume:
+      sizeGiB: {{ int .diskSize }}
+      {{- include "sandbox.volume" . | nindent 6 }}
+    {{- end }}
+    {{- end }}
+    {{- with $m.additionalBlockDevices }}
+    additionalBlockDevices:
+      {{- range $name, $device := . }}
+      - name: {{ $name | quote }}
+        sizeGiB: {{ required (printf "size of block device %s is missing" $name) $device.size | int }}
+        storage:
+          type: {{ $device.type | default "Volume" }}
+          {{- if ne ($device.type | default "Volume") "Local" }}
+          volume: {{ include "sandbox.volume" $device | nindent 12 }}
+          {{- end }}
+      {{- end }}
+    {{- end }}
+    {{- with (dig "ports" list ($m.machineNetworking | default dict)) }}
+    ports:
+      {{- range . }}
+      {{- if .network }}
+      - {{ set (deepCopy .) "network" (include "sandbox.filter" .network | fromYaml) | toYaml | nindent 8 | trim }}
+      {{- else }}
+      - {{ toYaml . | nindent 8 | trim }}
+      {{- end }}
+      {{- end }}
+    {{- end }}
+{{- end -}}
+
+{{- define "sandbox.volume" -}}
+{{- with .volumeType }}
+type: {{ . | quote }}
+{{- end }}
+availabilityZone:
+  {{- if .availabilityZone }}
+  from: Name
+  name: {{ .availabilityZone | quote }}
+  {{- else }}
+  from: Machine
+  {{- end }}
+{{- end -}}
+
+{{/* A driver names a network or subnet by its id or by a filter. */}}
+{{- define "sandbox.filter" -}}
+{{- if or (hasKey . "id") (hasKey . "filter") -}}
+{{ toYaml . }}
+{{- else -}}
+filter: {{ toYaml . | nindent 2 }}
+{{- end -}}
+{{- end -}}
+
+{{/* Hash of a machine template: of its specification and of the version, for
+an image can be the same for two of them. Same arguments. */}}
+{{- define "sandbox.machine.hash" -}}
+{{- $ctx := index . 0 -}}
+{{- $m := index . 1 -}}
+{{- printf "%s\n%s\n%s" (include "sandbox.machine.spec" .) (toString $m.machineFlavor) (include "sandbox.version" $ctx) | sha256sum -}}
+{{- end -}}
+
+{{- define "sandbox.machine.name" -}}
+{{- printf "%s-%s" (include "sandbox.name" (list (index . 0) (index . 2))) (include "sandbox.machine.hash" . | trunc 8) -}}
+{{- end -}}
+
+{{/* kubeadm's node registration. Arguments: context, machines, node group or
+"". */}}
+{{- define "sandbox.nodeRegistration" -}}
+{{- $ctx := index . 0 -}}
+{{- $labels := dict -}}
+{{- with index . 2 }}
+{{- $_ := set $labels (printf "%s/node-group" $ctx.Values.projectPrefix) . -}}
+{{- end -}}
+{{- range $k, $v := (index . 1).nodeLabels -}}
+{{- $_ := set $labels $k $v -}}
+{{- end -}}
+{{- $pairs := list -}}
+{{- range $k := keys $labels | sortAlpha -}}
+{{- $pairs = append $pairs (printf "%s=%v" $k (get $labels $k)) -}}
+{{- end -}}
+{{- $args := dict -}}
+{{- with $pairs -}}
+{{- $_ := set $args "node-labels" (join "," .) -}}
+{{- end -}}
+{{- if eq $ctx.Values.infrastructure "openstack" -}}
+{{- $_ := set $args "cloud-provider" "external" -}}
+{{ dict "name" "{{ local_hostname }}" "kubeletExtraArgs" $args | toYaml }}
+{{- else -}}
+{{- /* No cloud controller would take the taint off, and no cloud-init would fill the name in. */ -}}
+{{- $_ := set $args "eviction-hard" "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%" -}}
+{{ dict "kubeletExtraArgs" $args | toYaml }}
+{{- end -}}
+{{- end -}}
+
+{{/* Specification of a worker's bootstrap template. Arguments: context, node
+group. */}}
+{{- define "sandbox.bootstrap.spec" -}}
+template:
+  spec:
+    joinConfiguration:
+      nodeRegistration: {{ include "sandbox.nodeRegistration" (list (index . 0) (index . 1) (index . 1).name) | nindent 8 }}
+{{- end -}}
+
+{{- define "sandbox.bootstrap.name" -}}
+{{- printf "%s-%s" (include "sandbox.name" (list (index . 0) (index . 1).name)) (include "sandbox.bootstrap.spec" . | sha256sum | trunc 8) -}}
+{{- end -}}

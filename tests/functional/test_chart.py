@@ -1,0 +1,337 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The chart renders what a Magnum driver and Cluster API look for.
+
+Names and labels are those of capi-helm-charts' openstack-cluster: a driver
+finds its objects by them, so a change here breaks every driver. The values are
+those that magnum-capi-helm 1.4.0 sets.
+"""
+
+import copy
+import functools
+import json
+
+import testtools
+import yaml
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import toolchain
+
+KEEP = {'helm.sh/resource-policy': 'keep'}
+
+#: What the driver sends for a cluster with default labels, None included.
+DRIVER_VALUES = {
+    'kubernetesVersion': '1.34.2',
+    'machineImageId': 'e9f1a0b2-0000-4000-a000-000000000001',
+    'machineSSHKeyName': None,
+    'cloudCredentialsSecretName': 'demo-cloud-credentials',
+    'etcd': {},
+    'apiServer': {
+        'associateFloatingIP': True, 'enableLoadBalancer': True,
+        'loadBalancerProvider': 'amphora'},
+    'clusterNetworking': {
+        'dnsNameservers': ['192.0.2.53'],
+        'externalNetworkId': 'e9f1a0b2-0000-4000-a000-000000000009',
+        'internalNetwork': {'networkFilter': None, 'subnetFilter': None,
+                            'nodeCidr': '10.0.0.0/24'}},
+    'osDistro': 'ubuntu',
+    'controlPlane': {'machineFlavor': 'm1.medium', 'machineCount': 1,
+                     'healthCheck': {'enabled': True}},
+    'nodeGroupDefaults': {'healthCheck': {'enabled': True}},
+    'nodeGroups': [{'name': 'default-worker', 'machineFlavor': 'm1.small',
+                    'machineCount': 2}],
+    'addons': {
+        'openstack': {
+            'csiCinder': {'defaultStorageClass': {'name': 'lvm'},
+                          'additionalStorageClasses': []},
+            'cloudConfig': {'LoadBalancer': {
+                'lb-provider': 'amphora', 'lb-method': 'ROUND_ROBIN',
+                'create-monitor': True}}},
+        'monitoring': {'enabled': False},
+        'kubernetesDashboard': {'enabled': True},
+        'ingress': {'enabled': False},
+        'cni': {'type': 'calico'}},
+}
+
+
+@functools.cache
+def helm():
+    return toolchain.ensure(['helm'])['helm']
+
+
+def values(**changes):
+    """The driver's values, with some changed: ``a__b=1`` is a.b = 1."""
+    result = copy.deepcopy(DRIVER_VALUES)
+    for path, value in changes.items():
+        *parents, last = path.split('__')
+        target = result
+        for name in parents:
+            target = target.setdefault(name, {})
+        target[last] = value
+    return result
+
+
+def run(*args, **changes):
+    return processes.run(
+        [helm(), *args, '--values', '-'], timeout=60,
+        stdin=json.dumps(values(**changes)))
+
+
+def render(**changes):
+    """Objects by (kind, name)."""
+    text = run('template', 'demo', str(resources.find(
+        'charts/sandbox-cluster')), '--namespace', 'magnum-p', **changes)
+    return {(o['kind'], o['metadata']['name']): o
+            for o in yaml.safe_load_all(text) if o}
+
+
+def of_kind(objects, kind):
+    return [o for (k, _name), o in objects.items() if k == kind]
+
+
+def template_names(objects, component):
+    return {(o['kind'], o['metadata']['name']) for o in objects.values()
+            if o['kind'].endswith('Template')
+            and o['metadata']['labels']['capi.stackhpc.com/component']
+            == component}
+
+
+class TestChart(testtools.TestCase):
+
+    def test_lint_is_content(self):
+        run('lint', '--strict', str(resources.find('charts/sandbox-cluster')))
+
+    def test_objects_have_the_names_a_driver_looks_for(self):
+        objects = render()
+
+        for kind, name in (
+                ('Cluster', 'demo'),
+                ('OpenStackCluster', 'demo'),
+                ('KubeadmControlPlane', 'demo-control-plane'),
+                ('MachineHealthCheck', 'demo-control-plane'),
+                ('MachineDeployment', 'demo-default-worker'),
+                ('MachineHealthCheck', 'demo-default-worker')):
+            self.assertIn((kind, name), objects)
+        self.assertEqual(2, len(of_kind(objects, 'OpenStackMachineTemplate')))
+        self.assertEqual(1, len(of_kind(objects, 'KubeadmConfigTemplate')))
+
+    def test_machines_have_the_labels_a_driver_selects_by(self):
+        objects = render()
+        worker = objects['MachineDeployment', 'demo-default-worker']
+        plane = objects['KubeadmControlPlane', 'demo-control-plane']
+
+        expected = {
+            'capi.stackhpc.com/cluster': 'demo',
+            'capi.stackhpc.com/component': 'worker',
+            'capi.stackhpc.com/node-group': 'default-worker'}
+        for labels in (worker['metadata']['labels'],
+                       worker['spec']['selector']['matchLabels'],
+                       worker['spec']['template']['metadata']['labels']):
+            self.assertEqual(expected, {k: labels.get(k) for k in expected})
+        self.assertEqual(
+            {'capi.stackhpc.com/cluster': 'demo',
+             'capi.stackhpc.com/component': 'control-plane'},
+            plane['spec']['machineTemplate']['metadata']['labels'])
+
+    def test_references_lead_to_objects(self):
+        objects = render()
+        cluster = objects['Cluster', 'demo']['spec']
+        machine = objects['MachineDeployment', 'demo-default-worker'][
+            'spec']['template']['spec']
+        plane = objects['KubeadmControlPlane', 'demo-control-plane']['spec']
+
+        for ref in (cluster['controlPlaneRef'], cluster['infrastructureRef'],
+                    machine['bootstrap']['configRef'],
+                    machine['infrastructureRef'],
+                    plane['machineTemplate']['infrastructureRef']):
+            self.assertIn((ref['kind'], ref['name']), objects)
+        self.assertEqual('v1.34.2', machine['version'])
+        self.assertEqual('v1.34.2', plane['version'])
+
+    def test_cluster_api_deletes_what_it_must_delete_in_order(self):
+        objects = render()
+
+        for (kind, name), obj in objects.items():
+            kept = kind in ('OpenStackCluster', 'KubeadmControlPlane',
+                            'OpenStackMachineTemplate',
+                            'KubeadmConfigTemplate')
+            annotations = obj['metadata'].get('annotations') or {}
+            self.assertEqual(
+                kept, KEEP.items() <= annotations.items(), (kind, name))
+
+    def test_networks_of_the_driver(self):
+        managed = render()['OpenStackCluster', 'demo']['spec']
+        given = render(clusterNetworking__internalNetwork={
+            'networkFilter': {'id': 'net'}, 'subnetFilter': {'id': 'sub'},
+            'nodeCidr': '10.0.0.0/24'})['OpenStackCluster', 'demo']['spec']
+
+        self.assertEqual([{'cidr': '10.0.0.0/24',
+                           'dnsNameservers': ['192.0.2.53']}],
+                         managed['managedSubnets'])
+        self.assertNotIn('managedSubnets', given)
+        self.assertEqual({'id': 'net'}, given['network'])
+        self.assertEqual([{'id': 'sub'}], given['subnets'])
+
+    def test_disks_and_extra_networks_of_the_driver(self):
+        objects = render(
+            nodeGroupDefaults={
+                'machineRootVolume': {'volumeType': 'ssd', 'diskSize': 20},
+                'machineNetworking': {'ports': [{}, {
+                    'network': {'name': 'storage'}, 'securityGroups': []}]}},
+            etcd={'blockDevice': {'size': 5, 'type': 'Volume',
+                                  'volumeType': 'ssd'}})
+        worker, = [o for o in of_kind(objects, 'OpenStackMachineTemplate')
+                   if 'worker' in o['metadata']['name']]
+        plane, = [o for o in of_kind(objects, 'OpenStackMachineTemplate')
+                  if 'control-plane' in o['metadata']['name']]
+        spec = worker['spec']['template']['spec']
+
+        self.assertEqual(
+            {'sizeGiB': 20, 'type': 'ssd',
+             'availabilityZone': {'from': 'Machine'}}, spec['rootVolume'])
+        self.assertEqual({'filter': {'name': 'storage'}},
+                         spec['ports'][1]['network'])
+        self.assertEqual('etcd', plane['spec']['template']['spec'][
+            'additionalBlockDevices'][0]['name'])
+
+    def test_autoscaling_leaves_the_count_to_the_autoscaler(self):
+        group = {'name': 'default-worker', 'machineFlavor': 'm1.small',
+                 'machineCount': 2, 'autoscale': 'true',
+                 'machineCountMin': 1, 'machineCountMax': 4}
+        worker = render(nodeGroups=[group])[
+            'MachineDeployment', 'demo-default-worker']
+
+        prefix = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
+        self.assertEqual(
+            {f'{prefix}-min-size': '1', f'{prefix}-max-size': '4'},
+            worker['metadata']['annotations'])
+        self.assertNotIn('replicas', worker['spec'])
+
+    def test_health_checks_can_be_off(self):
+        objects = render(controlPlane__healthCheck={'enabled': False},
+                         nodeGroupDefaults={'healthCheck': {'enabled': False}})
+
+        self.assertEqual([], of_kind(objects, 'MachineHealthCheck'))
+
+
+class TestTemplateNames(testtools.TestCase):
+    """Templates are immutable: another content is another name."""
+
+    def test_the_same_values_give_the_same_names(self):
+        self.assertEqual(list(render()), list(render()))
+
+    def test_image_and_version_change_all(self):
+        before = render()
+        for changes in ({'machineImageId': 'another'},
+                        {'kubernetesVersion': '1.35.0'}):
+            after = render(**changes)
+            for component in ('control-plane', 'worker'):
+                self.assertNotEqual(template_names(before, component),
+                                    template_names(after, component))
+
+    def test_a_flavor_changes_its_own(self):
+        before = render()
+        after = render(controlPlane__machineFlavor='m1.large')
+
+        self.assertNotEqual(template_names(before, 'control-plane'),
+                            template_names(after, 'control-plane'))
+        self.assertEqual(template_names(before, 'worker'),
+                         template_names(after, 'worker'))
+
+    def test_node_labels_change_the_bootstrap_template(self):
+        before, after = render(), render(
+            nodeGroupDefaults={'nodeLabels': {'example.org/a': 'b'}})
+
+        self.assertNotEqual(
+            of_kind(before, 'KubeadmConfigTemplate')[0]['metadata']['name'],
+            of_kind(after, 'KubeadmConfigTemplate')[0]['metadata']['name'])
+        arguments = of_kind(after, 'KubeadmConfigTemplate')[0]['spec'][
+            'template']['spec']['joinConfiguration']['nodeRegistration'][
+                'kubeletExtraArgs']
+        self.assertEqual('capi.stackhpc.com/node-group=default-worker,'
+                         'example.org/a=b', arguments['node-labels'])
+
+
+class TestAddons(testtools.TestCase):
+
+    def components(self, **changes):
+        return {o['metadata']['labels']['capi.stackhpc.com/component']
+                for o in render(**changes).values()
+                if o['apiVersion'] == 'addons.stackhpc.com/v1alpha1'}
+
+    def test_the_cni_is_the_one_of_the_template(self):
+        for cni in ('calico', 'cilium'):
+            self.assertIn(f'cni-{cni}', self.components(addons__cni__type=cni))
+
+    def test_flannel_renders_no_cni(self):
+        """As the published chart: Magnum's default then never completes."""
+        self.assertEqual(
+            {'cloud-config', 'ccm-openstack', 'csi-cinder', 'metrics-server'},
+            self.components(addons__cni__type='flannel'))
+
+    def test_addons_can_be_off(self):
+        self.assertEqual(set(), self.components(addons__enabled=False))
+
+    def test_an_addon_names_its_cluster(self):
+        addon = render()['HelmRelease', 'demo-cni-calico']
+
+        self.assertEqual('demo', addon['spec']['clusterName'])
+        self.assertTrue(addon['spec']['bootstrap'])
+
+
+class TestDocker(testtools.TestCase):
+
+    def test_all_infrastructure_is_of_the_test_provider(self):
+        objects = render(infrastructure='docker')
+
+        self.assertEqual(
+            {'Cluster', 'DevCluster', 'DevMachineTemplate',
+             'KubeadmConfigTemplate', 'KubeadmControlPlane', 'HelmRelease',
+             'MachineDeployment', 'MachineHealthCheck'},
+            {kind for kind, _name in objects})
+        for obj in of_kind(objects, 'DevMachineTemplate'):
+            self.assertEqual({'docker': {}},
+                             obj['spec']['template']['spec']['backend'])
+        self.assertEqual({'docker': {}},
+                         objects['DevCluster', 'demo']['spec']['backend'])
+
+
+class TestBadValues(testtools.TestCase):
+
+    def assertRefused(self, words, **changes):
+        error = self.assertRaises(
+            errors.MagnumCapiError, render, **changes)
+        self.assertIn(words, str(error))
+
+    def test_node_group_names_that_kubernetes_would_not_take(self):
+        for name in ('A_b', 'ab', '1abc', 'abc-', '___'):
+            self.assertRefused(
+                'node group name', nodeGroups=[
+                    {'name': name, 'machineFlavor': 'x', 'machineCount': 1}])
+
+    def test_an_unknown_infrastructure(self):
+        self.assertRefused('use openstack or docker', infrastructure='ironic')
+
+    def test_values_that_are_missing(self):
+        self.assertRefused('kubernetesVersion', kubernetesVersion=None)
+        self.assertRefused('machineImageId', machineImageId=None)
+        self.assertRefused('machineFlavor of control-plane is missing',
+                           controlPlane__machineFlavor=None)
+        self.assertRefused('clouds is required',
+                           cloudCredentialsSecretName=None)
+
+    def test_values_of_the_wrong_form(self):
+        self.assertRefused('machineCount', controlPlane__machineCount='three')
+        self.assertRefused('kubernetesVersion', kubernetesVersion='latest')
