@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""CRDs of the addon provider that production charts install addons with.
+
+Charts such as capi-helm-charts render ``HelmRelease`` and ``Manifests``
+objects, and drivers wait for their ``status.phase``. The operator that owns
+these kinds (azimuth-cloud/cluster-api-addon-provider) makes its CRDs when it
+starts, so there is no file to take; these are ours, of the same group,
+version, names and status, and do not validate the rest.
+"""
+
+
+def _crd(kind, plural):
+    group = 'addons.stackhpc.com'
+    columns = (('Cluster', '.spec.clusterName'), ('Phase', '.status.phase'))
+    return {
+        'apiVersion': 'apiextensions.k8s.io/v1',
+        'kind': 'CustomResourceDefinition',
+        'metadata': {'name': f'{plural}.{group}'},
+        'spec': {
+            'group': group,
+            'scope': 'Namespaced',
+            'names': {'kind': kind, 'listKind': f'{kind}List',
+                      'plural': plural, 'singular': kind.lower()},
+            'versions': [{
+                'name': 'v1alpha1',
+                'served': True,
+                'storage': True,
+                'subresources': {'status': {}},
+                'additionalPrinterColumns': [
+                    {'name': name, 'type': 'string', 'jsonPath': path}
+                    for name, path in columns],
+                'schema': {'openAPIV3Schema': {
+                    'type': 'object',
+                    'x-kubernetes-preserve-unknown-fields': True}},
+            }],
+        },
+    }
+
+
+CRDS = [_crd('HelmRelease', 'helmreleases'), _crd('Manifests', 'manifests')]

@@ -1,0 +1,83 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which file is where, and which port is whose.
+
+The one place that knows; pure, so that everything else can be told apart
+from "where". Every port hangs on one base, every listener on one address:
+two management clusters on a machine differ in the address alone.
+"""
+
+import dataclasses
+import pathlib
+import types
+
+#: Listener -> offset from ``port_base``; the last digits of the port that
+#: the field knows it by (etcd 2379 and 2380, kube-apiserver 6443,
+#: kube-controller-manager 10257, controller-runtime 9443 and 9440).
+OFFSETS = types.MappingProxyType({
+    'etcd': 79,
+    'etcd-peer': 80,
+    'kube-apiserver': 443,
+    'kube-controller-manager': 257,
+    'capi-webhook': 943,
+    'capi-health': 440,
+})
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Files and listeners of one management cluster.
+
+    :param directory: folder of everything it writes, mode 0700.
+    :param address: loopback address of all its servers.
+    :param port_base: number that the offsets are added to.
+    :param workload_network: the in-memory API servers of workload clusters
+        get an address each out of this network.
+    """
+
+    directory: pathlib.Path
+    address: str = '127.77.0.1'
+    port_base: int = 25000
+    workload_network: str = '127.77.0.0/16'
+
+    def port(self, listener: str) -> int:
+        """Port of a listener of :data:`OFFSETS`."""
+        return self.port_base + OFFSETS[listener]
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """All ports, by listener."""
+        return {name: self.port(name) for name in OFFSETS}
+
+    def url(self, listener: str, scheme='https') -> str:
+        return f'{scheme}://{self.address}:{self.port(listener)}'
+
+    @property
+    def kubeconfig(self) -> pathlib.Path:
+        """Of the administrator, with an embedded client certificate."""
+        return self.directory / 'kubeconfig'
+
+    @property
+    def pki(self) -> pathlib.Path:
+        """Keys and certificates, see :mod:`..pki` for the names."""
+        return self.directory / 'pki'
+
+    @property
+    def etcd(self) -> pathlib.Path:
+        """Data of etcd."""
+        return self.directory / 'etcd'
+
+    @property
+    def behaviours(self) -> pathlib.Path:
+        """Delays and faults of the in-memory infrastructure provider."""
+        return self.directory / 'behaviours.json'

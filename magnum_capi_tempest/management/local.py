@@ -1,0 +1,245 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The backend ``processes``: plain processes on a loopback address.
+
+No containers, no images, no privileges. Puts the parts of this room
+together; each of them is explained in its own module.
+"""
+
+import base64
+import contextlib
+import json
+import pathlib
+import shutil
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import client
+from magnum_capi_tempest.management import files
+from magnum_capi_tempest.management import manifests
+from magnum_capi_tempest.management import network
+from magnum_capi_tempest.management import pki
+from magnum_capi_tempest.management import programs
+
+#: What the toolchain has to provide, by name.
+TOOLS = (*programs.NAMES, 'kubectl')
+
+#: Listeners of each program, to look for others on their ports.
+_LISTENERS = {
+    'etcd': ('etcd', 'etcd-peer'),
+    'kube-apiserver': ('kube-apiserver',),
+    'kube-controller-manager': ('kube-controller-manager',),
+    'capi': ('capi-webhook', 'capi-health'),
+}
+
+
+class Processes:
+    """A management cluster made of plain processes.
+
+    :param layout: :class:`..layout.Layout`.
+    :param programs: path of every program of :data:`TOOLS`, by name.
+    :param behaviours: delays and faults of the infrastructure provider by
+        flavor, ``{'flavors': {'m1.slow': {'createDelay': '20s'}}}``; see
+        ``capi/behaviour.go`` for all keys.
+    :param lock: the network's lock, held by etcd while it runs; None when
+        nobody else uses the address.
+    :param module_directory: function of a Go module's path and version that
+        returns the folder of its sources; the toolchain's by default.
+    """
+
+    def __init__(self, layout, programs, behaviours=None, lock=None,
+                 module_directory=None):
+        self.layout = layout
+        self._paths = programs
+        self._behaviours = behaviours or {}
+        self._lock = lock
+        self._module_directory = module_directory or _module_directory
+        missing = set(TOOLS) - set(programs)
+        if missing:
+            raise errors.UsageError('The management cluster needs '
+                                    + ', '.join(sorted(missing)))
+
+    @property
+    def kubeconfig(self) -> pathlib.Path:
+        """Of the administrator."""
+        return self.layout.kubeconfig
+
+    def client(self, timeout=30) -> client.Client:
+        """A client with the administrator's certificate."""
+        folder = self.layout.pki
+        return client.Client(
+            self.layout.url('kube-apiserver'), folder / 'ca.crt',
+            (folder / 'admin.crt', folder / 'admin.key'), timeout=timeout)
+
+    def programs(self) -> list:
+        """The :class:`..supervision.Program` of all, in starting order."""
+        layout, paths = self.layout, self._paths
+        return [
+            programs.etcd(layout, paths['etcd'], self._hold()),
+            programs.kube_apiserver(
+                layout, paths['kube-apiserver'], self.client(timeout=3)),
+            programs.kube_controller_manager(
+                layout, paths['kube-controller-manager']),
+            programs.capi(layout, paths['capi'])]
+
+    def up(self, supervisor, progress, timeout=120):
+        """Bring the cluster up, or what is missing of it.
+
+        Ready for ``helm install`` when it returns. On a running cluster it
+        changes nothing; of one with dead programs it starts these, and
+        with a dead API server the controllers, too.
+
+        :param timeout: seconds for every single wait.
+        :raises EnvironmentProblem: a port or the network is taken.
+        :raises WaitTimeout, WaitAborted: a program does not get ready.
+        """
+        objects = manifests.load(
+            self._paths['kubectl'], self._module_directory, progress)
+        self._prepare(supervisor)
+        wanted = self.programs()
+        if self._complete(supervisor, wanted, objects):
+            return
+        supervisor.start()
+        self._stop_controllers_of_dead_api(supervisor)
+        self._check_ports(supervisor)
+        admin = self.client()
+        with progress.step('Kubernetes API'), self._network_conflict():
+            supervisor.launch(wanted[:2], timeout, progress)
+        with progress.step('Custom resource definitions'):
+            admin.put_all(self._aimed(objects['crds']))
+            admin.wait_established(
+                manifests.names(objects['crds']), timeout)
+        # Only now: the garbage collector looks for kinds every 30 s, and
+        # Cluster API's controllers do not start without theirs.
+        with progress.step('Cluster API'):
+            supervisor.launch(wanted[2:], timeout, progress)
+            admin.put_all(self._aimed(objects['webhooks']))
+
+    def remove(self):
+        """Remove all its files. Its programs must have ended."""
+        remove(self.layout)
+
+    def _hold(self):
+        if self._lock is None:
+            return ()
+        flock = shutil.which('flock')
+        if flock is None:
+            raise errors.EnvironmentProblem(
+                'There is no flock(1)', where='PATH',
+                hint='Install the package util-linux')
+        return programs.holding(flock, self._lock)
+
+    def _prepare(self, supervisor):
+        layout = self.layout
+        layout.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not pki.usable(layout.pki, layout.address):
+            # Programs and data of another address or authority.
+            if supervisor.running():
+                supervisor.stop(*reversed(programs.NAMES))
+            shutil.rmtree(layout.etcd, ignore_errors=True)
+            pki.make(layout.pki, layout.address,
+                     layout.url('kube-apiserver'))
+        _write(layout.kubeconfig,
+               (layout.pki / 'admin.kubeconfig').read_bytes())
+        if _write(layout.behaviours, json.dumps(
+                self._behaviours, indent=2, sort_keys=True).encode()):
+            # It is read once, at the start.
+            if supervisor.running():
+                supervisor.stop('capi')
+
+    def _complete(self, supervisor, wanted, objects):
+        """Whether nothing is left to do."""
+        running = _running(supervisor)
+        if not all(p.name in running and ready(p) for p in wanted):
+            return False
+        # They are the last thing that up() makes.
+        admin = self.client(timeout=3)
+        paths = {client.collection(o) for o in objects['webhooks']}
+        there = {name for path in paths
+                 for name in manifests.names(admin.get(path)['items'])}
+        return there.issuperset(manifests.names(objects['webhooks']))
+
+    def _stop_controllers_of_dead_api(self, supervisor):
+        """Controllers start anew with a new API server.
+
+        After an outage their watches come back one by one, up to 30 s
+        apart. A MachineSet controller that sees new infrastructure machines
+        and not yet the Machines they belong to deletes them as orphans, and
+        the Machines never get ready: in Cluster API 1.14.0,
+        cleanupOrphanedBootstrapConfigsInfraMachines of
+        core/reconcilers/machineset/machineset_controller.go. Seen in two of
+        three resizes. New processes start with whole caches.
+        """
+        if not _running(supervisor).issuperset(programs.NAMES[:2]):
+            supervisor.stop(*programs.NAMES[2:])
+
+    def _check_ports(self, supervisor):
+        running = _running(supervisor)
+        network.require_free(self.layout.address, [
+            self.layout.port(listener)
+            for name, mine in _LISTENERS.items() if name not in running
+            for listener in mine])
+
+    @contextlib.contextmanager
+    def _network_conflict(self):
+        """Say what it means when flock(1) gave up: it prints nothing."""
+        try:
+            yield
+        except errors.WaitAborted as e:
+            if self._lock and network.taken(self._lock):
+                raise errors.EnvironmentProblem(
+                    'Another run has taken this loopback network',
+                    where=self._lock,
+                    hint='Start again to get another one') from e
+            raise
+
+    def _aimed(self, objects):
+        url = self.layout.url('capi-webhook')
+        ca = base64.b64encode(
+            (self.layout.pki / 'ca.crt').read_bytes()).decode()
+        return [manifests.aim(o, url, ca) for o in objects]
+
+
+def remove(layout):
+    """Remove the files of a management cluster; ends no program."""
+    for folder in (layout.pki, layout.etcd):
+        shutil.rmtree(folder, ignore_errors=True)
+    for file in (layout.kubeconfig, layout.behaviours):
+        file.unlink(missing_ok=True)
+
+
+def _running(supervisor):
+    if not supervisor.running():
+        return set()
+    return {s.name for s in supervisor.status() if s.state == 'RUNNING'}
+
+
+def ready(program) -> bool:
+    """Ask a program once whether it is ready."""
+    try:
+        return program.ready()
+    except OSError:
+        return False
+
+
+def _write(path, content) -> bool:
+    """Write a private file; False if that is what it held already."""
+    with contextlib.suppress(FileNotFoundError):
+        if path.read_bytes() == content:
+            return False
+    files.write_private(path, content)
+    return True
+
+
+def _module_directory(module, version):
+    from magnum_capi_tempest.toolchain import go
+    return go.module_directory(module, version)

@@ -1,0 +1,186 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The API of a management cluster: its CRDs and webhook configurations.
+
+Taken from the providers' released Go modules, where Cluster API keeps them
+as kustomize trees. Of what these render, only definitions and webhook
+configurations are kept: there is no cert-manager and there are no pods, the
+webhooks are served by a process. What is rendered does not depend on the
+address of a cluster and is cached (rendering costs 4 CPU seconds);
+:func:`aim` then makes it point at our webhook server.
+"""
+
+import copy
+import hashlib
+import json
+import pathlib
+
+import yaml
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import addons
+from magnum_capi_tempest.management import files
+from magnum_capi_tempest import paths
+from magnum_capi_tempest import processes
+
+CLUSTER_API = ('sigs.k8s.io/cluster-api', 'v1.14.0')
+OPENSTACK = ('sigs.k8s.io/cluster-api-provider-openstack', 'v0.14.6')
+
+#: Kustomize trees of Cluster API since 1.14, which moved them. The plain
+#: files below config/crd/bases would not do: contract labels and conversion
+#: webhooks are added by kustomize.
+TREES = ('core/config/default', 'bootstrap/kubeadm/config/default',
+         'controlplane/kubeadm/config/default')
+
+#: The provider's webhooks are not served here, and its CRDs have one
+#: version each: plain files, and the label by which Cluster API knows which
+#: contract they follow (docs/book/src/developer/providers/contracts).
+OPENSTACK_CRDS = 'config/crd/bases'
+CONTRACT = {'cluster.x-k8s.io/v1beta1': 'v1beta1'}
+
+#: Goes into the name of the cache file: raise it when rendering changes.
+FORMAT = 1
+
+_CRD = 'CustomResourceDefinition'
+_WEBHOOKS = ('MutatingWebhookConfiguration',
+             'ValidatingWebhookConfiguration')
+_INJECT = 'cert-manager.io/inject-ca-from'
+
+
+def load(kubectl, module_directory, progress, directory=None) -> dict:
+    """The rendered objects, from the cache when they are there.
+
+    :param kubectl: path of the program, for ``kubectl kustomize``.
+    :param module_directory: function of a Go module's path and version,
+        returns the folder of its sources; called only to render.
+    :param directory: folder of the cache.
+    :returns: ``{'crds': [dict], 'webhooks': [dict]}``.
+    :raises CommandFailed: kustomize failed.
+    """
+    directory = directory or paths.cache() / 'manifests'
+    cached = pathlib.Path(directory) / f'{_key()}.json'
+    try:
+        return _checked(cached.read_bytes())
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as e:
+        progress.info(f'Rendering again, {cached} is broken: {e}')
+    with progress.step('Rendering the manifests of Cluster API'):
+        rendered = render(kubectl, module_directory)
+        body = json.dumps(rendered).encode()
+        files.write_private(cached, _digest(body) + b'\n' + body)
+    return rendered
+
+
+def render(kubectl, module_directory) -> dict:
+    """Render the objects out of the modules' sources, see :func:`load`."""
+    objects = []
+    sources = module_directory(*CLUSTER_API)
+    for tree in TREES:
+        objects += _parse(processes.run(
+            [kubectl, 'kustomize', sources / tree], timeout=120,
+            hint='The Go module may be damaged: "magnum-capi toolchain '
+                 'clean" removes it'))
+    bases = module_directory(*OPENSTACK) / OPENSTACK_CRDS
+    for path in sorted(bases.glob('*.yaml')):
+        objects += [labelled(o, CONTRACT) for o in _parse(path.read_text())]
+    objects += addons.CRDS
+    found = select(objects)
+    if not found['webhooks'] or len(found['crds']) < len(addons.CRDS) + 2:
+        raise errors.MagnumCapiError(
+            'The Go modules hold no manifests where expected',
+            where=f'{sources}, {bases}')
+    return found
+
+
+def select(objects) -> dict:
+    """Keep the CRDs and webhook configurations, without cert-manager's mark.
+
+    :returns: ``{'crds': [dict], 'webhooks': [dict]}``.
+    """
+    found = {'crds': [], 'webhooks': []}
+    for o in objects:
+        if o['kind'] == _CRD:
+            found['crds'].append(_without_injection(o))
+        elif o['kind'] in _WEBHOOKS:
+            found['webhooks'].append(_without_injection(o))
+    return found
+
+
+def labelled(o, labels) -> dict:
+    """A copy of the object with more labels."""
+    metadata = o['metadata']
+    return {**o, 'metadata': {
+        **metadata, 'labels': {**metadata.get('labels', {}), **labels}}}
+
+
+def aim(o, base_url, ca_bundle) -> dict:
+    """A copy whose webhooks are at ``base_url`` instead of in a Service.
+
+    :param o: CRD or webhook configuration.
+    :param base_url: ``https://127.77.0.1:25943``.
+    :param ca_bundle: base64 of the PEM that signed the webhook server, str.
+    """
+    o = copy.deepcopy(o)
+    if o['kind'] == _CRD:
+        conversion = o['spec'].get('conversion', {}).get('webhook')
+        configs = [conversion['clientConfig']] if conversion else []
+    else:
+        configs = [w['clientConfig'] for w in o['webhooks']]
+    for config in configs:
+        service = config.pop('service', None)
+        if service is not None:
+            config['url'] = base_url + service.get('path', '/')
+            config['caBundle'] = ca_bundle
+    return o
+
+
+def names(objects) -> list[str]:
+    """metadata.name of each."""
+    return [o['metadata']['name'] for o in objects]
+
+
+def _without_injection(o):
+    annotations = o['metadata'].get('annotations', {})
+    if _INJECT not in annotations:
+        return o
+    kept = {k: v for k, v in annotations.items() if k != _INJECT}
+    return {**o, 'metadata': {**o['metadata'], 'annotations': kept}}
+
+
+def _key():
+    made_of = [FORMAT, CLUSTER_API, OPENSTACK, TREES, addons.CRDS]
+    text = json.dumps(made_of, sort_keys=True).encode()
+    return (f'capi-{CLUSTER_API[1]}-capo-{OPENSTACK[1]}-'
+            f'{hashlib.sha256(text).hexdigest()[:8]}')
+
+
+def _digest(body):
+    return hashlib.sha256(body).hexdigest().encode()
+
+
+def _checked(content):
+    """What :func:`load` wrote; its first line is the rest's SHA-256.
+
+    :raises ValueError: it is something else.
+    """
+    digest, _, body = content.partition(b'\n')
+    if digest != _digest(body):
+        raise ValueError('its checksum is wrong')
+    return json.loads(body)
+
+
+def _parse(text):
+    # The C parser is ten times faster; wheels of PyYAML have it.
+    loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+    return [o for o in yaml.load_all(text, loader) if o]

@@ -1,0 +1,166 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The programs of the management cluster: their command lines.
+
+Pure, save for the probes, which ask a program whether it is ready. No
+argument is a secret: keys and kubeconfigs are named by path. The flags that
+need a reason have it here.
+"""
+
+import json
+
+from magnum_capi_tempest.management import client
+from magnum_capi_tempest import supervision
+
+#: Names of the programs, in the order in which they start.
+NAMES = ('etcd', 'kube-apiserver', 'kube-controller-manager', 'capi')
+
+#: Exit code of flock(1) when somebody else holds the network's lock.
+NETWORK_TAKEN = 75
+
+#: Feature gates of Cluster API. Drivers with a ClusterClass need the first
+#: two. Rate limiting and preflight checks add pauses of up to 15 s to every
+#: step, which are right for clouds and pointless in memory.
+GATES = {'ClusterTopology': True, 'MachinePool': True,
+         'ReconcilerRateLimiting': False, 'MachineSetPreflightChecks': False}
+
+
+def holding(flock, lock):
+    """Start of a command line: take a network's lock and become what follows.
+
+    That program then holds the network as long as it lives. The lock is a
+    shared one, see :mod:`..network`.
+
+    :param flock: path of flock(1) of util-linux.
+    """
+    return (flock, '--shared', '--nonblock', '--no-fork',
+            '--conflict-exit-code', NETWORK_TAKEN, lock)
+
+
+def etcd(layout, program, hold=()):
+    """etcd: TLS with client certificates, and no fsync.
+
+    :param hold: command line that becomes etcd, see :func:`holding`.
+    """
+    pki = layout.pki
+    url, peer = layout.url('etcd'), layout.url('etcd-peer')
+    argv = [
+        *hold, program, '--name=magnum-capi', f'--data-dir={layout.etcd}',
+        f'--listen-client-urls={url}', f'--advertise-client-urls={url}',
+        f'--listen-peer-urls={peer}', f'--initial-advertise-peer-urls={peer}',
+        f'--initial-cluster=magnum-capi={peer}',
+        f'--cert-file={pki}/server.crt', f'--key-file={pki}/server.key',
+        '--client-cert-auth', f'--trusted-ca-file={pki}/ca.crt',
+        f'--peer-cert-file={pki}/server.crt',
+        f'--peer-key-file={pki}/server.key',
+        '--peer-client-cert-auth', f'--peer-trusted-ca-file={pki}/ca.crt',
+        # The state is thrown away with the run; what the page cache has
+        # survives a SIGKILL.
+        '--unsafe-no-fsync',
+        # There is nobody to elect: the default of 1 s is start-up time.
+        '--heartbeat-interval=20', '--election-timeout=200',
+        '--quota-backend-bytes=2147483648', '--log-level=warn']
+    probe = client.Client(
+        url, pki / 'ca.crt', (pki / 'etcd-client.crt',
+                              pki / 'etcd-client.key'), timeout=3)
+    return _program('etcd', argv, lambda: probe.answers('/health'))
+
+
+def kube_apiserver(layout, program, admin):
+    """The API server.
+
+    :param admin: :class:`..client.Client` of the administrator.
+    """
+    pki = layout.pki
+    return _program('kube-apiserver', [
+        program, f'--bind-address={layout.address}',
+        f'--advertise-address={layout.address}',
+        f'--secure-port={layout.port("kube-apiserver")}',
+        f'--etcd-servers={layout.url("etcd")}',
+        f'--etcd-cafile={pki}/ca.crt',
+        f'--etcd-certfile={pki}/etcd-client.crt',
+        f'--etcd-keyfile={pki}/etcd-client.key',
+        f'--tls-cert-file={pki}/server.crt',
+        f'--tls-private-key-file={pki}/server.key',
+        f'--client-ca-file={pki}/ca.crt', '--anonymous-auth=false',
+        '--authorization-mode=RBAC',
+        f'--service-account-key-file={pki}/service-account.key',
+        f'--service-account-signing-key-file={pki}/service-account.key',
+        '--service-account-issuer=https://kubernetes.default.svc',
+        '--service-cluster-ip-range=10.0.0.0/24',
+        # Pods are never run, so that none needs a token.
+        '--disable-admission-plugins=ServiceAccount',
+        # The address of the "kubernetes" Service may not be a loopback one.
+        '--endpoint-reconciler-type=none',
+        '--enable-priority-and-fairness=false', '--profiling=false'],
+        lambda: admin.answers('/readyz'), stop='KILL',
+        # The largest program of a sandbox. A smaller GOGC saves 90 MiB when
+        # idle and costs 2 CPU seconds of the start. The limit is for the
+        # long run; 700 MiB cost a third more CPU with five clusters at once
+        # (benchmarks/clusters.py).
+        env={'GOMEMLIMIT': '1500MiB'})
+
+
+def kube_controller_manager(layout, program):
+    """Garbage collection and deletion of namespaces, nothing else.
+
+    Without them, a deleted cluster leaves its secrets behind, and a cluster
+    of the same name would find the old authority.
+    """
+    pki = layout.pki
+    kubeconfig = pki / 'kube-controller-manager.kubeconfig'
+    probe = client.Client(
+        layout.url('kube-controller-manager'), pki / 'ca.crt', timeout=3)
+    return _program('kube-controller-manager', [
+        program, f'--kubeconfig={kubeconfig}',
+        f'--authentication-kubeconfig={kubeconfig}',
+        f'--authorization-kubeconfig={kubeconfig}',
+        f'--bind-address={layout.address}',
+        f'--secure-port={layout.port("kube-controller-manager")}',
+        f'--tls-cert-file={pki}/server.crt',
+        f'--tls-private-key-file={pki}/server.key',
+        '--controllers=garbage-collector-controller,namespace-controller,'
+        'serviceaccount-controller',
+        f'--service-account-private-key-file={pki}/service-account.key',
+        '--concurrent-gc-syncs=5', '--leader-elect=false',
+        '--profiling=false'],
+        lambda: probe.answers('/healthz'), stop='KILL')
+
+
+def capi(layout, program):
+    """Cluster API's controllers and the infrastructure provider."""
+    health = layout.url('capi-health', 'http')
+    probe = client.Client(health, False, timeout=3)
+    gates = ','.join(f'{k}={json.dumps(v)}' for k, v in GATES.items())
+    return _program('capi', [
+        program, f'--kubeconfig={layout.pki}/capi.kubeconfig',
+        f'--bind-address={layout.address}',
+        f'--workload-network={layout.workload_network}',
+        f'--webhook-port={layout.port("capi-webhook")}',
+        f'--webhook-cert-dir={layout.pki}/webhook',
+        f'--health-addr={health.removeprefix("http://")}',
+        f'--behaviours={layout.behaviours}', f'--feature-gates={gates}',
+        # Upstream waits 30 s after it looked for a workload API too early.
+        '--connection-retry=1s'],
+        lambda: probe.answers('/readyz'), stop='KILL')
+
+
+def _program(name, argv, ready, stop='KILL', env=None):
+    """What all have in common.
+
+    They are killed: their state is thrown away with the run, and
+    kube-apiserver can take 20 s to end its watches after SIGTERM.
+    """
+    return supervision.Program(
+        name=name, argv=tuple(map(str, argv)), ready=ready, env=env or {},
+        stop_signal=stop)

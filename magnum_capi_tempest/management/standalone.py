@@ -1,0 +1,180 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A management cluster without a sandbox around it.
+
+``magnum-capi management up`` and its siblings, as functions. The folder
+remembers in ``management.json`` what was brought up, so that the other
+commands, and ``up`` after a crash, need nothing but the folder.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import files
+from magnum_capi_tempest.management import layout
+from magnum_capi_tempest.management import local
+from magnum_capi_tempest.management import network
+from magnum_capi_tempest import paths
+from magnum_capi_tempest import supervision
+
+#: Where Cluster API can be made to run, by the name of ``--backend``.
+BACKENDS = ('processes',)
+
+_RECORD = 'management.json'
+_SUPERVISOR = 'supervisor'
+
+
+def default_directory() -> pathlib.Path:
+    return paths.state() / 'management'
+
+
+def up(directory, progress, tools=None, behaviours=None,
+       port_base=layout.Layout.port_base) -> local.Processes:
+    """Bring a management cluster up, on a loopback network of its own.
+
+    What it started ends when it fails or is interrupted, unless the cluster
+    was there before.
+
+    :param directory: folder of the cluster, made when missing.
+    :param tools: paths of the programs by name; from the toolchain when
+        None.
+    :param behaviours: see :class:`..local.Processes`.
+    :param port_base: see :class:`..layout.Layout`.
+    :raises UsageError: the folder holds something else.
+    :raises EnvironmentProblem: a port is taken, a program is missing.
+    """
+    directory = pathlib.Path(directory).absolute()
+    with _alone(directory):
+        tools = tools or _toolchain(progress)
+        record, supervisor = _read(directory), _supervisor(directory)
+        if record and supervisor.running():
+            plane = _plane(directory, record, tools, behaviours)
+            plane.up(supervisor, progress)
+            return plane
+        _sweep(directory)
+        with contextlib.ExitStack() as undo:
+            undo.callback(_sweep, directory)
+            with network.allocate(
+                    layout.Layout(
+                        directory, port_base=port_base).ports.values(),
+                    paths.cache() / 'networks') as mine:
+                record = {'address': mine.address, 'network': mine.cidr,
+                          'port_base': port_base, 'lock': str(mine.lock)}
+                files.write_private(directory / _RECORD,
+                                    json.dumps(record).encode())
+                plane = _plane(directory, record, tools, behaviours)
+                plane.up(supervisor, progress)
+            undo.pop_all()
+        return plane
+
+
+def down(directory):
+    """Stop the cluster of a folder and remove what it wrote.
+
+    :raises UsageError: the folder holds something else.
+    """
+    directory = pathlib.Path(directory).absolute()
+    if directory.is_dir():
+        with _alone(directory):
+            _sweep(directory)
+
+
+def status(directory) -> list[tuple]:
+    """What runs.
+
+    :returns: list of (:class:`..supervision.Status`, ready), ready being
+        True or False; empty when nothing runs.
+    """
+    directory = pathlib.Path(directory).absolute()
+    record, supervisor = _read(directory), _supervisor(directory)
+    if not record or not supervisor.running():
+        return []
+    # Only probes are wanted; which binaries run is no matter.
+    plane = _plane(directory, record, dict.fromkeys(local.TOOLS, ''))
+    probes = {p.name: p for p in plane.programs()}
+    return [(s, s.name not in probes or local.ready(probes[s.name]))
+            for s in supervisor.status()]
+
+
+def kubeconfig(directory) -> pathlib.Path:
+    """Of the administrator; it exists while the cluster does."""
+    return layout.Layout(pathlib.Path(directory).absolute()).kubeconfig
+
+
+def _plane(directory, record, tools, behaviours=None):
+    return local.Processes(
+        layout.Layout(directory, record['address'], record['port_base'],
+                      record['network']),
+        tools, behaviours, pathlib.Path(record['lock']))
+
+
+def _supervisor(directory):
+    return supervision.Supervisor(directory / _SUPERVISOR)
+
+
+def _read(directory):
+    """What :func:`up` recorded, None when it did not or did not finish."""
+    try:
+        record = json.loads((directory / _RECORD).read_text())
+        whole = {'address', 'network', 'port_base', 'lock'} <= set(record)
+        return record if whole else None
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
+def _sweep(directory):
+    """Nothing of a cluster runs or is left in the folder afterwards."""
+    _supervisor(directory).shutdown()
+    shutil.rmtree(directory / _SUPERVISOR, ignore_errors=True)
+    local.remove(layout.Layout(directory))
+    (directory / _RECORD).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _alone(directory):
+    """Let one command at a time work on a folder, and only on our own.
+
+    The lock is on the folder itself: no file is needed, none stays.
+    """
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot use this folder: {e.strerror}', where=directory) from e
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise errors.UsageError(
+                'Another command works on this management cluster',
+                where=directory, hint='Wait for it to end') from None
+        if os.listdir(directory) and not (directory / _RECORD).exists():
+            raise errors.UsageError(
+                'This folder holds something else', where=directory,
+                hint='Name an empty or new folder')
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            directory.rmdir()   # only when nothing is in it
+        os.close(descriptor)
+
+
+def _toolchain(progress):
+    from magnum_capi_tempest import toolchain
+    return toolchain.ensure(list(local.TOOLS), progress)

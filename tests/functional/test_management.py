@@ -1,0 +1,245 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The management cluster, with its real programs."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import client
+from magnum_capi_tempest.management import listeners
+from magnum_capi_tempest.management import manifests
+from magnum_capi_tempest.management import network
+from magnum_capi_tempest.management import requirements
+from magnum_capi_tempest.management import standalone
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest import supervision
+from magnum_capi_tempest import toolchain
+from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest import waiting
+from tests.functional import workload
+
+#: Not the default one: a developer's own cluster may run meanwhile.
+PORT_BASE = 26000
+
+
+class _Base(testtools.TestCase):
+
+    def folder(self):
+        return pathlib.Path(self.useFixture(
+            fixtures.TempDir(rootdir='/tmp')).path) / 'cluster'
+
+    def up(self, directory, progress=progress.Silent()):
+        return standalone.up(directory, progress, port_base=PORT_BASE)
+
+
+class RunningTest(_Base):
+    """One management cluster for all tests of the class."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls._temporary = fixtures.TempDir(rootdir='/tmp')
+        cls._temporary.setUp()
+        cls.addClassCleanup(cls._temporary.cleanUp)
+        cls.directory = pathlib.Path(cls._temporary.path) / 'cluster'
+        cls.addClassCleanup(standalone.down, cls.directory)
+        cls.plane = standalone.up(
+            cls.directory, progress.Silent(), port_base=PORT_BASE)
+        cls.supervisor = supervision.Supervisor(
+            cls.directory / 'supervisor')
+
+    def setUp(self):
+        super().setUp()
+        self.api = client.from_kubeconfig(self.plane.kubeconfig)
+        self.addOnException(self._attach_logs)
+
+    def _attach_logs(self, exc_info):
+        for name in ('kube-apiserver', 'capi'):
+            self.addDetail(f'{name}.log', testtools.content.text_content(
+                supervision.tail(self.supervisor.log(name), 30)))
+
+    def pids(self):
+        return {s.name: s.pid for s in self.supervisor.status()}
+
+    def test_second_up_changes_nothing(self):
+        before = self.pids()
+        again = self.up(self.directory)
+        self.assertEqual(before, self.pids())
+        self.assertEqual(self.plane.kubeconfig, again.kubeconfig)
+
+    def test_all_programs_are_ready(self):
+        found = {s.name: ready
+                 for s, ready in standalone.status(self.directory)}
+        self.assertEqual(
+            {'etcd': True, 'kube-apiserver': True, 'capi': True,
+             'kube-controller-manager': True, 'supervisord': True}, found)
+
+    def test_check_finds_nothing_missing(self):
+        self.assertEqual(
+            [], requirements.missing(requirements.served(self.api)))
+
+    def test_others_of_this_machine_are_refused(self):
+        layout = self.plane.layout
+        stranger = client.Client(layout.url('kube-apiserver'),
+                                 layout.pki / 'ca.crt')
+        e = self.assertRaises(client.ApiError, stranger.request, 'GET',
+                              '/version')
+        self.assertEqual(401, e.status)
+        etcd = client.Client(layout.url('etcd'), layout.pki / 'ca.crt')
+        self.assertRaises(client.ApiError, etcd.request, 'GET', '/version')
+
+    def test_files_are_private(self):
+        self.assertEqual(0, self.directory.stat().st_mode & 0o077)
+        for folder in (self.directory, self.plane.layout.pki):
+            for path in folder.iterdir():
+                if path.is_file():
+                    self.assertEqual(0, path.stat().st_mode & 0o077, path)
+
+    def test_life_of_a_cluster(self):
+        workload.create(self.api, 'life')
+        self.addCleanup(workload.delete, self.api, 'life')
+        workload.wait_available(self.api, 'life')
+
+        nodes = workload.nodes(self.api, 'life')
+        self.assertEqual({'v1.34.2'}, set(nodes.values()))
+        self.assertEqual(2, len(nodes))
+        for version in requirements.BOTH:
+            with self.subTest(version):
+                read = workload.get(self.api, 'life', version)
+                self.assertEqual(f'cluster.x-k8s.io/{version}',
+                                 read['apiVersion'])
+        self.assert_only_this_machine_can_connect()
+
+        workload.delete(self.api, 'life')
+        self.assertEqual([], workload.left_over(self.api))
+
+    def assert_only_this_machine_can_connect(self):
+        pids = runmarks.marked(self.supervisor.directory)
+        found = listeners.of_processes(pids)
+        # The servers of this room, and the workload API server.
+        self.assertThat(len(found), testtools.matchers.GreaterThan(
+            len(self.plane.layout.ports)))
+        self.assertEqual([], [f for f in found if not f.loopback])
+
+    def test_rejects_what_a_webhook_rejects(self):
+        e = self.assertRaises(
+            client.ApiError, workload.create, self.api, 'bad',
+            version='latest')
+        self.addCleanup(workload.delete, self.api, 'bad')
+        self.assertIn('version', str(e))
+
+    def test_api_server_is_killed_and_restarted_during_a_resize(self):
+        workload.create(self.api, 'resized')
+        self.addCleanup(workload.delete, self.api, 'resized')
+        workload.wait_available(self.api, 'resized')
+        workload.resize(self.api, 'resized', 3)
+        self.supervisor.signal('kube-apiserver', 'KILL')
+        waiting.wait_for(
+            lambda: {s.name: s.state for s in self.supervisor.status()},
+            done=lambda states: states['kube-apiserver'] != 'RUNNING',
+            timeout=10, what='kube-apiserver to be gone')
+        self.up(self.directory)
+
+        def count():
+            # Its API server is made again a moment after the controllers.
+            try:
+                return len(workload.nodes(self.api, 'resized'))
+            except client.ApiError as e:
+                return str(e)
+
+        waiting.wait_for(count, done=lambda n: n == 4, timeout=120,
+                         what='4 nodes')
+
+
+class UpDownTest(_Base):
+
+    def assert_nothing_left(self, directory):
+        self.assertEqual(
+            [], runmarks.marked(directory / 'supervisor'))
+        self.assertFalse(directory.exists())
+
+    def test_down_leaves_nothing(self):
+        directory = self.folder()
+        self.addCleanup(standalone.down, directory)
+        plane = self.up(directory)
+        address, ports = plane.layout.address, plane.layout.ports.values()
+        standalone.down(directory)
+        self.assert_nothing_left(directory)
+        network.require_free(address, ports)
+        standalone.down(directory)
+
+    def test_down_after_supervisord_was_killed(self):
+        directory = self.folder()
+        self.addCleanup(standalone.down, directory)
+        self.up(directory)
+        pids = {s.name: s.pid for s, _ in standalone.status(directory)}
+        os.kill(pids['supervisord'], signal.SIGKILL)
+        standalone.down(directory)
+        self.assert_nothing_left(directory)
+
+    def test_interrupted_up_leaves_nothing(self):
+        class Interrupt(progress.Silent):
+            @contextlib.contextmanager
+            def step(self, what):
+                if what == 'Custom resource definitions':
+                    raise KeyboardInterrupt
+                yield print
+
+        directory = self.folder()
+        self.addCleanup(standalone.down, directory)
+        self.assertRaises(KeyboardInterrupt, self.up, directory, Interrupt())
+        self.assert_nothing_left(directory)
+
+    def test_busy_port_is_one_clear_line(self):
+        directory = self.folder()
+        with socket.socket() as s:
+            # Connections of an earlier test may be in TIME_WAIT.
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(('0.0.0.0', PORT_BASE + 443))
+            s.listen()
+            e = self.assertRaises(
+                errors.EnvironmentProblem, self.up, directory)
+        self.assertIn(f'Port {PORT_BASE + 443} is taken', str(e))
+        self.assertIn(f'(pid {os.getpid()})', str(e))
+        self.assertNotIn('\n', str(e))
+        self.assert_nothing_left(directory)
+
+    def test_two_at_once(self):
+        one, two = self.folder(), self.folder()
+        for directory in (one, two):
+            self.addCleanup(standalone.down, directory)
+        addresses = {self.up(d).layout.address for d in (one, two)}
+        self.assertEqual(2, len(addresses))
+
+
+class ManifestsTest(_Base):
+
+    def test_broken_cache_file_is_rendered_again(self):
+        kubectl = toolchain.ensure(['kubectl'], progress.Silent())['kubectl']
+        directory = self.folder()
+        arguments = (kubectl, go.module_directory, progress.Silent(),
+                     directory)
+        first = manifests.load(*arguments)
+        cached, = directory.iterdir()
+        cached.write_bytes(cached.read_bytes()[:-100])
+        self.assertEqual(first, manifests.load(*arguments))
+        self.assertEqual(first, manifests.load(
+            kubectl, None, progress.Silent(), directory))

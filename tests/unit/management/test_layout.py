@@ -1,0 +1,92 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+
+import testtools
+
+from magnum_capi_tempest.management import layout
+from magnum_capi_tempest.management import local
+from magnum_capi_tempest.management import programs
+
+
+class LayoutTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.layout = layout.Layout(
+            pathlib.Path('/run/x'), '127.80.0.1', 30000, '127.80.0.0/16')
+
+    def test_ports_are_unique(self):
+        ports = self.layout.ports.values()
+        self.assertEqual(len(ports), len(set(ports)))
+
+    def test_ports_hang_on_the_base(self):
+        self.assertEqual(30443, self.layout.port('kube-apiserver'))
+        self.assertEqual('https://127.80.0.1:30443',
+                         self.layout.url('kube-apiserver'))
+
+    def test_all_files_are_in_the_folder(self):
+        for path in (self.layout.kubeconfig, self.layout.pki,
+                     self.layout.etcd, self.layout.behaviours):
+            self.assertEqual(self.layout.directory, path.parent)
+
+
+class ProgramsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.plane = local.Processes(
+            layout.Layout(pathlib.Path('/run/x'), '127.80.0.1', 30000,
+                          '127.80.0.0/16'),
+            {name: pathlib.Path('/bin') / name for name in local.TOOLS},
+            lock=pathlib.Path('/cache/127.80.lock'))
+        self.programs = {p.name: p for p in self.plane.programs()}
+
+    def test_starting_order(self):
+        self.assertEqual(list(programs.NAMES), list(self.programs))
+
+    def test_every_port_is_given_to_one_program(self):
+        for port in self.plane.layout.ports.values():
+            users = [name for name, p in self.programs.items()
+                     if any(f':{port}' in a and 'listen' in a
+                            or a.startswith(('--secure-port', '--webhook-p',
+                                             '--health-addr'))
+                            and a.endswith(str(port)) for a in p.argv)]
+            self.assertEqual(1, len(users), f'{port}: {users}')
+
+    def test_nothing_listens_elsewhere(self):
+        for p in self.programs.values():
+            for argument in p.argv:
+                self.assertNotIn('0.0.0.0:', argument)
+                self.assertNotIn('=0.0.0.0', argument)
+        for name in ('kube-apiserver', 'kube-controller-manager', 'capi'):
+            self.assertIn('--bind-address=127.80.0.1',
+                          self.programs[name].argv)
+
+    def test_etcd_holds_the_network(self):
+        argv = self.programs['etcd'].argv
+        self.assertIn('/cache/127.80.lock', argv)
+        self.assertIn('--shared', argv)
+        self.assertLess(argv.index('/cache/127.80.lock'),
+                        argv.index('/bin/etcd'))
+
+    def test_gates(self):
+        gates, = (a for a in self.programs['capi'].argv
+                  if a.startswith('--feature-gates='))
+        self.assertIn('ClusterTopology=true', gates)
+        self.assertIn('ReconcilerRateLimiting=false', gates)
+
+    def test_all_arguments_are_text(self):
+        for p in self.programs.values():
+            for argument in p.argv:
+                self.assertIsInstance(argument, str)

@@ -1,0 +1,180 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import fcntl
+import os
+import pathlib
+import socket
+import subprocess
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import listeners
+from magnum_capi_tempest.management import network
+
+# Numbers that no other test and no sandbox uses.
+NUMBERS = range(210, 213)
+
+
+def listen(address, port=0):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind((address, port))
+    s.listen()
+    return s, s.getsockname()[1]
+
+
+class AllocateTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.locks = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        s, self.port = listen('127.210.0.1')
+        s.close()
+
+    def allocate(self, numbers=NUMBERS):
+        found = network.allocate([self.port], self.locks, numbers)
+        self.addCleanup(found.release)
+        return found
+
+    def listen(self, address):
+        s, _ = listen(address, self.port)
+        self.addCleanup(s.close)
+
+    def test_first_free(self):
+        found = self.allocate()
+        self.assertEqual(
+            ('127.210', '127.210.0.1', '127.210.0.0/16'),
+            (found.prefix, found.address, found.cidr))
+
+    def test_each_gets_another(self):
+        self.assertEqual(
+            ['127.210', '127.211', '127.212'],
+            [self.allocate().prefix for _ in NUMBERS])
+
+    def test_released(self):
+        with self.allocate():
+            pass
+        self.assertEqual('127.210', self.allocate().prefix)
+
+    def test_exhausted(self):
+        self.allocate([210])
+        e = self.assertRaises(
+            errors.EnvironmentProblem, self.allocate, [210])
+        self.assertIn('127.210: in use by another run', str(e))
+
+    def test_listener_on_the_address(self):
+        self.listen('127.210.0.1')
+        self.assertEqual('127.211', self.allocate().prefix)
+
+    def test_listener_on_the_only_address_is_named(self):
+        self.listen('127.210.0.1')
+        e = self.assertRaises(
+            errors.EnvironmentProblem, self.allocate, [210])
+        self.assertIn(f'port {self.port} is taken by', str(e))
+        self.assertIn(f'(pid {os.getpid()})', str(e))
+
+    def test_listener_on_all_addresses_is_named(self):
+        self.listen('0.0.0.0')
+        e = self.assertRaises(errors.EnvironmentProblem, self.allocate)
+        self.assertIn(f'Port {self.port} is taken on all addresses', str(e))
+        self.assertIn(f'(pid {os.getpid()})', str(e))
+
+    def test_a_failure_gives_the_lock_back(self):
+        with listen('0.0.0.0', self.port)[0]:
+            self.assertRaises(errors.EnvironmentProblem, self.allocate)
+        self.assertEqual('127.210', self.allocate().prefix)
+
+    def test_heir_keeps_the_network(self):
+        """As etcd does: flock(1) with our own arguments."""
+        found = self.allocate()
+        with subprocess.Popen(
+                ['flock', '--shared', '--nonblock', '--no-fork', found.lock,
+                 'sh', '-c', 'echo held; read line'], text=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE) as heir:
+            heir.stdout.readline()
+            found.release()
+            self.assertEqual('127.211', self.allocate().prefix)
+            heir.communicate('\n')
+        self.assertEqual('127.210', self.allocate().prefix)
+
+    def test_taken(self):
+        found = self.allocate()
+        self.assertFalse(network.taken(found.lock))
+        found.release()
+        with open(found.lock) as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            self.assertTrue(network.taken(found.lock))
+
+    def test_require_free(self):
+        network.require_free('127.210.0.1', [self.port])
+        self.listen('127.210.0.1')
+        e = self.assertRaises(
+            errors.EnvironmentProblem, network.require_free, '127.210.0.1',
+            [self.port])
+        self.assertIn(f'Port {self.port} is taken by', str(e))
+
+
+class ListenersTest(testtools.TestCase):
+
+    # Lines of a Linux machine with little endian words.
+    TCP = '''\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt \
+  uid  timeout inode
+   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 \
+    0        0 12345 1 0000000000000000 100 0 0 10 0
+   1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000 \
+    0        0 22 1 0000000000000000 100 0 0 10 0
+   2: 0100007F:8124 0100007F:1F90 01 00000000:00000000 00:00000000 00000000 \
+    0        0 33 1 0000000000000000 20 4 30 10 -1
+'''
+    TCP6 = '''\
+  sl  local_address                         remote_address
+   0: 00000000000000000000000001000000:1F90 \
+00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 \
+00000000     0        0 44 1 0000000000000000 100 0 0 10 0
+   1: 0000000000000000FFFF00000100007F:1F91 \
+00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 \
+00000000     0        0 45 1 0000000000000000 100 0 0 10 0
+'''
+
+    def test_only_what_listens(self):
+        self.assertEqual(
+            [listeners.Listener('127.0.0.1', 8080, 12345),
+             listeners.Listener('0.0.0.0', 22, 22)],
+            listeners.parse(self.TCP))
+
+    def test_reach(self):
+        local, everywhere = listeners.parse(self.TCP)
+        self.assertEqual((True, False), (local.loopback, local.wildcard))
+        self.assertEqual((False, True),
+                         (everywhere.loopback, everywhere.wildcard))
+
+    def test_ipv6(self):
+        six, mapped = listeners.parse(self.TCP6)
+        self.assertEqual('::1', six.address)
+        self.assertTrue(six.loopback)
+        self.assertTrue(mapped.loopback)
+
+    def test_own_sockets(self):
+        s, port = listen('127.210.0.1')
+        with s:
+            self.assertIn(('127.210.0.1', port), [
+                (found.address, found.port)
+                for found in listeners.of_processes([os.getpid()])])
+
+    def test_unknown_holder(self):
+        self.assertEqual(
+            'a program of another user',
+            listeners.holder(listeners.Listener('127.0.0.1', 1, -5)))

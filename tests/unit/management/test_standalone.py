@@ -1,0 +1,117 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import fcntl
+import os
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.cli import management as cli
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import local
+from magnum_capi_tempest.management import requirements
+from magnum_capi_tempest.management import standalone
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import supervision
+
+
+class FolderTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.directory = base / 'cluster'
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_CACHE', str(base / 'cache')))
+        self.tools = dict.fromkeys(local.TOOLS, pathlib.Path('/nowhere'))
+
+    def up(self):
+        return standalone.up(self.directory, progress.Silent(), self.tools)
+
+    def fail(self, error):
+        def up(plane, supervisor, progress):
+            plane.layout.pki.mkdir()
+            raise error
+        self.useFixture(fixtures.MockPatchObject(
+            local.Processes, 'up', up))
+
+    def test_failed_up_leaves_nothing(self):
+        self.fail(errors.EnvironmentProblem('No disk'))
+        self.assertRaises(errors.EnvironmentProblem, self.up)
+        self.assertFalse(self.directory.exists())
+
+    def test_interrupted_up_leaves_nothing(self):
+        self.fail(KeyboardInterrupt())
+        self.assertRaises(KeyboardInterrupt, self.up)
+        self.assertFalse(self.directory.exists())
+
+    def test_folder_of_somebody_else(self):
+        self.directory.mkdir()
+        (self.directory / 'thesis.tex').touch()
+        for command in (self.up, lambda: standalone.down(self.directory)):
+            e = self.assertRaises(errors.UsageError, command)
+            self.assertIn(str(self.directory), str(e))
+        self.assertTrue((self.directory / 'thesis.tex').exists())
+
+    def test_one_command_at_a_time(self):
+        self.directory.mkdir()
+        descriptor = os.open(self.directory, os.O_RDONLY)
+        self.addCleanup(os.close, descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        e = self.assertRaises(errors.UsageError, self.up)
+        self.assertIn('Another command', str(e))
+
+    def test_folder_that_cannot_be_made(self):
+        self.directory.touch()
+        e = self.assertRaises(errors.EnvironmentProblem, self.up)
+        self.assertIn(str(self.directory), str(e))
+
+    def test_down_and_status_of_nothing(self):
+        standalone.down(self.directory)
+        self.assertEqual([], standalone.status(self.directory))
+
+    def test_broken_record(self):
+        self.directory.mkdir()
+        (self.directory / 'management.json').write_text('{"address": ')
+        self.assertEqual([], standalone.status(self.directory))
+        standalone.down(self.directory)
+        self.assertFalse(self.directory.exists())
+
+    def test_missing_program(self):
+        self.tools.pop('kubectl')
+        e = self.assertRaises(errors.UsageError, self.up)
+        self.assertIn('kubectl', str(e))
+
+
+class CliTest(testtools.TestCase):
+
+    def test_table(self):
+        lines = cli.table([
+            (supervision.Status('etcd', 'RUNNING', 7, 64 * 2**20, 1.25),
+             True),
+            (supervision.Status('capi', 'EXITED', None, 0, 0.0), False)])
+        self.assertEqual(
+            ['etcd', 'RUNNING', 'yes', '7', '64', '1.2'], lines[1].split())
+        self.assertEqual(
+            ['capi', 'EXITED', 'no', '-', '0', '0.0'], lines[2].split())
+        self.assertEqual(['all', '64', '1.2'], lines[3].split())
+
+    def test_unknown_backend(self):
+        command = cli.Up(None, None)
+        args = command.get_parser('up').parse_args(['--backend', 'moon'])
+        e = self.assertRaises(errors.UsageError, command.take_action, args)
+        self.assertIn('processes', str(e))
+
+    def test_every_requirement_is_listed_once(self):
+        self.assertEqual(len(requirements.ALL), len(set(requirements.ALL)))
