@@ -1,0 +1,98 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One look for every result: read it once, show it the same way everywhere.
+
+:mod:`subunit` turns a stream into the :class:`~.model.Run` of
+:mod:`model`; each other module shows a Run in one form and knows nothing of
+the rest. Conformance results become a Run as well, so that a person learns
+to read one report.
+"""
+
+import os
+import pathlib
+import tempfile
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.report import html
+from magnum_capi_tempest.report import json_
+from magnum_capi_tempest.report import junit
+from magnum_capi_tempest.report import markdown
+from magnum_capi_tempest.report import subunit
+from magnum_capi_tempest.report import terminal
+
+#: File name of each form, and the function that makes its text.
+FORMS = {
+    'report.html': html.render,
+    'junit.xml': junit.render,
+    'report.json': json_.render,
+    'report.md': markdown.render,
+}
+
+
+def summarise(stream_path, folder, title, facts=None, console=None):
+    """Read a stream, write every form of it, print the terminal's.
+
+    :param stream_path: file with a subunit version 2 stream.
+    :param folder: where to write, made when it is missing.
+    :param title: first line of every form.
+    :param facts: what a reader wants to know of the run: versions, profile,
+        paths. Shown in the order given; must not carry secrets.
+    :param console: ``rich.console.Console``, standard output by default.
+    :returns: the :class:`~.model.Run`; ``run.ok`` is the verdict.
+    :raises UsageError: there is no such file, or it is no subunit stream.
+    :raises EnvironmentProblem: the folder cannot be written.
+    """
+    run = subunit.read(stream_path, title=title, facts=facts)
+    written = write(run, folder)
+    terminal.show(run, report=written['report.html'], console=console)
+    return run
+
+
+def write(run, folder):
+    """Write every form of a run into a folder.
+
+    :returns: dict of file name to path.
+    :raises EnvironmentProblem: the folder cannot be written.
+    """
+    folder = pathlib.Path(folder)
+    written = {}
+    for name, render in FORMS.items():
+        written[name] = write_file(folder / name, render(run))
+    return written
+
+
+def write_file(path, text):
+    """Write a text file, whole or not at all.
+
+    :raises EnvironmentProblem: it cannot be written.
+    """
+    path = pathlib.Path(path).absolute()
+    draft = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(
+            prefix=f'.{path.name}.', dir=path.parent)
+        with open(handle, 'w', encoding='utf-8') as stream:
+            stream.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(draft, 0o666 & ~umask)
+        os.replace(draft, path)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot write the report: {e.strerror}', where=str(path),
+            hint='Make room or choose another folder') from e
+    finally:
+        if draft and os.path.exists(draft):
+            os.unlink(draft)
+    return path

@@ -1,0 +1,45 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""JSON, for programs. The names in it are an interface: add, never rename."""
+
+import json
+
+from magnum_capi_tempest.report import text
+
+#: Grows when a name changes its meaning.
+VERSION = 1
+
+
+def render(run):
+    """The run as a JSON text."""
+    return json.dumps({
+        'version': VERSION,
+        'title': run.title,
+        'ok': run.ok,
+        'verdict': run.verdict,
+        'started': run.started.isoformat() if run.started else None,
+        'seconds': round(run.seconds, 3),
+        'passed': run.passed,
+        'failed': len(run.failures),
+        'counts': run.counts,
+        'facts': dict(run.facts),
+        'problems': list(run.problems),
+        'tests': [{
+            'name': test.name,
+            'id': test.id,
+            'status': test.status,
+            'seconds': test.seconds,
+            'reason': text.cut(test.reason, 10_000),
+            'tags': list(test.tags),
+        } for test in run.tests],
+    }, indent=1, ensure_ascii=False) + '\n'

@@ -1,0 +1,75 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""JUnit XML, for CI systems that show test results by themselves.
+
+Sources of the format: the schema of Jenkins' xUnit plugin; only what every
+reader knows is used. XML 1.0 has no control characters, not even escaped, so
+text goes through :func:`~.text.clean`.
+"""
+
+from xml.etree import ElementTree
+
+from magnum_capi_tempest.report import model
+from magnum_capi_tempest.report import text
+
+
+def render(run):
+    """The run as an XML document."""
+    counts = run.counts
+    totals = {
+        'tests': len(run.tests),
+        'failures': len(run.failures),
+        'errors': int(not run.ok and not run.failures),
+        'skipped': counts.get(model.SKIPPED, 0),
+        'time': f'{run.seconds:.3f}',
+    }
+    totals = {key: str(value) for key, value in totals.items()}
+    root = ElementTree.Element('testsuites', totals)
+    suite = ElementTree.SubElement(
+        root, 'testsuite', totals, name=text.line(run.title))
+    if run.started:
+        suite.set('timestamp', run.started.isoformat())
+    if run.facts:
+        properties = ElementTree.SubElement(suite, 'properties')
+        for key, value in run.facts.items():
+            ElementTree.SubElement(
+                properties, 'property', name=text.line(key),
+                value=text.clean(value))
+    for test in run.tests:
+        _case(suite, test)
+    if not run.ok and not run.failures:
+        # A reader that only counts must not take this run for a green one.
+        case = ElementTree.SubElement(
+            suite, 'testcase', classname='run', name='verdict', time='0')
+        error = ElementTree.SubElement(case, 'error', message=run.verdict)
+        error.text = text.clean('\n'.join((run.verdict, *run.problems)))
+    ElementTree.indent(root)
+    body = ElementTree.tostring(root, encoding='unicode')
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'
+
+
+def _case(suite, test):
+    classname, _, name = text.clean(test.id).rpartition('.')
+    case = ElementTree.SubElement(
+        suite, 'testcase', classname=classname or name, name=name,
+        time=f'{test.seconds or 0:.3f}')
+    if test.status == model.SKIPPED:
+        ElementTree.SubElement(
+            case, 'skipped', message=text.line(test.reason))
+    elif test.failing:
+        failure = ElementTree.SubElement(
+            case, 'failure', type=test.status,
+            message=text.line(test.reason) or test.status)
+        failure.text = '\n'.join(
+            f'{text.line(d.name)}:\n{text.cut(text.clean(d.text))}'
+            for d in test.details)

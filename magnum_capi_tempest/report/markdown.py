@@ -1,0 +1,48 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Short Markdown, for a review comment or a CI job's summary."""
+
+import re
+
+from magnum_capi_tempest.report import text
+
+FAILURES = 10
+LINES = 10
+
+
+def render(run):
+    """The verdict, the facts and the first failures."""
+    mark = '✅' if run.ok else '❌'
+    out = [f'## {mark} {_escape(run.title)}: {run.verdict}', '']
+    counts = ', '.join(f'{n} {status}' for status, n in run.counts.items())
+    out += [f'{counts or "no tests"} in {text.duration(run.seconds)}', '']
+    out += [f'- ⚠️ {_escape(problem)}' for problem in run.problems]
+    out += [f'- {_escape(key)}: {_escape(value)}'
+            for key, value in run.facts.items()]
+    for test in run.failures[:FAILURES]:
+        lines = text.clean(test.reason).splitlines()[:LINES]
+        # A fence longer than any run of backticks in the text cannot be
+        # closed from inside.
+        longest = max((len(ticks) for ticks in re.findall(
+            '`+', ''.join(lines))), default=0)
+        fence = '`' * max(3, longest + 1)
+        out += ['', f'### {_escape(test.name)}', '', f'{fence}text',
+                *(text.line(line) for line in lines), fence]
+    if len(run.failures) > FAILURES:
+        out += ['', f'... and {len(run.failures) - FAILURES} more.']
+    return '\n'.join(out).rstrip() + '\n'
+
+
+def _escape(value):
+    """One line of text that Markdown and its HTML leave alone."""
+    return re.sub(r'([\\`*_\[\]<>&#|~!])', r'\\\1', text.line(value))

@@ -1,0 +1,148 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a run was, apart from how it was recorded and how it is shown.
+
+The verdict lives here and nowhere else: a run in which nothing passed proves
+nothing, so it is a failure, however few failures it counts.
+"""
+
+import collections
+import dataclasses
+import datetime
+import types
+import typing
+
+PASSED = 'passed'
+FAILED = 'failed'
+SKIPPED = 'skipped'
+#: It failed, and its author said that it would.
+XFAILED = 'failed as expected'
+#: It passed although its author said that it would fail.
+XPASSED = 'passed unexpectedly'
+#: It began and nobody said how it ended: killed, or the stream was cut.
+UNFINISHED = 'unfinished'
+
+#: Every status, the ones to look at first in front.
+STATUSES = (FAILED, UNFINISHED, XPASSED, SKIPPED, XFAILED, PASSED)
+#: A run with one of these is not green.
+FAILING = frozenset((FAILED, XPASSED, UNFINISHED))
+
+
+@dataclasses.dataclass(frozen=True)
+class Detail:
+    """Text that a test left: a traceback, a log, the state of a cluster."""
+
+    name: str
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Test:
+    """One test and how it ended.
+
+    :param name: short name for people.
+    :param id: the whole name, as the test runner takes it.
+    :param seconds: None when the stream does not say.
+    """
+
+    name: str
+    id: str
+    status: str
+    seconds: float | None = None
+    details: tuple[Detail, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def failing(self) -> bool:
+        return self.status in FAILING
+
+    @property
+    def reason(self) -> str:
+        """Why it failed or was skipped, without the stack; may be empty."""
+        for detail in self.details:
+            if detail.name.startswith('traceback'):
+                return _exception_text(detail.text)
+            if detail.name == 'reason':
+                return detail.text.strip()
+        if self.status == UNFINISHED:
+            return 'It began and did not end'
+        if self.status == XPASSED:
+            return 'It is marked as an expected failure, and passed'
+        return self.details[0].text.strip() if self.details else ''
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A set of tests that ran together.
+
+    :param started: aware datetime, None when nothing carries a time.
+    :param seconds: from the first start to the last end.
+    :param facts: what was tested, with what; shown in this order.
+    :param problems: why the record itself cannot be trusted, one line each.
+    """
+
+    title: str
+    started: datetime.datetime | None = None
+    seconds: float = 0.0
+    tests: tuple[Test, ...] = ()
+    facts: typing.Mapping[str, str] = dataclasses.field(
+        default_factory=lambda: types.MappingProxyType({}))
+    problems: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of tests by status, for statuses that occur."""
+        count = collections.Counter(test.status for test in self.tests)
+        return {s: count[s] for s in STATUSES if count[s]}
+
+    @property
+    def failures(self) -> tuple[Test, ...]:
+        return tuple(test for test in self.tests if test.failing)
+
+    @property
+    def passed(self) -> int:
+        """Tests that ended as their author wants."""
+        return sum(t.status in (PASSED, XFAILED) for t in self.tests)
+
+    @property
+    def ok(self) -> bool:
+        return bool(self.passed) and not self.failures and not self.problems
+
+    @property
+    def verdict(self) -> str:
+        """The first thing that a reader needs to know, a few words."""
+        if self.failures:
+            return f'{len(self.failures)} of {len(self.tests)} tests failed'
+        if self.problems:
+            return 'the record is damaged'
+        if not self.tests:
+            return 'nothing ran'
+        if not self.passed:
+            return f'nothing ran: all {len(self.tests)} tests were skipped'
+        return f'all {self.passed} tests passed'
+
+    def slowest(self, number=5) -> tuple[Test, ...]:
+        timed = [t for t in self.tests if t.seconds is not None]
+        return tuple(sorted(timed, key=lambda t: -t.seconds)[:number])
+
+
+def _exception_text(traceback):
+    """The part of a traceback after its last stack frame."""
+    lines = traceback.rstrip().splitlines()
+    frames = [i for i, line in enumerate(lines)
+              if line.startswith('  File "')]
+    if frames:
+        lines = lines[frames[-1] + 1:]
+        while len(lines) > 1 and lines[0].startswith('    '):
+            del lines[0]
+    return '\n'.join(lines).strip()

@@ -1,0 +1,140 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Subunit version 2 streams, as stestr and ``tempest run`` record them.
+
+The stream is the one record that survives a killed worker, so the reader
+expects the worst: a stream that was cut, has noise of a program in it, or is
+something else altogether.
+"""
+
+import pathlib
+import re
+import types
+
+from subunit import v2
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.report import model
+from magnum_capi_tempest.report import text
+
+#: Test id that python-subunit invents when it cannot read a packet.
+_PARSER = 'subunit.parser'
+_STATUS = {
+    'success': model.PASSED,
+    'fail': model.FAILED,
+    'skip': model.SKIPPED,
+    'xfail': model.XFAILED,
+    'uxsuccess': model.XPASSED,
+}
+#: Tempest appends the attributes of a test: ``test_x[id-1234,smoke]``.
+_ATTRIBUTES = re.compile(r'\[([^\[\]]*)\]')
+
+
+class _Noise(testtools.StreamResult):
+    """Counts the bytes in the stream that are no subunit."""
+
+    def __init__(self):
+        super().__init__()
+        self.size = 0
+
+    def status(self, test_id=None, file_bytes=None, **kwargs):
+        if test_id is None and file_bytes is not None:
+            self.size += len(file_bytes)
+
+
+def read(path, *, title, facts=None):
+    """Read a stream.
+
+    :param path: file.
+    :param title: title of the run.
+    :param facts: mapping of what was tested.
+    :returns: :class:`~.model.Run`. A cut stream gives a run with
+        ``problems``; an empty one a run without tests. Neither is ok.
+    :raises UsageError: no such file, or not a subunit version 2 stream.
+    """
+    records, noise = [], _Noise()
+    result = testtools.CopyStreamResult(
+        [testtools.StreamToDict(records.append), noise])
+    result.startTestRun()
+    try:
+        with open(path, 'rb') as stream:
+            v2.ByteStreamToStreamResult(stream, 'noise').run(result)
+    except OSError as e:
+        raise errors.UsageError(
+            f'Cannot read the subunit stream: {e.strerror}', where=str(path),
+            hint='Give the file that "tempest run" or "stestr last '
+                 '--subunit" wrote') from e
+    result.stopTestRun()
+
+    damage = [r for r in records if r['id'] == _PARSER]
+    tests = [r for r in records
+             if r['id'] != _PARSER and r['status'] != 'exists']
+    if not tests and (noise.size or damage):
+        raise errors.UsageError(
+            'This is not a subunit version 2 stream', where=str(path),
+            hint='"stestr last --subunit" writes one')
+    begins = [r['timestamps'][0] for r in tests if r['timestamps'][0]]
+    ends = [t for r in tests for t in r['timestamps'] if t]
+    facts = {str(k): str(v) for k, v in (facts or {}).items()}
+    return model.Run(
+        title=title,
+        started=min(begins, default=None),
+        seconds=(max(ends) - min(begins)).total_seconds() if begins else 0.0,
+        tests=tuple(_test(record) for record in tests),
+        facts=types.MappingProxyType(facts),
+        problems=tuple(sorted({_damage(r, path) for r in damage})))
+
+
+def _test(record):
+    begin, end = record['timestamps']
+    status = _STATUS.get(record['status'], model.UNFINISHED)
+    name, tags = _name(record['id'])
+    details = [model.Detail(name=text.clean(key), text=_text(content))
+               for key, content in record['details'].items()]
+    # What went wrong first, logs after it, each group as recorded.
+    details.sort(key=lambda d: not d.name.startswith(('traceback', 'reason')))
+    return model.Test(
+        name=name, id=text.clean(record['id']), status=status,
+        seconds=(end - begin).total_seconds()
+        if begin and end and status != model.UNFINISHED else None,
+        details=tuple(d for d in details if d.text.strip()),
+        tags=tuple(sorted({*tags, *map(text.clean, record['tags'])})))
+
+
+def _name(test_id):
+    """Short name and attributes of a test id."""
+    test_id = text.clean(test_id)
+    tags = [tag for found in _ATTRIBUTES.findall(test_id)
+            for tag in found.split(',')
+            if tag and not tag.startswith('id-')]
+    bare = _ATTRIBUTES.sub('', test_id)
+    # "setUpClass (package.module.Class)" is what a class fixture is called.
+    if '(' in bare or ' ' in bare:
+        return bare, tags
+    return '.'.join(bare.split('.')[-2:]), tags
+
+
+def _text(content):
+    data = b''.join(bytes(part) for part in content.iter_bytes())
+    kind = content.content_type
+    if kind.type != 'text' and kind.subtype not in ('json', 'xml', 'yaml'):
+        return f'[{len(data)} bytes of {kind.type}/{kind.subtype}]'
+    return text.clean(data.decode('utf-8', 'replace'))
+
+
+def _damage(record, path):
+    why = record['details'].get('Parser Error')
+    why = text.line(_text(why)) if why else 'unreadable packet'
+    return (f'The stream {pathlib.Path(path).name} is cut or damaged, so '
+            f'tests may be missing: {why}')

@@ -1,0 +1,71 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The summary on a terminal or in a CI log: verdict first, then what to do.
+
+Nothing here wraps or colours a path or an error: they are meant to be copied.
+"""
+
+import rich.console
+from rich.text import Text
+
+from magnum_capi_tempest.report import text
+
+#: Lines of a failure's reason that are shown; the report has them all.
+LINES = 6
+#: Failures that are shown.
+FAILURES = 20
+
+
+def show(run, *, report=None, console=None):
+    """Print a run.
+
+    :param report: path of the HTML report, printed last when given.
+    :param console: ``rich.console.Console``, standard output by default.
+    """
+    console = console or rich.console.Console(highlight=False)
+
+    def say(content='', style=''):
+        # A Text is never parsed for markup, whatever a test is called.
+        console.print(Text(text.clean(content), style=style), soft_wrap=True)
+
+    mark, style = ('PASSED', 'bold green') if run.ok else ('FAILED',
+                                                           'bold red')
+    say()
+    say(f'{mark}: {text.line(run.title)}: {run.verdict}', style)
+    counts = ', '.join(f'{n} {status}' for status, n in run.counts.items())
+    say(f'{counts or "no tests"} in {text.duration(run.seconds)}')
+    for problem in run.problems:
+        say(f'! {text.line(problem)}', 'yellow')
+    for key, value in run.facts.items():
+        say(f'  {text.line(key)}: {text.line(value)}')
+    for test in run.failures[:FAILURES]:
+        say()
+        say(f'✗ {text.line(test.id)}', 'red')
+        lines = test.reason.splitlines() or ['no reason was recorded']
+        for line in lines[:LINES]:
+            say(f'    {text.line(line)}')
+        if len(lines) > LINES:
+            say(f'    ... {len(lines) - LINES} more lines in the report')
+    if len(run.failures) > FAILURES:
+        say()
+        say(f'... and {len(run.failures) - FAILURES} more failures')
+    slowest = run.slowest()
+    if len(slowest) > 1:
+        say()
+        say('Slowest:')
+        for test in slowest:
+            say(f'  {text.duration(test.seconds):>12}  '
+                f'{text.line(test.name)}')
+    if report:
+        say()
+        say(f'Report: {report}')

@@ -1,0 +1,265 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Each form of a run, fed with what a hostile cloud could answer."""
+
+import base64
+import hashlib
+import html.parser
+import io
+import json
+import pathlib
+import re
+from xml.etree import ElementTree
+
+import fixtures
+import rich.console
+import testtools
+
+from magnum_capi_tempest.cli import report as cli
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import report
+from magnum_capi_tempest.report import html as html_form
+from magnum_capi_tempest.report import markdown
+from magnum_capi_tempest.report import model
+from magnum_capi_tempest.report import terminal
+from magnum_capi_tempest.report import text
+from tests.unit.report import streams
+
+EVIL = ('</script><script>alert(1)</script>"\' onmouseover=x <img src=x '
+        'onerror=alert(2)> {{ 7*7 }} [bold]&amp; \x1b]0;title\x07\x00 `|')
+
+
+def run_of(*tests, **kwargs):
+    return model.Run(title=kwargs.pop('title', 'T'), started=streams.START,
+                     seconds=4.0, tests=tests, **kwargs)
+
+
+def evil_run():
+    return run_of(
+        model.Test(EVIL, EVIL, model.FAILED, 1.5,
+                   (model.Detail(EVIL, f'{EVIL}\n```\n{EVIL}'),), (EVIL,)),
+        model.Test('ok', 'a.ok', model.PASSED, 2.5),
+        title=EVIL, facts={EVIL: EVIL}, problems=(EVIL,))
+
+
+class Page(html.parser.HTMLParser):
+    """Elements and attributes of a page, as a browser would see them."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.texts = [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.extend(attrs)
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+class HtmlTest(testtools.TestCase):
+
+    def test_nothing_of_a_test_becomes_markup(self):
+        page = Page(html_form.render(evil_run()))
+
+        self.assertEqual(1, page.tags.count('script'))
+        self.assertNotIn('img', page.tags)
+        self.assertEqual(
+            [], [a for a, _ in page.attributes if a.startswith('on')])
+        self.assertIn('{{ 7*7 }}', ''.join(page.texts))
+
+    def test_page_refers_to_nothing_outside(self):
+        page = Page(html_form.render(run_of(
+            model.Test('ok', 'a.ok', model.PASSED, 2.5))))
+
+        names = {name for name, _ in page.attributes}
+        self.assertEqual(set(), names & {'src', 'href', 'action', 'srcset'})
+        self.assertNotIn('url(', ''.join(page.texts))
+        self.assertNotIn('@import', ''.join(page.texts))
+
+    def test_policy_has_the_hashes_of_script_and_style(self):
+        page = html_form.render(evil_run())
+
+        for tag in ('script', 'style'):
+            content = re.search(f'<{tag}>(.*?)</{tag}>', page, re.DOTALL)
+            digest = base64.b64encode(hashlib.sha256(
+                content.group(1).encode()).digest()).decode()
+            policy, = [value for name, value in Page(page).attributes
+                       if name == 'content' and value.startswith('default')]
+            self.assertIn(f"{tag}-src 'sha256-{digest}'", policy)
+
+    def test_failures_come_first(self):
+        page = html_form.render(run_of(
+            model.Test('good', 'a.good', model.PASSED),
+            model.Test('bad', 'a.bad', model.FAILED)))
+
+        self.assertLess(page.index('>bad<'), page.index('>good<'))
+
+    def test_huge_detail_is_cut(self):
+        page = html_form.render(run_of(model.Test(
+            'a', 'a', model.FAILED, 1.0,
+            (model.Detail('log', 'b' * 1_000_000 + 'the end'),))))
+
+        self.assertLess(len(page), 300_000)
+        self.assertIn('characters are left out here', page)
+        self.assertIn('the end', page)
+
+    def test_empty_run(self):
+        page = html_form.render(model.Run(title='T'))
+
+        self.assertIn('FAILED: nothing ran', page)
+
+
+class OtherFormsTest(testtools.TestCase):
+
+    def test_junit_is_valid_and_counts(self):
+        root = ElementTree.fromstring(report.junit.render(evil_run()))
+
+        self.assertEqual(('2', '1'),
+                         (root.get('tests'), root.get('failures')))
+        failure, = root.iter('failure')
+        self.assertIn('onmouseover=x', failure.text)
+
+    def test_junit_of_an_empty_run_is_red(self):
+        root = ElementTree.fromstring(
+            report.junit.render(model.Run(title='T')))
+
+        self.assertEqual('1', root.get('errors'))
+        self.assertEqual('nothing ran', next(root.iter('error')).text)
+
+    def test_json(self):
+        data = json.loads(report.json_.render(evil_run()))
+
+        self.assertEqual((False, 1, 1),
+                         (data['ok'], data['passed'], data['failed']))
+        self.assertEqual(2, len(data['tests']))
+
+    def test_markdown_fence_cannot_be_left(self):
+        page = markdown.render(evil_run())
+
+        self.assertIn('````text', page)
+        outside = re.sub('(?s)````text.*?````', '', page)
+        self.assertNotIn('<script', outside.replace('\\<', ''))
+
+    def terminal(self, run, **kwargs):
+        out = io.StringIO()
+        terminal.show(run, console=rich.console.Console(
+            file=out, width=40, **kwargs))
+        return out.getvalue()
+
+    def test_terminal_gets_no_escapes_and_no_markup(self):
+        out = self.terminal(evil_run())
+
+        self.assertNotIn('\x1b', out)
+        self.assertNotIn('\x07', out)
+        self.assertIn('[bold]', out)
+
+    def test_terminal_begins_with_the_verdict(self):
+        out = self.terminal(run_of(model.Test('a', 'x.a', model.PASSED, 1)))
+
+        self.assertTrue(
+            out.lstrip().startswith('PASSED: T: all 1 tests passed'), out)
+
+    def test_terminal_shortens_long_lists(self):
+        lines = '\n'.join(f'line {i}' for i in range(30))
+        out = self.terminal(run_of(*(
+            model.Test(f't{i}', f't{i}', model.FAILED, 1,
+                       (model.Detail('traceback', lines),))
+            for i in range(30))))
+
+        self.assertIn('24 more lines in the report', out)
+        self.assertIn('and 10 more failures', out)
+
+
+class TextTest(testtools.TestCase):
+
+    def test_clean(self):
+        for given, wanted in (
+                ('\x1b[1;31mred\x1b[0m', 'red'),
+                ('a\tb\r\nc\n', 'a\tb\nc\n'),
+                ('\x1b]0;title\x07x', 'x'),
+                ('\u202egnp.exe', '\ufffdgnp.exe'),
+                ('\udc80', '\ufffd')):
+            self.assertEqual(wanted, text.clean(given))
+
+    def test_duration(self):
+        for given, wanted in (
+                (None, '?'), (0.123, '0.12 s'), (7.06, '7.1 s'),
+                (185.2, '3 min 5 s'), (7380, '2 h 3 min')):
+            self.assertEqual(wanted, text.duration(given))
+
+
+class SummariseTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.out = io.StringIO()
+        self.console = rich.console.Console(file=self.out, width=40)
+
+    def test_writes_every_form_and_names_the_report(self):
+        stream = streams.Stream().test('a.b').write(self.folder)
+        target = self.folder / 'deep' / 'down'
+
+        run = report.summarise(stream, target, 'T', {'driver': 'x'},
+                               console=self.console)
+
+        self.assertTrue(run.ok)
+        self.assertEqual(sorted(report.FORMS),
+                         sorted(p.name for p in target.iterdir()))
+        self.assertIn(f'Report: {target}/report.html\n',
+                      self.out.getvalue())
+
+    def test_folder_that_cannot_be(self):
+        stream = streams.Stream().test('a.b').write(self.folder)
+
+        error = self.assertRaises(
+            errors.EnvironmentProblem, report.summarise, stream,
+            stream / 'x', 'T', console=self.console)
+
+        self.assertIn('Cannot write the report', str(error))
+
+    def test_failed_write_leaves_the_old_report_and_no_draft(self):
+        target = self.folder / 'report.html'
+        target.write_text('old')
+
+        self.assertRaises(UnicodeEncodeError, report.write_file, target,
+                          'x' * 100_000 + '\udc80')
+
+        self.assertEqual('old', target.read_text())
+        self.assertEqual([target], list(self.folder.iterdir()))
+
+    def test_command_exit_codes(self):
+        good = streams.Stream().test('a.b').write(self.folder, 'good')
+        bad = streams.Stream().test('a.b', 'fail').write(self.folder, 'bad')
+        empty = streams.Stream().write(self.folder, 'empty')
+        page = self.folder / 'page.html'
+
+        codes = [cli.show(path, title='T', page=page, console=self.console)
+                 for path in (good, bad, empty)]
+
+        self.assertEqual([0, 1, 1], codes)
+        self.assertIn('nothing ran', page.read_text())
+        error = self.assertRaises(
+            errors.UsageError, cli.show, self.folder / 'none', title='T',
+            console=self.console)
+        self.assertEqual(2, error.exit_code)
+
+    def test_command_parses(self):
+        parser = cli.Show(None, None).get_parser('show')
+
+        args = parser.parse_args(['x.subunit', '--html', 'y.html'])
+
+        self.assertEqual(pathlib.Path('y.html'), args.html)

@@ -1,0 +1,190 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.report import model
+from magnum_capi_tempest.report import subunit
+from tests.unit.report import streams
+
+TRACEBACK = '''\
+Traceback (most recent call last):
+  File "a.py", line 1, in test
+    cluster.wait()
+    ^^^^^^^^^^^^^^
+  File "b.py", line 2, in wait
+    raise Late(
+WaitTimeout: Timed out waiting for c1
+last seen: CREATE_IN_PROGRESS
+'''
+
+
+class ReadTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def read(self, stream, **kwargs):
+        return subunit.read(stream.write(self.folder), title='T', **kwargs)
+
+    def test_statuses_times_and_order(self):
+        stream = (streams.Stream()
+                  .test('a.B.one', seconds=2)
+                  .test('a.B.two', 'skip', reason='no driver', seconds=0)
+                  .test('a.B.three', 'fail', traceback=TRACEBACK, seconds=3)
+                  .test('a.B.four', 'xfail')
+                  .test('a.B.five', 'uxsuccess'))
+
+        run = self.read(stream)
+
+        self.assertEqual(
+            [model.PASSED, model.SKIPPED, model.FAILED, model.XFAILED,
+             model.XPASSED], [t.status for t in run.tests])
+        self.assertEqual([2, 0, 3, 1, 1], [t.seconds for t in run.tests])
+        self.assertEqual((streams.START, 7.0), (run.started, run.seconds))
+        self.assertFalse(run.ok)
+        self.assertEqual('2 of 5 tests failed', run.verdict)
+
+    def test_short_name_and_attributes(self):
+        stream = streams.Stream().test(
+            'magnum_capi_tempest.tests.api.test_x.TestX.test_y'
+            '[id-1c2b3d,smoke,slow]', tags=['worker-1'])
+
+        test, = self.read(stream).tests
+
+        self.assertEqual('TestX.test_y', test.name)
+        self.assertEqual(('slow', 'smoke', 'worker-1'), test.tags)
+
+    def test_class_fixture_keeps_its_name(self):
+        name = 'setUpClass (magnum_capi_tempest.tests.api.test_x.TestX)'
+
+        test, = self.read(streams.Stream().test(name, 'fail')).tests
+
+        self.assertEqual((name, model.FAILED), (test.name, test.status))
+
+    def test_reason_is_what_follows_the_stack(self):
+        stream = streams.Stream().test(
+            'a.b', 'fail', log='lots', traceback=TRACEBACK)
+
+        test, = self.read(stream).tests
+
+        self.assertEqual(['traceback', 'log'], [d.name for d in test.details])
+        self.assertEqual('WaitTimeout: Timed out waiting for c1\n'
+                         'last seen: CREATE_IN_PROGRESS', test.reason)
+
+    def test_listed_tests_did_not_run(self):
+        run = self.read(streams.Stream().listed('a.b').listed('a.c'))
+
+        self.assertEqual((), run.tests)
+        self.assertFalse(run.ok)
+
+    def test_empty_stream_is_a_failure(self):
+        run = self.read(streams.Stream())
+
+        self.assertFalse(run.ok)
+        self.assertEqual('nothing ran', run.verdict)
+        self.assertIsNone(run.started)
+
+    def test_all_skipped_is_a_failure(self):
+        run = self.read(streams.Stream().test('a.b', 'skip', reason='x'))
+
+        self.assertFalse(run.ok)
+        self.assertIn('all 1 tests were skipped', run.verdict)
+
+    def test_killed_test_is_unfinished(self):
+        stream = streams.Stream().test('a.b').test('a.c', 'inprogress')
+
+        run = self.read(stream)
+
+        self.assertEqual([model.PASSED, model.UNFINISHED],
+                         [t.status for t in run.tests])
+        self.assertEqual('It began and did not end', run.tests[1].reason)
+        self.assertFalse(run.ok)
+
+    def test_stream_cut_in_a_packet(self):
+        whole = streams.Stream().test('a.b').test('a.c').data
+        path = self.folder / 'cut.subunit'
+        path.write_bytes(whole[:-7])
+
+        run = subunit.read(path, title='T')
+
+        self.assertEqual(model.PASSED, run.tests[0].status)
+        self.assertFalse(run.ok)
+        self.assertIn('cut.subunit is cut or damaged', run.problems[0])
+
+    def test_no_cut_is_green_but_one_after_a_whole_test(self):
+        # That one cannot be told from a shorter run: only the runner knows
+        # how many tests there are.
+        stream = streams.Stream().test('a.b')
+        complete = len(stream.data)
+        whole = stream.test('a.c', log='x' * 50, traceback='y').data
+        path = self.folder / 'cut.subunit'
+        green = []
+        for size in range(1, len(whole)):
+            path.write_bytes(whole[:size])
+            try:
+                if subunit.read(path, title='T').ok:
+                    green.append(size)
+            except errors.UsageError:
+                pass
+        self.assertEqual([complete], green)
+
+    def test_noise_of_programs_is_left_out(self):
+        stream = (streams.Stream().noise(b'warning: \xff\xfe caf\xc3\xa9\n')
+                  .test('a.b').noise(b'bye\n'))
+
+        run = self.read(stream)
+
+        self.assertTrue(run.ok)
+        self.assertEqual(1, len(run.tests))
+
+    def test_another_file_is_refused(self):
+        path = self.folder / 'x.txt'
+        path.write_text('hello\n' * 100)
+
+        error = self.assertRaises(
+            errors.UsageError, subunit.read, path, title='T')
+
+        self.assertIn('not a subunit version 2 stream', str(error))
+        self.assertNotIn('\n', str(error))
+
+    def test_missing_file_and_folder_are_refused(self):
+        for path in (self.folder / 'none', self.folder):
+            error = self.assertRaises(
+                errors.UsageError, subunit.read, path, title='T')
+            self.assertIn(str(path), str(error))
+            self.assertEqual(2, error.exit_code)
+
+    def test_binary_and_hostile_details_become_text(self):
+        stream = streams.Stream().test(
+            'a.b', 'fail', picture=('image/png', b'\x89PNG'),
+            log=('text/plain', b'\xff\x00\x1b[31mred\x1b[0m\x07'),
+            state=('application/json', b'{}'), nothing='')
+
+        test, = self.read(stream).tests
+
+        self.assertEqual(
+            {'picture': '[4 bytes of image/png]', 'state': '{}',
+             'log': '\ufffd\ufffdred\ufffd'},
+            {d.name: d.text for d in test.details})
+
+    def test_facts_are_kept_in_order_as_text(self):
+        run = self.read(streams.Stream().test('a.b'),
+                        facts={'z': 1, 'a': self.folder})
+
+        self.assertEqual([('z', '1'), ('a', str(self.folder))],
+                         list(run.facts.items()))
