@@ -1,0 +1,171 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Every option of the Tempest plugin, in one table.
+
+The table feeds Tempest's ``register_opts`` and ``get_opt_lists`` and the
+sample configuration (entry point ``oslo.config.opts``), so that an option
+cannot exist in one of them only.
+
+``[service_available] magnum`` belongs to magnum-tempest-plugin; registering
+it again with another help text is a DuplicateOptError that tempest swallows
+together with the rest of the plugin's options
+(tempest/test_discover/plugins.py, ``register_plugin_opts``). Ours is
+``[service_available] magnum_capi``.
+"""
+
+from oslo_config import cfg
+
+SERVICE_AVAILABLE_GROUP = cfg.OptGroup(
+    'service_available', title='Available OpenStack services')
+
+SERVICE_AVAILABLE_OPTS = [
+    cfg.BoolOpt(
+        'magnum_capi', default=True,
+        help='Run the tests of Magnum with a Cluster API driver. Set it to '
+             'false on a cloud without Magnum: all of them are skipped.'),
+]
+
+GROUP = cfg.OptGroup(
+    'magnum_capi', title='Magnum with a Cluster API driver')
+
+OPTS = [
+    # The first five are what tempest.config.service_client_config() reads.
+    cfg.StrOpt(
+        'catalog_type', default='container-infra',
+        help='Type of the Magnum endpoint in the Keystone catalog. Look it '
+             'up with: openstack catalog list.'),
+    cfg.StrOpt(
+        'endpoint_type', default='public',
+        choices=['public', 'admin', 'internal',
+                 'publicURL', 'adminURL', 'internalURL'],
+        help='Interface of the Magnum endpoint to use.'),
+    cfg.StrOpt(
+        'region', default='',
+        help='Region of the Magnum endpoint. When empty, [identity] region '
+             'is used.'),
+    cfg.IntOpt(
+        'build_interval', default=5, min=1,
+        help='Longest pause, in seconds, between two looks at a cluster that '
+             'is waited for. Waiting starts with shorter pauses.'),
+    cfg.IntOpt(
+        'build_timeout', default=1800, min=1,
+        help='How many seconds a cluster may take to be created or changed '
+             'before the test fails. A minute is enough in the sandbox; '
+             'virtual machines with image downloads need half an hour.'),
+    cfg.IntOpt(
+        'delete_timeout', default=900, min=1,
+        help='How many seconds a cluster may take to be deleted before the '
+             'test fails, with everything that Cluster API keeps of it.'),
+    cfg.StrOpt(
+        'min_microversion', default='1.1',
+        help='Lowest Magnum API microversion to test with, for example 1.9. '
+             'Tests of lower ones only are skipped. Magnum tells what it '
+             'supports in the answer to GET on its endpoint.'),
+    cfg.StrOpt(
+        'max_microversion', default='1.14',
+        help='Highest Magnum API microversion to test with, for example '
+             '1.14, or "latest". Tests that need a higher one are skipped.'),
+    cfg.StrOpt(
+        'image_id', default='',
+        help='Name or id of the Glance image that cluster nodes boot from. '
+             'It must carry the property os_distro, and what the driver asks '
+             'for (magnum-capi-helm: kube_version). Required.'),
+    cfg.StrOpt(
+        'flavor_id', default='',
+        help='Name or id of the Nova flavor of worker nodes. Cluster API '
+             'drivers want at least 2 vCPU and 2 GiB. Required.'),
+    cfg.StrOpt(
+        'master_flavor_id', default='',
+        help='Name or id of the Nova flavor of control plane nodes. When '
+             'empty, flavor_id is used.'),
+    cfg.StrOpt(
+        'external_network', default='',
+        help='Name or id of the Neutron network through which clusters are '
+             'reached. It must be external (router:external). Required.'),
+    cfg.StrOpt(
+        'network_driver', default='calico',
+        help='Network driver of the cluster templates. It must be one of '
+             '[cluster_template] kubernetes_allowed_network_drivers in '
+             'magnum.conf. Magnum\'s own default, flannel, is known to no '
+             'Cluster API driver: nodes would never be ready with it.'),
+    cfg.StrOpt(
+        'dns_nameserver', default='',
+        help='DNS server of the networks that are made for clusters. When '
+             'empty, Magnum\'s default is used.'),
+    cfg.StrOpt(
+        'driver', default='',
+        help='Name of the Magnum driver under test (its entry point, for '
+             'example k8s_capi_helm_v1). When set, cluster templates are '
+             'created with it and tests verify that they got it; this needs '
+             'Magnum 23. When empty, Magnum chooses the driver.'),
+    cfg.BoolOpt(
+        'master_lb_enabled', default=True,
+        help='Value of master_lb_enabled in cluster templates. Magnum '
+             'refuses more than one control plane node without it.'),
+    cfg.DictOpt(
+        'labels', default={},
+        help='Labels of the cluster templates, as key:value pairs divided by '
+             'commas, for what the driver needs on this cloud, for example '
+             'boot_volume_size:20,octavia_provider:ovn.'),
+    cfg.IntOpt(
+        'master_count', default=1, min=1,
+        help='Number of control plane nodes of the clusters that are '
+             'created. Drivers take odd numbers only.'),
+    cfg.IntOpt(
+        'node_count', default=1, min=1,
+        help='Number of worker nodes of the clusters that are created. Tests '
+             'that resize a cluster go up by one from here.'),
+    cfg.StrOpt(
+        'management_kubeconfig', default='',
+        help='Path of a kubeconfig of the Cluster API management cluster '
+             'that may list everything, secrets too. When set, failures '
+             'carry the conditions that Cluster API reports, and tests '
+             'verify that a deleted cluster leaves nothing behind there. '
+             'Needs the extra magnum-capi-tempest[evidence].'),
+]
+
+FEATURE_GROUP = cfg.OptGroup(
+    'magnum_capi_feature_enabled',
+    title='What the Cluster API driver under test can do')
+
+FEATURE_OPTS = [
+    cfg.BoolOpt(
+        'resize', default=True,
+        help='The driver changes the number of nodes of a living cluster. '
+             'When false, clusters keep their size in all tests.'),
+    cfg.BoolOpt(
+        'workload_api', default=True,
+        help='The Kubernetes API of the clusters can be reached from where '
+             'the tests run, and lists nodes. When false, tests stop at what '
+             'Magnum says. Needs the extra magnum-capi-tempest[evidence].'),
+    cfg.BoolOpt(
+        'odd_masters_only', default=True,
+        help='The driver refuses an even number of control plane nodes, as '
+             'etcd gains nothing from it. When false, this is not tested.'),
+    cfg.BoolOpt(
+        'driver_field', default=True,
+        help='Cluster templates have the field "driver", as of Magnum 23. '
+             'When false, this is not tested.'),
+]
+
+#: (group, options): the one table that everything below and plugin.py use.
+TABLE = (
+    (SERVICE_AVAILABLE_GROUP, SERVICE_AVAILABLE_OPTS),
+    (GROUP, OPTS),
+    (FEATURE_GROUP, FEATURE_OPTS),
+)
+
+
+def list_opts():
+    """Return the options in the form that oslo-config-generator reads."""
+    return [(group.name, opts) for group, opts in TABLE]

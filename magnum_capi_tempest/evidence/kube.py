@@ -1,0 +1,175 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Reads from a Kubernetes API, with a timeout, as plain dicts.
+
+Answers are parsed here and not by the ``kubernetes`` client: since version 37
+its models refuse what in-memory and older servers send (a Pod without
+containers is a ValidationError).
+
+The client talks through urllib3 with the CA of the kubeconfig, so that
+REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE and .netrc do not matter. A proxy from the
+environment is used for other machines only, never for this one.
+"""
+
+import ipaddress
+import json
+from urllib import parse
+
+from magnum_capi_tempest import errors
+
+#: (connect, read) in seconds. A management cluster under load answers lists
+#: in well under a second; one that is gone should not hold up a failure.
+TIMEOUT = (5, 30)
+
+#: Objects of one list request.
+PAGE = 500
+
+
+class KubeReadFailed(errors.MagnumCapiError):
+    """A Kubernetes API did not answer, or refused.
+
+    :param status: HTTP status code, None when there was no answer.
+    :param untrusted: the server's certificate is not of the CA of the
+        kubeconfig, so it may be another server.
+    """
+
+    def __init__(self, what, *, status=None, untrusted=False, **kwargs):
+        super().__init__(what, **kwargs)
+        self.status = status
+        self.untrusted = untrusted
+
+    @property
+    def is_final(self):
+        """Whether asking again is of no use: refused, or not trusted."""
+        return self.untrusted or self.status in (401, 403)
+
+
+def no_answer(error, server):
+    """Return the KubeReadFailed for an error of urllib3 or the system."""
+    reason = getattr(error, 'reason', None) or error
+    return KubeReadFailed(
+        'The Kubernetes API did not answer', where=server, last_seen=reason,
+        untrusted='CERTIFICATE_VERIFY_FAILED' in str(reason))
+
+
+def is_here(url):
+    """Return whether a URL leads to this machine's loopback addresses."""
+    host = parse.urlsplit(url).hostname or ''
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == 'localhost'
+
+
+class Reader:
+    """Lists objects of the cluster of a kubeconfig. Changes nothing.
+
+    :param kubeconfig: path.
+    :raises EnvironmentProblem: the client library is not installed, or the
+        file is missing or not a kubeconfig.
+    """
+
+    def __init__(self, kubeconfig):
+        try:
+            from kubernetes import client
+            from kubernetes import config
+            import yaml
+        except ImportError as e:
+            raise errors.EnvironmentProblem(
+                'The Python package kubernetes is not installed',
+                hint='pip install magnum-capi-tempest[evidence]') from e
+        configuration = client.Configuration()
+        try:
+            config.load_kube_config(
+                str(kubeconfig), client_configuration=configuration,
+                persist_config=False)
+        except (config.ConfigException, yaml.YAMLError, OSError, ValueError,
+                KeyError, TypeError) as e:
+            # Not the text of the error: it may quote the file.
+            raise errors.EnvironmentProblem(
+                f'Not a usable kubeconfig ({type(e).__name__})',
+                where=str(kubeconfig)) from None
+        # Whoever waits asks again; three tries with growing pauses in here
+        # would hold up every failure by ten seconds.
+        configuration.retries = 0
+        if is_here(configuration.host):
+            configuration.proxy = None
+        self.server = configuration.host
+        self._api = client.ApiClient(configuration)
+        self._core = client.CoreV1Api(self._api)
+        self._custom = client.CustomObjectsApi(self._api)
+        self._groups = client.ApisApi(self._api)
+
+    def nodes(self):
+        """Return the Nodes, a list of dicts."""
+        return self._all(self._core.list_node)
+
+    def core(self, plural):
+        """Return all objects of a core kind: secrets, serviceaccounts."""
+        calls = {
+            'secrets': self._core.list_secret_for_all_namespaces,
+            'serviceaccounts':
+                self._core.list_service_account_for_all_namespaces,
+        }
+        return self._all(calls[plural])
+
+    def custom(self, group, version, plural):
+        """Return all objects of a kind of any API group, all namespaces."""
+        return self._all(self._custom.list_cluster_custom_object, group,
+                         version, plural)
+
+    def kinds(self, wanted):
+        """Find the listable kinds of some API groups.
+
+        :param wanted: function of a group's name.
+        :returns: list of (group, preferred version, plural, kind), sorted.
+        """
+        found = []
+        for group in self._get(self._groups.get_api_versions)['groups']:
+            if not wanted(group['name']):
+                continue
+            version = group['preferredVersion']['version']
+            resources = self._get(self._custom.get_api_resources,
+                                  group['name'], version)['resources']
+            found += [(group['name'], version, r['name'], r['kind'])
+                      for r in resources
+                      if '/' not in r['name'] and 'list' in r['verbs']]
+        return sorted(found)
+
+    def _all(self, call, *args):
+        items, more = [], None
+        while True:
+            options = {'_continue': more} if more else {}
+            page = self._get(call, *args, limit=PAGE, **options)
+            items += page['items']
+            more = page.get('metadata', {}).get('continue')
+            if not more:
+                return items
+
+    def _get(self, call, *args, **kwargs):
+        from kubernetes.client import exceptions
+        import urllib3.exceptions
+        try:
+            answer = call(*args, _preload_content=False,
+                          _request_timeout=TIMEOUT, **kwargs)
+            return json.loads(answer.data)
+        except exceptions.ApiException as e:
+            raise KubeReadFailed(
+                f'The Kubernetes API refused to list: {e.status} {e.reason}',
+                status=e.status, where=self.server) from None
+        except (urllib3.exceptions.HTTPError, OSError) as e:
+            raise no_answer(e, self.server) from e
+        except ValueError as e:
+            raise KubeReadFailed(
+                'The answer of the Kubernetes API is not JSON',
+                where=self.server) from e

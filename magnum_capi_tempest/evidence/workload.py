@@ -1,0 +1,86 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a workload cluster says about itself, through its own API."""
+
+import dataclasses
+import ssl
+
+from magnum_capi_tempest.evidence import kube
+
+_ROLE = 'node-role.kubernetes.io/'
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Node:
+    """A node of a workload cluster.
+
+    ``version`` is the kubelet's, for example v1.34.2; ``roles`` are sorted.
+    """
+
+    name: str
+    ready: bool
+    version: str
+    roles: tuple = ()
+
+    @property
+    def control_plane(self):
+        return 'control-plane' in self.roles
+
+
+def node(obj):
+    """Return a Node out of what the API says of it."""
+    metadata, status = obj['metadata'], obj.get('status') or {}
+    return Node(
+        name=metadata['name'],
+        ready=any(c['type'] == 'Ready' and c['status'] == 'True'
+                  for c in status.get('conditions') or []),
+        version=(status.get('nodeInfo') or {}).get('kubeletVersion', ''),
+        roles=tuple(sorted(
+            label.removeprefix(_ROLE)
+            for label in metadata.get('labels') or {}
+            if label.startswith(_ROLE))))
+
+
+def nodes(kubeconfig):
+    """List the nodes of the cluster of a kubeconfig.
+
+    :param kubeconfig: path.
+    :returns: sorted list of Node.
+    :raises KubeReadFailed: no answer, or refused (``status`` says how).
+    :raises EnvironmentProblem: the file or the client library is missing.
+    """
+    return sorted(node(obj) for obj in kube.Reader(kubeconfig).nodes())
+
+
+def status_without_certificate(server, ca_pem):
+    """Ask for the nodes as nobody.
+
+    :param server: URL of the Kubernetes API.
+    :param ca_pem: certificate of the CA that signed the server's: it is
+        verified, so that another server's refusal does not count.
+    :returns: HTTP status code; 401, or 403 when anonymous requests are
+        allowed in but have no rights (kubeadm's default).
+    :raises KubeReadFailed: there was no answer.
+    """
+    import urllib3
+    context = ssl.create_default_context(cadata=ca_pem)
+    # Python 3.13 asks for extensions that Magnum's CA does not write.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    connect, read = kube.TIMEOUT
+    with urllib3.PoolManager(ssl_context=context) as pool:
+        try:
+            return pool.request(
+                'GET', f'{server}/api/v1/nodes', retries=False,
+                timeout=urllib3.Timeout(connect, read)).status
+        except urllib3.exceptions.HTTPError as e:
+            raise kube.no_answer(e, server) from e

@@ -1,0 +1,113 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A kubeconfig out of what Magnum gives: an address and a signed certificate.
+
+Magnum has no call that returns a kubeconfig. As ``openstack coe cluster
+config`` does (python-magnumclient, magnumclient/common/utils.py), the caller
+makes a key and a certificate request, Magnum's CA signs the request
+(``POST /v1/certificates``), and the Kubernetes API trusts that CA.
+
+Pure, save for :func:`write`. The key is never part of a message: objects that
+hold it hide it from ``repr``.
+"""
+
+import base64
+import dataclasses
+import os
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives import serialization
+from cryptography import x509
+from cryptography.x509.oid import NameOID
+import yaml
+
+#: Who the bearer is: Kubernetes takes the common name for the user and the
+#: organization for the group. ``system:masters`` may do everything
+#: (https://kubernetes.io/docs/reference/access-authn-authz/authentication/).
+USER = 'admin'
+GROUP = 'system:masters'
+
+
+@dataclasses.dataclass(frozen=True)
+class SigningRequest:
+    """A private key and the request for a certificate of it, PEM text."""
+
+    csr: str
+    key: str = dataclasses.field(repr=False)
+
+
+def signing_request(user=USER, group=GROUP):
+    """Make a key and a certificate request.
+
+    RSA with 2048 bits, as python-magnumclient does: every Magnum signs it.
+
+    :returns: SigningRequest.
+    """
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    subject = x509.Name([
+        x509.NameAttribute(NameOID.COMMON_NAME, user),
+        x509.NameAttribute(NameOID.ORGANIZATION_NAME, group)])
+    csr = x509.CertificateSigningRequestBuilder(subject).sign(
+        key, hashes.SHA256())
+    return SigningRequest(
+        csr=csr.public_bytes(serialization.Encoding.PEM).decode(),
+        key=key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.TraditionalOpenSSL,
+            serialization.NoEncryption()).decode())
+
+
+def document(server, ca_pem, cert_pem, key_pem, name='cluster'):
+    """Return a kubeconfig as a dict.
+
+    :param server: URL of the Kubernetes API, Magnum's ``api_address``.
+    :param ca_pem: certificate of the CA that signed the server's.
+    :param cert_pem: certificate of the client, None for one without.
+    :param key_pem: private key of the client, None for one without.
+    :param name: of the cluster, for people who read the file.
+    """
+    user = {}
+    if cert_pem is not None:
+        user = {'client-certificate-data': _base64(cert_pem),
+                'client-key-data': _base64(key_pem)}
+    return {
+        'apiVersion': 'v1',
+        'kind': 'Config',
+        'clusters': [{
+            'name': name,
+            'cluster': {'server': server,
+                        'certificate-authority-data': _base64(ca_pem)}}],
+        'users': [{'name': USER, 'user': user}],
+        'contexts': [{
+            'name': name, 'context': {'cluster': name, 'user': USER}}],
+        'current-context': name,
+    }
+
+
+def write(path, document):
+    """Write a kubeconfig that only its owner can read.
+
+    The mode is set when the file is opened, not after: in between, another
+    user of the machine could open it.
+    """
+    descriptor = os.open(
+        path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, 'w') as f:
+        # An existing file keeps its mode through O_CREAT.
+        os.fchmod(f.fileno(), 0o600)
+        yaml.safe_dump(document, f, sort_keys=False)
+
+
+def _base64(text):
+    return base64.b64encode(text.encode()).decode()

@@ -1,0 +1,68 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The door through which Tempest finds this project.
+
+Imports only tempest and oslo.config: Tempest re-raises an import error of
+any plugin (tempest/test_discover/plugins.py, ``failure_hook``), so a missing
+library here would break ``tempest`` for every other plugin on the machine.
+"""
+
+import os
+
+from tempest import config
+from tempest.test_discover import plugins
+
+from magnum_capi_tempest import config as options
+
+#: magnum-tempest-plugin owns ``magnum_v1`` and ``magnum.v1``: a second plugin
+#: with the same service version makes tempest refuse to build any client
+#: (tempest/lib/services/clients.py, ``available_modules``).
+CLIENT_NAME = 'magnum_capi_v1'
+SERVICE_VERSION = 'magnum_capi.v1'
+
+#: Names of the classes, not the classes: the module is imported by tempest
+#: when a test asks for a client.
+CLIENTS = (
+    'CertificatesClient',
+    'ClusterTemplatesClient',
+    'ClustersClient',
+    'MservicesClient',
+    'NodegroupsClient',
+    'QuotasClient',
+    'StatsClient',
+)
+
+
+class MagnumCapiTempestPlugin(plugins.TempestPlugin):
+    """Tests, options and clients of this project, as Tempest wants them."""
+
+    def load_tests(self):
+        """Return the folder of the tests and the folder to import from."""
+        package = os.path.dirname(os.path.abspath(__file__))
+        return os.path.join(package, 'tests'), os.path.dirname(package)
+
+    def register_opts(self, conf):
+        for group, opts in options.TABLE:
+            config.register_opt_group(conf, group, opts)
+
+    def get_opt_lists(self):
+        return [(group.name, opts) for group, opts in options.TABLE]
+
+    def get_service_clients(self):
+        return [{
+            'name': CLIENT_NAME,
+            'service_version': SERVICE_VERSION,
+            'module_path': 'magnum_capi_tempest.services',
+            'client_names': list(CLIENTS),
+            **config.service_client_config(options.GROUP.name),
+        }]

@@ -1,0 +1,74 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What all clients of Magnum share: JSON, the microversion, success codes."""
+
+import json
+from urllib import parse
+
+from tempest.lib.common import rest_client
+
+#: Header and service type of Magnum's microversions: magnum 23.0.0,
+#: magnum/api/controllers/versions.py, class Version.
+MICROVERSION_HEADER = 'OpenStack-API-Version'
+MICROVERSION_SERVICE = 'container-infra'
+MAX_MICROVERSION_HEADER = 'openstack-api-maximum-version'
+
+
+def quote(ident):
+    """Return a name or id as one segment of a URL path."""
+    return parse.quote(str(ident), safe='')
+
+
+class MagnumClient(rest_client.RestClient):
+    """One resource of Magnum's API v1.
+
+    :param microversion: of all requests, for example "1.9"; None sends no
+        header, which Magnum takes for its lowest one. Each method of the
+        subclasses takes another one for that request.
+    """
+
+    def __init__(self, auth_provider, microversion=None, **kwargs):
+        super().__init__(auth_provider, **kwargs)
+        self.microversion = microversion
+
+    def get_headers(self, accept_type=None, send_type=None):
+        headers = super().get_headers(accept_type, send_type)
+        if self.microversion:
+            headers.update(self._version(self.microversion))
+        return headers
+
+    @staticmethod
+    def _version(microversion):
+        return {MICROVERSION_HEADER: f'{MICROVERSION_SERVICE} {microversion}'}
+
+    def call(self, method, url, expected, body=None, microversion=None,
+             params=None):
+        """Send a request and return what came back.
+
+        :param expected: HTTP status code of success.
+        :param body: what to send as JSON, if anything.
+        :param params: dict of the query string; lists repeat their key.
+        :returns: tempest.lib.common.rest_client.ResponseBody, a dict.
+        :raises tempest.lib.exceptions.RestClientException: it was refused.
+        """
+        if params:
+            url += '?' + parse.urlencode(params, doseq=True)
+        headers = self.get_headers()
+        if microversion:
+            headers.update(self._version(microversion))
+        response, text = self.request(
+            method, url, headers=headers,
+            body=None if body is None else json.dumps(body))
+        self.expected_success(expected, response.status)
+        return rest_client.ResponseBody(
+            response, json.loads(text) if text else {})

@@ -1,0 +1,37 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Client of ``/v1/certificates``. No private key ever passes here."""
+
+from magnum_capi_tempest.services import base_client
+
+
+class CertificatesClient(base_client.MagnumClient):
+    """The certificate authority that Magnum keeps for each cluster."""
+
+    def show_ca_certificate(self, cluster, microversion=None):
+        """Return ``{'pem': ...}``: the CA certificate of a cluster."""
+        return self.call('GET', f'certificates/{base_client.quote(cluster)}',
+                         200, None, microversion)
+
+    def create_certificate(self, microversion=None, **request):
+        """Have a certificate signed by the CA of a cluster.
+
+        :param request: cluster_uuid and csr (PEM text).
+        :returns: ``{'pem': ...}``: the signed certificate.
+        """
+        return self.call('POST', 'certificates', 201, request, microversion)
+
+    def rotate_ca_certificate(self, cluster, microversion=None):
+        """Ask for a new CA (microversion 1.5)."""
+        return self.call('PATCH', f'certificates/{base_client.quote(cluster)}',
+                         202, None, microversion)

@@ -1,0 +1,75 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Client of ``/v1/clusters`` and its actions."""
+
+from magnum_capi_tempest.services import base_client
+
+
+class ClustersClient(base_client.MagnumClient):
+    """Clusters: create, list, show, update, resize, upgrade, delete."""
+
+    def create_cluster(self, microversion=None, **cluster):
+        """Ask for a cluster; Magnum 23 needs name and cluster_template_id.
+
+        :returns: ``{'uuid': ...}``. The row may not exist yet: the
+            conductor writes it after the answer was sent
+            (magnum/api/controllers/v1/cluster.py, cluster_create_async).
+        """
+        return self.call('POST', 'clusters', 202, cluster, microversion)
+
+    def list_clusters(self, microversion=None, **params):
+        """Return ``{'clusters': [...]}``, summaries only."""
+        return self.call('GET', 'clusters', 200, None, microversion, params)
+
+    def list_clusters_detail(self, microversion=None, **params):
+        """Return ``{'clusters': [...]}`` with all fields."""
+        return self.call('GET', 'clusters/detail', 200, None, microversion,
+                         params)
+
+    def show_cluster(self, cluster, microversion=None):
+        """Return a cluster by name or uuid."""
+        return self.call('GET', f'clusters/{base_client.quote(cluster)}', 200,
+                         None, microversion)
+
+    def update_cluster(self, cluster, patch, microversion=None, **params):
+        """Change a cluster.
+
+        :param patch: JSON patch, a list of
+            ``{'op': 'replace', 'path': '/node_count', 'value': 2}``.
+        """
+        return self.call('PATCH', f'clusters/{base_client.quote(cluster)}',
+                         202, patch, microversion, params)
+
+    def resize_cluster(self, cluster, microversion=None, **request):
+        """Ask for another number of nodes (microversion 1.7).
+
+        :param request: node_count, optional nodegroup, nodes_to_remove.
+        """
+        return self._action(cluster, 'resize', request, microversion)
+
+    def upgrade_cluster(self, cluster, microversion=None, **request):
+        """Move to another cluster template (microversion 1.8).
+
+        :param request: cluster_template, optional nodegroup, max_batch_size.
+        """
+        return self._action(cluster, 'upgrade', request, microversion)
+
+    def delete_cluster(self, cluster, microversion=None):
+        """Ask for the end of a cluster; show it until that raises NotFound."""
+        return self.call('DELETE', f'clusters/{base_client.quote(cluster)}',
+                         204, None, microversion)
+
+    def _action(self, cluster, action, request, microversion):
+        return self.call(
+            'POST', f'clusters/{base_client.quote(cluster)}/actions/{action}',
+            202, request, microversion)

@@ -1,0 +1,89 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The way to a workload cluster's own API, as a user of Magnum goes it."""
+
+import dataclasses
+
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest import kubeconfig
+from magnum_capi_tempest import waiting
+
+
+def write_kubeconfig(certificates, cluster, path):
+    """Have a certificate signed by Magnum and write a kubeconfig with it.
+
+    :param certificates: CertificatesClient.
+    :param cluster: body of the cluster; its api_address must be set.
+    """
+    request = kubeconfig.signing_request()
+    signed = certificates.create_certificate(
+        cluster_uuid=cluster['uuid'], csr=request.csr)
+    authority = certificates.show_ca_certificate(cluster['uuid'])
+    kubeconfig.write(path, kubeconfig.document(
+        cluster['api_address'], authority['pem'], signed['pem'], request.key))
+
+
+@dataclasses.dataclass(frozen=True)
+class NodesLook:
+    """The nodes at one moment, or why they could not be listed."""
+
+    nodes: tuple = ()
+    error: kube.KubeReadFailed | None = None
+
+    def refusal(self):
+        """Return why listing will not work later either, or None."""
+        if self.error and self.error.is_final:
+            return str(self.error)
+        return None
+
+    def shows(self, masters, workers, version):
+        """Return whether these are the nodes, all ready, that are wanted."""
+        planes = [n for n in self.nodes if n.control_plane]
+        return (len(planes) == masters
+                and len(self.nodes) - len(planes) == workers
+                and all(n.ready and n.version == version
+                        for n in self.nodes))
+
+    def __str__(self):
+        if self.error:
+            return str(self.error)
+        return ', '.join(
+            f'{n.name} {"ready" if n.ready else "NOT ready"} {n.version} '
+            f'[{",".join(n.roles)}]' for n in self.nodes) or 'no nodes'
+
+
+def wait_for_nodes(path, *, masters, workers, version, timeout, interval):
+    """Wait until the workload API shows these nodes and no others.
+
+    A connection that fails, passes: load balancers take a moment. A refusal
+    does not.
+
+    :param path: of a kubeconfig.
+    :param version: of all kubelets, Magnum's ``coe_version``.
+    :raises WaitAborted: the API refused the certificate, or its own is
+        not of Magnum's CA.
+    :raises WaitTimeout: other nodes are there; the error lists them.
+    """
+    def poll():
+        try:
+            return NodesLook(tuple(workload.nodes(path)))
+        except kube.KubeReadFailed as e:
+            return NodesLook(error=e)
+
+    waiting.wait_for(
+        poll, what=f'{masters} control plane nodes and {workers} workers, '
+        f'all ready with {version}', timeout=timeout,
+        done=lambda look: look.shows(masters, workers, version),
+        failed=NodesLook.refusal, describe=str,
+        pace=waiting.Pace(first=min(0.5, interval), most=interval))

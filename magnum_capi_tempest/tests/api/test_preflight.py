@@ -1,0 +1,58 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Does tempest.conf fit this cloud? The test to run, and to read, first."""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import factories
+from magnum_capi_tempest.tests import preflight
+
+CONF = config.CONF
+
+
+class PreflightTest(base.BaseMagnumCapiTest):
+
+    # What is missing is for the test to report, not to be skipped for.
+    required_options = ()
+
+    @classmethod
+    def setup_credentials(cls):
+        # A cloud can be tested without an admin, with fewer checks.
+        if cls.is_admin_available():
+            cls.credentials = ['primary', 'admin']
+        super().setup_credentials()
+
+    @decorators.idempotent_id('fa186e67-45de-43c3-8868-3cb247c9e9d7')
+    @decorators.attr(type='smoke')
+    def test_configuration_fits_the_cloud(self):
+        cloud = preflight.Cloud(
+            CONF, self.os_primary, self.magnum,
+            getattr(self, 'admin_magnum', None))
+
+        found = preflight.problems(cloud)
+
+        if found:
+            self.fail(preflight.screen(found))
+
+    @decorators.idempotent_id('e98259d7-da3c-495a-b6b1-36dbc87a3961')
+    @decorators.attr(type='smoke')
+    def test_a_user_gets_the_microversion_asked_for(self):
+        magnum = factories.Magnum(
+            self.os_primary, CONF.magnum_capi.min_microversion)
+
+        answer = magnum.templates.list_cluster_templates()
+
+        given = answer.response['openstack-api-version'].split()[-1]
+        self.assertEqual(CONF.magnum_capi.min_microversion, given)

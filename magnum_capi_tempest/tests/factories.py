@@ -1,0 +1,114 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Makes what tests need, and registers its end right after it is made.
+
+``cleanup`` is ``self.addCleanup`` of a test or ``cls.addClassResourceCleanup``
+of a class: the same functions serve both.
+"""
+
+from cryptography.hazmat.primitives.asymmetric import ed25519
+from cryptography.hazmat.primitives import serialization
+from tempest.lib.common.utils import data_utils
+from tempest.lib.common.utils import test_utils
+from tempest.lib import exceptions as lib_exc
+
+
+class Magnum:
+    """The Magnum clients of one user.
+
+    :param manager: tempest client manager of that user.
+    :param microversion: of all requests. Given to every client, None too:
+        ClientsFactory keeps what its last caller gave
+        (tempest/lib/services/clients.py, partial_class).
+    """
+
+    def __init__(self, manager, microversion):
+        factory = manager.magnum_capi_v1
+        self.certificates = factory.CertificatesClient(
+            microversion=microversion)
+        self.clusters = factory.ClustersClient(microversion=microversion)
+        self.mservices = factory.MservicesClient(microversion=microversion)
+        self.nodegroups = factory.NodegroupsClient(microversion=microversion)
+        self.templates = factory.ClusterTemplatesClient(
+            microversion=microversion)
+
+
+def name(conf, kind):
+    """Return a new name that a person can trace to this run."""
+    return data_utils.rand_name(kind, prefix=conf.resource_name_prefix)
+
+
+def template_body(conf, **changes):
+    """Return what describes a cluster template for this cloud.
+
+    :param conf: tempest's configuration.
+    :param changes: fields to replace or add; None leaves one out.
+    """
+    options = conf.magnum_capi
+    body = {
+        'name': name(conf, 'template'),
+        'coe': 'kubernetes',
+        'image_id': options.image_id,
+        'flavor_id': options.flavor_id,
+        'master_flavor_id': options.master_flavor_id or options.flavor_id,
+        'external_network_id': options.external_network,
+        'network_driver': options.network_driver,
+        'master_lb_enabled': options.master_lb_enabled,
+        'labels': dict(options.labels),
+        'dns_nameserver': options.dns_nameserver or None,
+        'driver': options.driver or None,
+    }
+    body.update(changes)
+    return {key: value for key, value in body.items() if value is not None}
+
+
+def create_template(magnum, cleanup, body):
+    """Create a cluster template and return it, a dict."""
+    template = magnum.templates.create_cluster_template(**body)
+    cleanup(test_utils.call_and_ignore_notfound_exc,
+            magnum.templates.delete_cluster_template, template['uuid'])
+    return template
+
+
+def create_keypair(manager, cleanup, conf):
+    """Upload a public key whose private part nobody keeps; return its name.
+
+    Nova would answer with a private key if it made the pair, and tempest
+    logs answers.
+    """
+    keypair = name(conf, 'key')
+    public = ed25519.Ed25519PrivateKey.generate().public_key().public_bytes(
+        serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    manager.keypairs_client.create_keypair(
+        name=keypair, public_key=public.decode())
+    cleanup(test_utils.call_and_ignore_notfound_exc,
+            manager.keypairs_client.delete_keypair, keypair)
+    return keypair
+
+
+def request_cluster(magnum, waiter, cleanup, body):
+    """Ask for a cluster and return its uuid; it is not complete yet."""
+    uuid = magnum.clusters.create_cluster(**body)['uuid']
+    cleanup(delete_cluster, magnum, waiter, uuid)
+    waiter.until_known(uuid)
+    return uuid
+
+
+def delete_cluster(magnum, waiter, uuid):
+    """Delete a cluster, whatever state it is in, and wait for its end."""
+    before = waiter.before(uuid)
+    try:
+        magnum.clusters.delete_cluster(uuid)
+    except lib_exc.NotFound:
+        return
+    waiter.until_deleted(uuid, before)

@@ -1,0 +1,225 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What one look at a cluster shows, and what looks in a row mean.
+
+Pure: no requests, no clock. Magnum's status alone does not tell whether a
+change is over, for reasons that are in its code (magnum 23.0.0):
+
+* The answer 202 comes before the work. The conductor saves the cluster as
+  UPDATE_IN_PROGRESS only *after* the driver's method returned
+  (magnum/conductor/handlers/cluster_conductor.py, ``cluster_resize`` and
+  ``cluster_update``), so for seconds the old ``*_COMPLETE`` stays.
+* ``cluster_resize`` first saves the node group with the new count *and*
+  UPDATE_IN_PROGRESS. ``cluster_update`` (PATCH /node_count) first saves the
+  new count only: then the count is right, everything says COMPLETE, and
+  nothing has been done.
+* A resize of a cluster in UPDATE_FAILED is allowed, so an old failure, too,
+  may be seen for a while.
+
+An update is therefore over when cluster and node group are ``*_COMPLETE``,
+the group has the wanted count, **and** something was seen that this update
+must have made:
+
+* strong: the cluster or its group in progress, or another status than
+  before (CREATE_COMPLETE, then UPDATE_COMPLETE);
+* weak: ``updated_at`` of the cluster moved. That is all one sees when the
+  work ended between two looks and the status was UPDATE_COMPLETE before. But
+  the health poll, once a minute, moves it as well
+  (magnum/service/periodic.py), so it counts only when nothing else is seen
+  for :data:`SETTLE` seconds, which is more than one status tick.
+"""
+
+import dataclasses
+
+#: Seconds. Magnum looks after clusters in progress every 10 s
+#: (magnum/service/periodic.py, ``sync_cluster_status``).
+SETTLE = 12
+
+
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """What Magnum showed of a cluster at one moment.
+
+    :param cluster: body of the cluster; None when there was none.
+    :param nodegroup: body of the node group that is looked at, if any.
+    :param trouble: text of an error that passes, which came instead.
+    """
+
+    cluster: dict | None = None
+    nodegroup: dict | None = None
+    trouble: str | None = None
+
+    @property
+    def status(self):
+        return (self.cluster or {}).get('status')
+
+    @property
+    def status_reason(self):
+        return (self.cluster or {}).get('status_reason')
+
+    @property
+    def stack_id(self):
+        # Microversion 1.13 renamed the field.
+        cluster = self.cluster or {}
+        return cluster.get('stack_id') or cluster.get('cluster_id')
+
+    @property
+    def group_status(self):
+        return (self.nodegroup or {}).get('status')
+
+    def __str__(self):
+        if self.trouble:
+            return self.trouble
+        if self.cluster is None:
+            return 'no such cluster (404)'
+        text = self.status or 'no status'
+        if self.status_reason:
+            text += f' ({self.status_reason})'
+        faults = self.cluster.get('faults')
+        if faults:
+            text += f', faults {faults}'
+        if self.nodegroup:
+            text += (f', node group {self.nodegroup.get("name")} with '
+                     f'{self.nodegroup.get("node_count")} nodes '
+                     f'{self.group_status}')
+        return text
+
+
+def is_failed(status):
+    return bool(status) and status.endswith('_FAILED')
+
+
+def is_complete(status):
+    return bool(status) and status.endswith('_COMPLETE')
+
+
+def is_in_progress(status):
+    return bool(status) and status.endswith('_IN_PROGRESS')
+
+
+@dataclasses.dataclass(frozen=True)
+class Update:
+    """How far an update of the number of nodes has come.
+
+    :param before: the look before the request was sent.
+    :param node_count: wanted, of the node group.
+    :param look: the last one.
+    :param began: a strong sign was seen (see above).
+    :param cluster_began: so it was of the cluster itself.
+    :param matching_since: time of the first of the looks in a row that show
+        what is wanted.
+    :param now: time of the last look.
+    """
+
+    before: Look
+    node_count: int
+    look: Look = Look()
+    began: bool = False
+    cluster_began: bool = False
+    matching_since: float | None = None
+    now: float = 0
+
+    def after(self, look, now):
+        """Return the update as it stands with one more look.
+
+        :param look: Look.
+        :param now: seconds of any clock that does not jump.
+        """
+        if look.trouble or look.cluster is None:
+            return dataclasses.replace(self, look=look, now=now)
+        cluster_began = self.cluster_began or _moved(
+            self.before.status, look.status)
+        began = self.began or cluster_began or _moved(
+            self.before.group_status, look.group_status)
+        step = dataclasses.replace(
+            self, look=look, now=now, began=began,
+            cluster_began=cluster_began)
+        since = self.matching_since
+        if not step._matches():
+            since = None
+        elif since is None:
+            since = now
+        return dataclasses.replace(step, matching_since=since)
+
+    def is_over(self):
+        """Return whether the update is complete."""
+        if not self._matches():
+            return False
+        if self.began:
+            return True
+        return (self._touched()
+                and self.now - self.matching_since >= SETTLE)
+
+    def failure(self):
+        """Return why the update can no longer succeed, or None."""
+        look = self.look
+        if look.trouble:
+            return None
+        if look.cluster is None:
+            return 'the cluster is gone'
+        if is_failed(look.status) and (
+                self.cluster_began or not is_failed(self.before.status)):
+            return f'it is {look.status}'
+        if (is_failed(look.group_status) and self.began
+                and not is_in_progress(look.status)):
+            return f'its node group is {look.group_status}'
+        return None
+
+    def _matches(self):
+        look = self.look
+        return (not look.trouble and is_complete(look.status)
+                and is_complete(look.group_status)
+                and look.nodegroup.get('node_count') == self.node_count)
+
+    def _touched(self):
+        return (self.look.cluster.get('updated_at')
+                != (self.before.cluster or {}).get('updated_at'))
+
+    def __str__(self):
+        text = f'{self.look}, wanted {self.node_count} nodes'
+        if self._matches():
+            text += ', but no sign that the update ever began'
+        return text
+
+
+def _moved(before, after):
+    return is_in_progress(after) or after != before
+
+
+def creation_failure(look, was_seen):
+    """Return why a creation can no longer succeed, or None.
+
+    :param was_seen: the cluster was there before. Until then a 404 means
+        that the conductor has not written it yet: Magnum's API answers 202
+        first (magnum/api/controllers/v1/cluster.py, ``_post``).
+    """
+    if look.trouble:
+        return None
+    if look.cluster is None:
+        return 'the cluster is gone' if was_seen else None
+    if is_failed(look.status) or (look.status or '').startswith('DELETE_'):
+        return f'it is {look.status}'
+    return None
+
+
+def deletion_failure(look, before, began):
+    """Return why a deletion can no longer succeed, or None.
+
+    :param before: the look before the request was sent.
+    :param began: DELETE_IN_PROGRESS was seen since. Without it, a
+        DELETE_FAILED may be that of an earlier try.
+    """
+    if look.status == 'DELETE_FAILED' and (
+            began or before.status != 'DELETE_FAILED'):
+        return 'it is DELETE_FAILED'
+    return None

@@ -1,0 +1,124 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The life of a cluster, as its owner sees it, through the real driver."""
+
+import os
+
+import fixtures
+from tempest import config
+from tempest.lib import decorators
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.tests import access
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+MASTERS = 'default-master'
+WORKERS = 'default-worker'
+
+
+class ClusterLifecycleTest(base.BaseMagnumCapiTest):
+
+    # Node groups came with 1.9.
+    min_microversion = '1.9'
+    # Creation, resize and deletion of a cluster in one test.
+    TIMEOUT_SCALING_FACTOR = 3
+
+    @decorators.idempotent_id('ce6c30f7-1465-45d8-a44d-994ca3ecabe1')
+    @decorators.attr(type='slow')
+    def test_create_use_resize_delete(self):
+        masters = CONF.magnum_capi.master_count
+        workers = CONF.magnum_capi.node_count
+        credentials = self.application_credentials()
+
+        template = self.create_template()
+        cluster = self.create_cluster(template)
+        self.assert_driver(template)
+        self.assert_described(cluster)
+        self.assert_node_groups(cluster, masters, workers)
+        self.assert_usable(cluster, masters, workers)
+        self.assert_refuses_strangers(cluster)
+
+        if CONF.magnum_capi_feature_enabled.resize:
+            cluster = self.resize_cluster(cluster, workers + 1, WORKERS)
+            self.assert_node_groups(cluster, masters, workers + 1)
+            self.assert_usable(cluster, masters, workers + 1)
+
+        self.delete_cluster(cluster)
+        self.assert_unknown_to_magnum(cluster)
+        self.assert_nothing_left_in_management_cluster(cluster)
+        self.assertEqual(credentials, self.application_credentials())
+
+    def assert_driver(self, template):
+        if CONF.magnum_capi.driver:
+            self.assertEqual(CONF.magnum_capi.driver, template['driver'])
+
+    def assert_described(self, cluster):
+        self.assertRegex(cluster['api_address'] or '', r'^https://.+')
+        self.assertRegex(cluster['coe_version'] or '', r'^v\d+\.\d+\.\d+')
+
+    def assert_node_groups(self, cluster, masters, workers):
+        groups = self.magnum.nodegroups.list_nodegroups(cluster['uuid'])
+        self.assertEqual(
+            {MASTERS: ('master', masters), WORKERS: ('worker', workers)},
+            {group['name']: (group['role'], group['node_count'])
+             for group in groups['nodegroups']})
+
+    def assert_usable(self, cluster, masters, workers):
+        if not CONF.magnum_capi_feature_enabled.workload_api:
+            return
+        folder = self.useFixture(fixtures.TempDir()).path
+        path = os.path.join(folder, 'kubeconfig')
+        access.write_kubeconfig(self.magnum.certificates, cluster, path)
+        access.wait_for_nodes(
+            path, masters=masters, workers=workers,
+            version=cluster['coe_version'],
+            timeout=CONF.magnum_capi.build_timeout,
+            interval=CONF.magnum_capi.build_interval)
+
+    def assert_refuses_strangers(self, cluster):
+        if not CONF.magnum_capi_feature_enabled.workload_api:
+            return
+        authority = self.magnum.certificates.show_ca_certificate(
+            cluster['uuid'])
+        self.assertIn(workload.status_without_certificate(
+            cluster['api_address'], authority['pem']), (401, 403))
+
+    def assert_unknown_to_magnum(self, cluster):
+        self.assertRaises(lib_exc.NotFound, self.magnum.clusters.show_cluster,
+                          cluster['uuid'])
+        listed = self.magnum.clusters.list_clusters()['clusters']
+        self.assertNotIn(cluster['uuid'], [c['uuid'] for c in listed])
+
+    def assert_nothing_left_in_management_cluster(self, cluster):
+        if not self.management:
+            return
+        # Magnum forgets the cluster when its Cluster object is gone; the
+        # garbage collector of Kubernetes takes a moment for what it owned.
+        stack_id = cluster.get('stack_id') or cluster['cluster_id']
+        waiting.wait_for(
+            lambda: self.management.objects_of(stack_id, cluster['uuid']),
+            done=lambda left: not left, timeout=60,
+            what=f'nothing to be left of cluster {stack_id} in the '
+                 'management cluster',
+            describe=lambda left: ', '.join(map(str, left)))
+
+    def application_credentials(self):
+        """Return the ids of the user's own, which drivers make and end."""
+        client = self.os_primary.application_credentials_client
+        found = client.list_application_credentials(
+            self.os_primary.credentials.user_id)
+        return sorted(c['id'] for c in found['application_credentials'])

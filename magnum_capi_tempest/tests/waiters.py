@@ -1,0 +1,219 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Waits for clusters: polls gently, stops at once on failure, says why.
+
+What looks mean is decided in :mod:`magnum_capi_tempest.tests.looks`; the loop
+is :func:`magnum_capi_tempest.waiting.wait_for`.
+"""
+
+import re
+import time
+
+from oslo_log import log
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import redact
+from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest import waiting
+
+LOG = log.getLogger(__name__)
+
+#: Magnum answers GET and LIST with this 400 while a cluster has its row but
+#: its node groups have not, after POST and during DELETE: master_count is
+#: then 0, which its own response type refuses
+#: (magnum/api/controllers/v1/cluster.py, ``master_count``, minimum=1).
+_PASSING_400 = re.compile(
+    r'Invalid input for field/attribute master_count')
+
+#: Seconds for the conductor to write an accepted cluster down.
+KNOWN_TIMEOUT = 60
+
+#: How many conditions of Cluster API an error names.
+_CONDITIONS = 8
+
+
+class Tolerated:
+    """Counts errors of Magnum that were passed over, so that none is hidden.
+
+    ``seen`` is a list of (what was asked, text of the error).
+    """
+
+    def __init__(self):
+        self.seen = []
+
+    def add(self, what, error):
+        self.seen.append((what, str(error)))
+        LOG.warning('Tolerated, number %d, on %s: %s', len(self.seen), what,
+                    error)
+
+    def __str__(self):
+        return '\n'.join(f'{what}: {error}' for what, error in self.seen)
+
+
+class ClusterWaiter:
+    """Waits for what happens to clusters.
+
+    :param clusters: ClustersClient.
+    :param nodegroups: NodegroupsClient.
+    :param interval: longest pause between two looks, in seconds.
+    :param timeout: of creations and updates, in seconds.
+    :param delete_timeout: of deletions, in seconds.
+    :param explain: function of a stack_id that returns a list of what is not
+        as it should be in the management cluster (evidence.capi), or None.
+    :param tolerated: Tolerated, where errors that pass are counted.
+    :param clock: for tests.
+
+    Errors of all methods, WaitTimeout and WaitAborted, carry ``state`` (a
+    Look, with status and status_reason), ``elapsed`` and ``conditions``.
+    """
+
+    def __init__(self, clusters, nodegroups, *, interval, timeout,
+                 delete_timeout, explain=None, tolerated=None, clock=time):
+        self._clusters = clusters
+        self._nodegroups = nodegroups
+        self._timeout = timeout
+        self._delete_timeout = delete_timeout
+        self._explain = explain
+        self.tolerated = Tolerated() if tolerated is None else tolerated
+        self._clock = clock
+        self._pace = waiting.Pace(
+            first=min(0.5, interval), factor=1.5, most=interval)
+
+    def look(self, cluster_id, nodegroup=None):
+        """Look once.
+
+        :param nodegroup: name or uuid of a group to look at, too.
+        :returns: looks.Look. The group is asked for first: what the cluster
+            says is then never older than what its group says.
+        """
+        try:
+            group = nodegroup and self._nodegroups.show_nodegroup(
+                cluster_id, nodegroup)
+            return looks.Look(self._clusters.show_cluster(cluster_id),
+                              group or None)
+        except lib_exc.NotFound:
+            return looks.Look()
+        except lib_exc.BadRequest as e:
+            if not _PASSING_400.search(str(e)):
+                raise
+            self.tolerated.add(f'GET cluster {cluster_id}', e)
+            return looks.Look(trouble='400 that passes: master_count')
+
+    def before(self, cluster_id, nodegroup=None):
+        """Look until there is no passing trouble: what a change starts from.
+
+        :returns: looks.Look, for until_updated and until_deleted.
+        """
+        return self._wait(
+            lambda: self.look(cluster_id, nodegroup),
+            f'cluster {cluster_id} to be shown', KNOWN_TIMEOUT,
+            done=lambda look: not look.trouble, failed=None)
+
+    def until_known(self, cluster_id):
+        """Wait until Magnum shows a cluster that it has accepted.
+
+        The row comes after the answer 202. A DELETE in between is a 404 that
+        a clean-up would take for success, and the cluster would be leaked.
+        """
+        self._wait(
+            lambda: self.look(cluster_id),
+            f'cluster {cluster_id} to be known', KNOWN_TIMEOUT,
+            done=lambda look: look.cluster is not None or look.trouble,
+            failed=None)
+
+    def until_created(self, cluster_id):
+        """Wait for CREATE_COMPLETE and return the cluster, a dict."""
+        seen = []
+
+        def poll():
+            look = self.look(cluster_id)
+            seen.append(look.cluster is not None)
+            return look
+
+        return self._wait(
+            poll, f'cluster {cluster_id} to be created', self._timeout,
+            done=lambda look: look.status == 'CREATE_COMPLETE',
+            failed=lambda look: looks.creation_failure(look, any(seen))
+        ).cluster
+
+    def until_updated(self, cluster_id, before, node_count):
+        """Wait for the end of a resize or of a PATCH of node_count.
+
+        :param before: what :meth:`before` with the node group returned
+            before the request was sent.
+        :param node_count: wanted, of that group.
+        :returns: the cluster, a dict.
+        """
+        update = looks.Update(before, node_count)
+        group = before.nodegroup['uuid']
+
+        def poll():
+            nonlocal update
+            update = update.after(self.look(cluster_id, group),
+                                  self._clock.monotonic())
+            return update
+
+        return self._wait(
+            poll, f'cluster {cluster_id} to be updated', self._timeout,
+            done=looks.Update.is_over, failed=looks.Update.failure
+        ).look.cluster
+
+    def until_deleted(self, cluster_id, before):
+        """Wait until Magnum no longer knows the cluster.
+
+        :param before: what :meth:`before` returned before the request.
+        """
+        began = []
+
+        def poll():
+            look = self.look(cluster_id)
+            began.append(look.status == 'DELETE_IN_PROGRESS')
+            return look
+
+        self._wait(
+            poll, f'cluster {cluster_id} to be deleted', self._delete_timeout,
+            done=lambda look: look.cluster is None and not look.trouble,
+            failed=lambda look: looks.deletion_failure(
+                look, before, any(began)))
+
+    def _wait(self, poll, what, timeout, done, failed):
+        try:
+            return waiting.wait_for(
+                poll, done=done, failed=failed, what=what, timeout=timeout,
+                describe=_shown, pace=self._pace, clock=self._clock)
+        except errors.WaitFailed as e:
+            # An Update has the Look in it.
+            e.state = getattr(e.state, 'look', e.state)
+            e.conditions = self._conditions(e.state.stack_id)
+            if e.conditions:
+                shown = e.conditions[:_CONDITIONS]
+                e.hint = 'Cluster API says: ' + '; '.join(map(_shown, shown))
+                more = len(e.conditions) - len(shown)
+                if more:
+                    e.hint += f'; and {more} more'
+            raise
+
+    def _conditions(self, stack_id):
+        """Ask the management cluster; that it is down must not hide why."""
+        if not (self._explain and stack_id):
+            return []
+        try:
+            return self._explain(stack_id)
+        except errors.MagnumCapiError as e:
+            return [f'nothing, {e}']
+
+
+def _shown(value):
+    """Return the text for a message: drivers put any text into reasons."""
+    return redact.redact(str(value))

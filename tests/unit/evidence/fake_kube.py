@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A Kubernetes API that serves lists, over real HTTP, without TLS."""
+
+import http.server
+import json
+import os
+import threading
+from urllib import parse
+
+import fixtures
+import yaml
+
+from magnum_capi_tempest import kubeconfig
+
+
+class FakeKube(fixtures.Fixture):
+    """``answers``: path -> (status, body). ``asked``: list of paths.
+
+    ``kubeconfig`` is the path of a file that leads here.
+    """
+
+    def __init__(self, page=None):
+        self._page = page
+
+    def _setUp(self):
+        self.answers = {}
+        self.asked = []
+        server = http.server.ThreadingHTTPServer(
+            ('127.0.0.1', 0), self._handler())
+        server.daemon_threads = True
+        self.url = f'http://127.0.0.1:{server.server_port}'
+        thread = threading.Thread(target=server.serve_forever,
+                                  kwargs={'poll_interval': 0.01})
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.kubeconfig = os.path.join(
+            self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
+        document = kubeconfig.document(self.url, 'CA', None, None)
+        with open(self.kubeconfig, 'w') as f:
+            yaml.safe_dump(document, f)
+
+    def serve(self, path, *items):
+        """Answer a list request with these objects."""
+        self.answers[path] = 200, {'items': list(items)}
+
+    def serve_group(self, group, version, **kinds):
+        """Announce an API group; kinds: plural=kind."""
+        groups = self.answers.setdefault('/apis/', (200, {'groups': []}))
+        groups[1]['groups'].append({
+            'name': group, 'preferredVersion': {'version': version}})
+        self.answers[f'/apis/{group}/{version}'] = 200, {'resources': [
+            {'name': plural, 'kind': kind, 'verbs': ['get', 'list']}
+            for plural, kind in kinds.items()] + [
+            {'name': f'{plural}/status', 'kind': kind, 'verbs': ['get']}
+            for plural, kind in kinds.items()]}
+        for plural in kinds:
+            self.serve(f'/apis/{group}/{version}/{plural}')
+
+    def _handler(self):
+        fixture = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+
+            def do_GET(self):
+                url = parse.urlsplit(self.path)
+                fixture.asked.append(url.path)
+                status, body = fixture.answers.get(
+                    url.path, (404, {'message': f'no {url.path}'}))
+                if fixture._page and 'items' in body:
+                    query = parse.parse_qs(url.query)
+                    start = int(query.get('continue', ['0'])[0])
+                    end = start + fixture._page
+                    more = end < len(body['items'])
+                    body = {'items': body['items'][start:end], 'metadata': {
+                        'continue': str(end) if more else ''}}
+                data = json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header('Content-Type', 'application/json')
+                self.send_header('Content-Length', str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *args):
+                pass
+
+        return Handler

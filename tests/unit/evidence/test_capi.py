@@ -1,0 +1,177 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import capi
+from tests.unit.evidence import fake_kube
+
+CORE = '/apis/cluster.x-k8s.io/v1beta1'
+
+
+def obj(name, namespace='magnum-1', status=None, **metadata):
+    return {'metadata': {'name': name, 'namespace': namespace, **metadata},
+            'status': status}
+
+
+def condition(type_, status, reason=None, message=None):
+    return {'type': type_, 'status': status, 'reason': reason,
+            'message': message}
+
+
+class BelongsTest(testtools.TestCase):
+
+    def test_what_belongs(self):
+        for metadata in (
+                {'name': 'c1'},
+                {'name': 'c1-control-plane-abcde'},
+                {'name': 'sh.helm.release.v1.c1.v12'},
+                {'name': 'x', 'labels': {
+                    'cluster.x-k8s.io/cluster-name': 'c1'}},
+                {'name': 'x', 'labels': {'capi.stackhpc.com/cluster': 'c1'}},
+                {'name': 'x', 'labels': {
+                    'addons.stackhpc.com/cluster': 'c1'}},
+                {'name': 'x', 'annotations': {
+                    'meta.helm.sh/release-name': 'c1'}},
+                {'name': 'x', 'labels': {
+                    'magnum.openstack.org/cluster-uuid': 'uuid'}}):
+            self.assertTrue(capi.belongs(metadata, 'c1', 'uuid'), metadata)
+
+    def test_what_does_not(self):
+        for metadata in (
+                {'name': 'c10'},
+                {'name': 'other-c1'},
+                {'name': 'sh.helm.release.v1.c10.v1'},
+                {'name': 'x', 'labels': None, 'annotations': None},
+                {'name': 'x', 'labels': {
+                    'cluster.x-k8s.io/cluster-name': 'c10'}},
+                {'name': 'x', 'labels': {
+                    'magnum.openstack.org/cluster-uuid': 'other'}}):
+            self.assertFalse(capi.belongs(metadata, 'c1', 'uuid'), metadata)
+
+    def test_without_uuid_no_label_is_one(self):
+        self.assertFalse(capi.belongs({'name': 'x', 'labels': {}}, 'c1'))
+
+
+class BadConditionsTest(testtools.TestCase):
+
+    def bad(self, status, kind='Cluster'):
+        return [str(c) for c in
+                capi.bad_conditions(kind, obj('c1', status=status))]
+
+    def test_v1beta1(self):
+        self.assertEqual(
+            ['Cluster c1 ControlPlaneReady=False (NoQuota: too many)'],
+            self.bad({'conditions': [
+                condition('Ready', 'True'),
+                condition('ControlPlaneReady', 'False', 'NoQuota',
+                          'too\n  many')]}))
+
+    def test_v1beta2_well_when_false(self):
+        self.assertEqual(
+            ['Cluster c1 RollingOut=True', 'Cluster c1 Available=Unknown'][
+                ::-1],
+            self.bad({'conditions': [
+                condition('Available', 'Unknown'),
+                condition('Paused', 'False'),
+                condition('Deleting', 'False'),
+                condition('RollingOut', 'True')]}))
+
+    def test_v1beta2_inside_v1beta1(self):
+        self.assertEqual(
+            ['Cluster c1 Available=False'],
+            self.bad({'conditions': [condition('Ready', 'True')],
+                      'v1beta2': {'conditions': [
+                          condition('Available', 'False')]}}))
+
+    def test_object_without_status(self):
+        self.assertEqual([], self.bad(None))
+
+    def test_failed_addon(self):
+        self.assertEqual(
+            ['HelmRelease c1 phase=Failed (no chart)'],
+            self.bad({'phase': 'Failed', 'failureMessage': 'no chart'},
+                     'HelmRelease'))
+
+    def test_phases_of_others_do_not_count(self):
+        self.assertEqual([], self.bad({'phase': 'Pending'}))
+
+
+class ManagementClusterTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.kube = self.useFixture(fake_kube.FakeKube())
+        self.kube.serve_group('cluster.x-k8s.io', 'v1beta1',
+                              clusters='Cluster', machines='Machine')
+        self.kube.serve_group('infrastructure.cluster.x-k8s.io', 'v1beta1',
+                              openstackmachines='OpenStackMachine')
+        self.kube.serve_group('addons.stackhpc.com', 'v1alpha1',
+                              helmreleases='HelmRelease')
+        self.kube.serve_group('apps', 'v1', deployments='Deployment')
+        self.kube.serve_group('rbac.authorization.k8s.io', 'v1',
+                              roles='Role', rolebindings='RoleBinding')
+        for plural in ('secrets', 'serviceaccounts'):
+            self.kube.serve(f'/api/v1/{plural}')
+        self.cluster = capi.ManagementCluster(self.kube.kubeconfig)
+
+    def test_nothing_is_left(self):
+        self.kube.serve(f'{CORE}/clusters', obj('other'))
+
+        self.assertEqual([], self.cluster.objects_of('c1'))
+
+    def test_everything_that_is_left_is_found_in_any_namespace(self):
+        self.kube.serve(f'{CORE}/clusters', obj('c1'), obj('other'))
+        self.kube.serve(
+            '/apis/infrastructure.cluster.x-k8s.io/v1beta1/openstackmachines',
+            obj('c1-md-0', 'elsewhere'))
+        self.kube.serve('/apis/addons.stackhpc.com/v1alpha1/helmreleases',
+                        obj('c1-ccm'))
+        self.kube.serve('/apis/apps/v1/deployments', obj('c1-autoscaler'))
+        self.kube.serve('/apis/rbac.authorization.k8s.io/v1/roles',
+                        obj('c1-autoscaler'))
+        self.kube.serve('/api/v1/secrets', obj('sh.helm.release.v1.c1.v1'),
+                        obj('app-credential', labels={
+                            'magnum.openstack.org/cluster-uuid': 'uuid'}))
+        self.kube.serve('/api/v1/serviceaccounts', obj('c1-autoscaler'))
+
+        self.assertEqual(
+            ['Cluster magnum-1/c1',
+             'Deployment magnum-1/c1-autoscaler',
+             'HelmRelease magnum-1/c1-ccm',
+             'OpenStackMachine elsewhere/c1-md-0',
+             'Role magnum-1/c1-autoscaler',
+             'Secret magnum-1/app-credential',
+             'Secret magnum-1/sh.helm.release.v1.c1.v1',
+             'ServiceAccount magnum-1/c1-autoscaler'],
+            [str(o) for o in self.cluster.objects_of('c1', 'uuid')])
+
+    def test_conditions_are_of_this_cluster_only(self):
+        bad = {'conditions': [condition('Ready', 'False', 'Why')]}
+        self.kube.serve(f'{CORE}/machines', obj('c1-0', status=bad),
+                        obj('other-0', status=bad))
+
+        self.assertEqual(
+            [capi.Condition('Machine', 'c1-0', 'Ready', 'False', 'Why', '')],
+            self.cluster.conditions('c1'))
+
+    def test_tells_whether_cluster_api_is_there(self):
+        self.assertTrue(self.cluster.serves_clusters())
+        self.kube.answers['/apis/'] = 200, {'groups': []}
+        self.assertFalse(self.cluster.serves_clusters())
+
+    def test_a_missing_file_is_told_when_it_is_needed(self):
+        cluster = capi.ManagementCluster('/nowhere')
+
+        self.assertRaises(
+            errors.EnvironmentProblem, cluster.conditions, 'c1')

@@ -1,0 +1,140 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import os
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import kube
+from tests.unit.evidence import fake_kube
+
+NODES = '/api/v1/nodes'
+
+
+class ReaderTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.kube = self.useFixture(fake_kube.FakeKube(page=2))
+
+    def reader(self):
+        return kube.Reader(self.kube.kubeconfig)
+
+    def test_reads_all_pages(self):
+        self.kube.serve(NODES, *({'n': n} for n in range(5)))
+
+        self.assertEqual([{'n': n} for n in range(5)], self.reader().nodes())
+        self.assertEqual(3, len(self.kube.asked))
+
+    def test_does_not_mind_what_the_models_of_the_client_refuse(self):
+        self.kube.serve(NODES, {'status': {'conditions': 'nonsense'}})
+
+        self.assertEqual(1, len(self.reader().nodes()))
+
+    def test_finds_the_kinds_of_a_group(self):
+        self.kube.serve_group('cluster.x-k8s.io', 'v1beta2',
+                              clusters='Cluster', machines='Machine')
+        self.kube.serve_group('apps', 'v1', deployments='Deployment')
+
+        self.assertEqual(
+            [('cluster.x-k8s.io', 'v1beta2', 'clusters', 'Cluster'),
+             ('cluster.x-k8s.io', 'v1beta2', 'machines', 'Machine')],
+            self.reader().kinds(lambda g: g.endswith('cluster.x-k8s.io')))
+
+    def test_core_kinds(self):
+        for plural in ('secrets', 'serviceaccounts'):
+            self.kube.serve(f'/api/v1/{plural}', {'plural': plural})
+
+            self.assertEqual([{'plural': plural}], self.reader().core(plural))
+
+    def test_refusal_carries_the_status(self):
+        self.kube.answers[NODES] = 401, {}
+
+        error = self.assertRaises(kube.KubeReadFailed, self.reader().nodes)
+
+        self.assertEqual((401, self.kube.url), (error.status, error.where))
+
+    def test_no_answer(self):
+        reader = self.reader()
+        self.kube.cleanUp()
+
+        error = self.assertRaises(kube.KubeReadFailed, reader.nodes)
+
+        self.assertIsNone(error.status)
+        self.assertFalse(error.is_final)
+        self.assertIn('Connection refused', str(error))
+        self.kube.setUp()
+
+    def test_proxies_and_bundles_of_the_environment_do_not_matter(self):
+        for name in ('HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy',
+                     'https_proxy'):
+            self.useFixture(fixtures.EnvironmentVariable(
+                name, 'http://127.0.0.1:1'))
+        for name in ('REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE',
+                     'SSL_CERT_FILE'):
+            self.useFixture(fixtures.EnvironmentVariable(name, '/nowhere'))
+        for name in ('NO_PROXY', 'no_proxy'):
+            self.useFixture(fixtures.EnvironmentVariable(name, None))
+        self.kube.serve(NODES)
+
+        self.assertEqual([], self.reader().nodes())
+
+
+class FinalTest(testtools.TestCase):
+
+    def test_refusals_are_final(self):
+        for status, final in ((401, True), (403, True), (404, False),
+                              (503, False), (None, False)):
+            self.assertEqual(final, kube.KubeReadFailed(
+                'x', status=status).is_final, status)
+
+    def test_a_certificate_of_another_ca_is_final(self):
+        error = kube.no_answer(
+            OSError('[SSL: CERTIFICATE_VERIFY_FAILED] self signed'), 'here')
+
+        self.assertTrue(error.is_final)
+        self.assertIn('self signed', str(error))
+
+
+class KubeconfigTest(testtools.TestCase):
+
+    def test_missing_file(self):
+        error = self.assertRaises(
+            errors.EnvironmentProblem, kube.Reader, '/nowhere/kubeconfig')
+
+        self.assertEqual('/nowhere/kubeconfig', error.where)
+
+    def test_what_the_file_contains_is_not_in_the_error(self):
+        path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'k')
+        for text in ('client-key-data: hunter2', 'hunter2: [', 'hunter2', ''):
+            with open(path, 'w') as f:
+                f.write(text)
+
+            error = self.assertRaises(
+                errors.EnvironmentProblem, kube.Reader, path)
+
+            self.assertNotIn('hunter2', str(error))
+
+
+class IsHereTest(testtools.TestCase):
+
+    def test_loopback(self):
+        for url in ('https://127.0.0.1:6443', 'https://127.77.3.2:6443',
+                    'https://[::1]:6443', 'https://localhost'):
+            self.assertTrue(kube.is_here(url), url)
+
+    def test_elsewhere(self):
+        for url in ('https://192.0.2.1:6443', 'https://example.org',
+                    'https://[2001:db8::1]:6443'):
+            self.assertFalse(kube.is_here(url), url)

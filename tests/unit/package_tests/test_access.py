@@ -1,0 +1,107 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import os
+import types
+
+import fixtures
+import testtools
+import yaml
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.tests import access
+
+V = 'v1.34.2'
+MASTER = workload.Node('cp', True, V, ('control-plane',))
+WORKER = workload.Node('w', True, V)
+
+
+class KubeconfigTest(testtools.TestCase):
+
+    def test_file_has_what_magnum_signed(self):
+        asked = {}
+        certificates = types.SimpleNamespace(
+            create_certificate=lambda **r: asked.update(r) or {'pem': 'C'},
+            show_ca_certificate=lambda cluster: {'pem': 'CA'})
+        path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'k')
+
+        access.write_kubeconfig(
+            certificates, {'uuid': 'u', 'api_address': 'https://x'}, path)
+
+        with open(path) as f:
+            document = yaml.safe_load(f)
+        self.assertEqual('https://x',
+                         document['clusters'][0]['cluster']['server'])
+        self.assertEqual('u', asked['cluster_uuid'])
+        self.assertIn('CERTIFICATE REQUEST', asked['csr'])
+
+
+class NodesLookTest(testtools.TestCase):
+
+    def shows(self, *nodes):
+        return access.NodesLook(nodes).shows(1, 1, V)
+
+    def test_these_and_no_others(self):
+        self.assertTrue(self.shows(MASTER, WORKER))
+
+    def test_wrong_counts(self):
+        self.assertFalse(self.shows(MASTER))
+        self.assertFalse(self.shows(WORKER))
+        self.assertFalse(self.shows(WORKER, WORKER))
+        self.assertFalse(self.shows(MASTER, WORKER, WORKER))
+
+    def test_not_ready(self):
+        self.assertFalse(self.shows(MASTER, workload.Node('w', False, V)))
+
+    def test_another_version(self):
+        self.assertFalse(
+            self.shows(MASTER, workload.Node('w', True, 'v1.33.0')))
+
+    def test_text_names_every_node(self):
+        self.assertEqual(
+            f'cp ready {V} [control-plane], w ready {V} []',
+            str(access.NodesLook((MASTER, WORKER))))
+
+
+class WaitForNodesTest(testtools.TestCase):
+
+    def wait(self, *answers):
+        answers = list(answers)
+
+        def nodes(path):
+            answer = answers.pop(0) if len(answers) > 1 else answers[0]
+            if isinstance(answer, kube.KubeReadFailed):
+                raise answer
+            return answer
+
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.evidence.workload.nodes', nodes))
+        access.wait_for_nodes('path', masters=1, workers=1, version=V,
+                              timeout=0.05, interval=0.01)
+        return answers
+
+    def test_waits_through_connections_that_fail(self):
+        left = self.wait(kube.KubeReadFailed('x'), [MASTER],
+                         [MASTER, WORKER])
+
+        self.assertEqual([[MASTER, WORKER]], left)
+
+    def test_a_refusal_aborts(self):
+        self.assertRaises(errors.WaitAborted, self.wait,
+                          kube.KubeReadFailed('x', status=401))
+
+    def test_timeout_lists_the_nodes(self):
+        error = self.assertRaises(errors.WaitTimeout, self.wait, [MASTER])
+
+        self.assertIn('cp ready', str(error))

@@ -1,0 +1,66 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is skipped, and the reason that a person reads."""
+
+import types
+import unittest
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.tests import base
+
+
+class Options(dict):
+    """Options as oslo.config gives them: by attribute and by name."""
+
+    __getattr__ = dict.__getitem__
+
+
+class SkipTest(testtools.TestCase):
+
+    def skip_checks(self, available=True, minimum='1.1', **options):
+        options = Options({'image_id': 'i', 'flavor_id': 'f',
+                           'external_network': 'n',
+                           'min_microversion': '1.1',
+                           'max_microversion': '1.14', **options})
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.base.CONF', types.SimpleNamespace(
+                service_available=Options(magnum_capi=available),
+                magnum_capi=options)))
+
+        class ATest(base.BaseMagnumCapiTest):
+            min_microversion = minimum
+
+        ATest.skip_checks()
+
+    def reason(self, **kwargs):
+        return str(self.assertRaises(
+            unittest.SkipTest, self.skip_checks, **kwargs))
+
+    def test_nothing_is_skipped_when_all_is_set(self):
+        self.assertIsNone(self.skip_checks())
+
+    def test_cloud_without_magnum(self):
+        self.assertEqual(
+            '[service_available] magnum_capi is false in tempest.conf',
+            self.reason(available=False))
+
+    def test_missing_options_are_named(self):
+        self.assertEqual(
+            'Not set in [magnum_capi] of tempest.conf: image_id, flavor_id',
+            self.reason(image_id='', flavor_id=''))
+
+    def test_microversion_that_the_cloud_does_not_have(self):
+        self.assertIn('[1.1 - 1.8]',
+                      self.reason(minimum='1.9', max_microversion='1.8'))

@@ -1,0 +1,180 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import types
+
+import fixtures
+from tempest.lib import exceptions as lib_exc
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.tests import factories
+from magnum_capi_tempest.tests import waiters
+from tests.unit import fake_clock
+from tests.unit.services import scripted_magnum
+
+CONF = types.SimpleNamespace(
+    resource_name_prefix='prefix',
+    magnum_capi=types.SimpleNamespace(
+        image_id='i', flavor_id='f', master_flavor_id='',
+        external_network='n', network_driver='calico',
+        master_lb_enabled=True, labels={'a': 'b'}, dns_nameserver='',
+        driver=''))
+
+
+class TemplateBodyTest(testtools.TestCase):
+
+    def test_body_comes_from_the_options(self):
+        body = factories.template_body(CONF, name='t')
+
+        self.assertEqual(
+            {'name': 't', 'coe': 'kubernetes', 'image_id': 'i',
+             'flavor_id': 'f', 'master_flavor_id': 'f',
+             'external_network_id': 'n', 'network_driver': 'calico',
+             'master_lb_enabled': True, 'labels': {'a': 'b'}}, body)
+
+    def test_changes_replace_add_and_remove(self):
+        body = factories.template_body(
+            CONF, flavor_id='g', public=True, image_id=None)
+
+        self.assertEqual(('g', True, False), (
+            body['flavor_id'], body['public'], 'image_id' in body))
+
+    def test_labels_are_not_shared(self):
+        factories.template_body(CONF)['labels']['c'] = 'd'
+
+        self.assertEqual({'a': 'b'}, CONF.magnum_capi.labels)
+
+    def test_names_have_the_prefix_of_the_run_and_are_new(self):
+        names = {factories.name(CONF, 'template') for _ in range(9)}
+
+        self.assertEqual(9, len(names))
+        for name in names:
+            self.assertRegex(name, '^prefix-template-')
+
+    def test_cluster_names_suit_every_driver(self):
+        # magnum-capi-helm cuts at 30, and a name that then ends with "-"
+        # never completes
+        for _ in range(9):
+            self.assertLessEqual(len(factories.name(
+                types.SimpleNamespace(resource_name_prefix='tempest'),
+                'cluster')), 30)
+
+
+class CleanupTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.FakeLogger())
+        self.script = self.useFixture(scripted_magnum.ScriptedMagnum())
+        self.cleanups = []
+        clusters = self.script.client('ClustersClient')
+        self.magnum = types.SimpleNamespace(
+            clusters=clusters,
+            templates=self.script.client('ClusterTemplatesClient'))
+        self.waiter = waiters.ClusterWaiter(
+            clusters, None, interval=1, timeout=9, delete_timeout=9,
+            clock=fake_clock.FakeClock())
+
+    def cleanup(self, function, *args):
+        self.cleanups.append((function, args))
+
+    def run_cleanup(self):
+        function, args = self.cleanups.pop()
+        return function(*args)
+
+    def sent(self):
+        return [(r.method, r.path) for r in self.script.requests]
+
+    def request_cluster(self):
+        return factories.request_cluster(
+            self.magnum, self.waiter, self.cleanup, {'name': 'n'})
+
+    def test_template_is_deleted_in_the_end(self):
+        self.script.answers = [(201, {'uuid': 't'}), (204, None)]
+        factories.create_template(self.magnum, self.cleanup, {})
+
+        self.run_cleanup()
+
+        self.assertEqual(('DELETE', '/v1/clustertemplates/t'),
+                         self.sent()[-1])
+
+    def test_template_that_is_gone_already_is_no_error(self):
+        self.script.answers = [(201, {'uuid': 't'}), (404, {})]
+        factories.create_template(self.magnum, self.cleanup, {})
+
+        self.assertIsNone(self.run_cleanup())
+
+    def test_refused_cluster_needs_no_cleanup(self):
+        self.script.answers = [(400, {})]
+
+        self.assertRaises(lib_exc.BadRequest, self.request_cluster)
+        self.assertEqual([], self.cleanups)
+
+    def test_cluster_is_waited_for_until_magnum_knows_it(self):
+        self.script.answers = [(202, {'uuid': 'c'}), (404, {}), (404, {}),
+                               (200, {'status': 'CREATE_IN_PROGRESS'})]
+
+        self.assertEqual('c', self.request_cluster())
+        self.assertEqual(4, len(self.sent()))
+
+    def test_cleanup_is_registered_before_that_wait(self):
+        self.script.answers = [(202, {'uuid': 'c'}), (404, {})]
+
+        self.assertRaises(errors.WaitTimeout, self.request_cluster)
+        self.assertEqual(1, len(self.cleanups))
+
+    def test_cluster_is_deleted_and_waited_for_in_the_end(self):
+        self.script.answers = [
+            (202, {'uuid': 'c'}), (200, {'status': 'CREATE_FAILED'}),
+            (200, {'status': 'CREATE_FAILED'}), (204, None),
+            (200, {'status': 'DELETE_IN_PROGRESS'}), (404, {})]
+        self.request_cluster()
+
+        self.run_cleanup()
+
+        self.assertEqual([('DELETE', '/v1/clusters/c'),
+                          ('GET', '/v1/clusters/c'),
+                          ('GET', '/v1/clusters/c')], self.sent()[-3:])
+
+    def test_cluster_that_cannot_be_deleted_is_an_error(self):
+        self.script.answers = [
+            (202, {'uuid': 'c'}), (200, {'status': 'CREATE_COMPLETE'}),
+            (200, {'status': 'CREATE_COMPLETE'}), (204, None),
+            (200, {'status': 'DELETE_FAILED'})]
+        self.request_cluster()
+
+        self.assertRaises(errors.WaitAborted, self.run_cleanup)
+
+    def test_cluster_that_is_gone_already_is_no_error(self):
+        self.script.answers = [
+            (202, {'uuid': 'c'}), (200, {'status': 'CREATE_COMPLETE'}),
+            (404, {})]
+        self.request_cluster()
+
+        self.assertIsNone(self.run_cleanup())
+
+
+class KeypairTest(testtools.TestCase):
+
+    def test_only_a_public_key_is_sent(self):
+        made, cleanups = {}, []
+        client = types.SimpleNamespace(
+            create_keypair=made.update, delete_keypair='delete')
+
+        name = factories.create_keypair(
+            types.SimpleNamespace(keypairs_client=client),
+            lambda *args: cleanups.append(args), CONF)
+
+        self.assertEqual(name, made['name'])
+        self.assertRegex(made['public_key'], '^ssh-ed25519 ')
+        self.assertEqual(('delete', name), cleanups[0][1:])

@@ -1,0 +1,73 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Every test of the package has an id of its own that never changes."""
+
+import re
+import unittest
+import uuid
+
+import testtools
+
+from magnum_capi_tempest import plugin
+
+
+def _cases(suite):
+    for item in suite:
+        if isinstance(item, unittest.TestSuite):
+            yield from _cases(item)
+        else:
+            yield item
+
+
+class IdsTest(testtools.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder, top = plugin.MagnumCapiTempestPlugin().load_tests()
+        cls.cases = list(_cases(unittest.TestLoader().discover(
+            folder, top_level_dir=top)))
+
+    def test_discovery_finds_tests_and_no_import_errors(self):
+        names = [case.id() for case in self.cases]
+
+        self.assertIn(
+            'test_create_use_resize_delete', ''.join(names))
+        self.assertEqual(
+            [], [n for n in names if not n.startswith(
+                'magnum_capi_tempest.tests.')])
+
+    def test_all_have_one_valid_id(self):
+        for case in self.cases:
+            found = re.findall(r'\[(.*)\]$', case.id())
+            ids = [tag[3:] for tag in found[0].split(',')
+                   if tag.startswith('id-')] if found else []
+            self.assertEqual(1, len(ids), case.id())
+            self.assertEqual(4, uuid.UUID(ids[0]).version, case.id())
+
+    def test_ids_are_unique(self):
+        ids = [re.search(r'id-([0-9a-f-]+)', case.id()).group(1)
+               for case in self.cases]
+
+        self.assertEqual(sorted(set(ids)), sorted(ids))
+
+    def test_negative_tests_are_tagged(self):
+        for case in self.cases:
+            if '_negative.' in case.id():
+                self.assertRegex(case.id(), r'\[.*\bnegative\b.*\]$')
+
+    def test_what_makes_clusters_is_slow_and_not_smoke(self):
+        for case in self.cases:
+            if '.scenario.' in case.id():
+                self.assertRegex(case.id(), r'\[.*\bslow\b.*\]$')
+                self.assertNotRegex(case.id(), r'\[.*\bsmoke\b.*\]$')

@@ -1,0 +1,207 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Each thing that does not fit is said in words that help."""
+
+import types
+
+import fixtures
+from tempest.lib import exceptions as lib_exc
+import testtools
+
+from magnum_capi_tempest.tests import preflight
+
+OPTIONS = {
+    'catalog_type': 'container-infra', 'endpoint_type': 'public',
+    'image_id': 'ubuntu', 'flavor_id': 'm1', 'master_flavor_id': '',
+    'external_network': 'public', 'min_microversion': '1.1',
+    'max_microversion': '1.14', 'management_kubeconfig': '',
+}
+
+
+class Options(dict):
+    """Options as oslo.config gives them: by attribute and by name."""
+
+    __getattr__ = dict.__getitem__
+
+
+class FakeMagnum:
+    """All clients of Magnum in one; a healthy cloud unless told otherwise."""
+
+    def __init__(self):
+        self.clusters = self.templates = self.mservices = self
+        self.base_url = 'http://magnum'
+        self.newest = 'container-infrastructure-management 1.14'
+        self.services = [{'host': 'h', 'binary': 'magnum-conductor',
+                          'state': 'up'}]
+
+    def list_cluster_templates(self, microversion):
+        return types.SimpleNamespace(response={
+            'openstack-api-maximum-version': self.newest})
+
+    def list_mservices(self):
+        return {'mservices': self.services}
+
+
+class NoEndpoint(FakeMagnum):
+
+    base_url = property(lambda self: self._fail(), lambda self, value: None)
+
+    def _fail(self):
+        raise lib_exc.EndpointNotFound('container-infra')
+
+
+class FakeManager:
+    """Glance, Nova and Neutron of a healthy cloud."""
+
+    def __init__(self):
+        self.image_client_v2 = self.flavors_client = self
+        self.networks_client = self
+        self.images = [{'id': 'i', 'name': 'ubuntu', 'os_distro': 'ubuntu'}]
+        self.networks = [{'id': 'n', 'name': 'public',
+                          'router:external': True}]
+
+    def show_image(self, image):
+        for found in self.images:
+            if found['id'] == image:
+                return found
+        raise lib_exc.NotFound('image')
+
+    def list_images(self, params):
+        return {'images': [i for i in self.images
+                           if i['name'] == params['name']]}
+
+    def list_flavors(self):
+        return {'flavors': [{'id': '1', 'name': 'm1'}]}
+
+    def list_networks(self):
+        return {'networks': self.networks}
+
+
+class PreflightTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.manager = FakeManager()
+        self.magnum = FakeMagnum()
+
+    def problems(self, magnum=None, **options):
+        conf = types.SimpleNamespace(
+            magnum_capi=Options(OPTIONS, **options),
+            magnum_capi_feature_enabled=Options(workload_api=True))
+        magnum = magnum or self.magnum
+        return preflight.problems(
+            preflight.Cloud(conf, self.manager, magnum, magnum))
+
+    def assert_one_problem(self, text, *args, **options):
+        problem, = self.problems(*args, **options)
+        self.assertIn(text, problem)
+
+    def test_a_healthy_cloud_has_none(self):
+        self.assertEqual([], self.problems())
+
+    def test_names_and_ids_are_both_good(self):
+        self.assertEqual([], self.problems(
+            image_id='i', flavor_id='1', external_network='n'))
+
+    def test_options_that_are_not_set(self):
+        self.assert_one_problem('Not set: image_id, external_network',
+                                image_id='', external_network='')
+
+    def test_no_endpoint(self):
+        self.assert_one_problem('no endpoint of catalog_type',
+                                NoEndpoint())
+
+    def test_microversion_of_the_future(self):
+        self.assert_one_problem(
+            'max_microversion is 1.99, but this Magnum knows 1.14',
+            max_microversion='1.99')
+
+    def test_latest_is_always_good(self):
+        self.assertEqual([], self.problems(max_microversion='latest'))
+
+    def test_old_magnum(self):
+        self.magnum.newest = 'container-infra 1.9'
+
+        self.assert_one_problem('max_microversion is 1.14')
+
+    def test_not_magnum(self):
+        self.magnum.newest = ''
+
+        self.assert_one_problem('names no highest microversion')
+
+    def test_dead_conductor(self):
+        self.magnum.services[0]['state'] = 'down'
+
+        self.assert_one_problem("Magnum knows: {'h': 'down'}")
+
+    def test_no_conductor(self):
+        self.magnum.services = []
+
+        self.assert_one_problem('Magnum knows: none')
+
+    def test_no_glance(self):
+        del self.manager.image_client_v2
+
+        self.assert_one_problem('glance is false')
+
+    def test_no_image(self):
+        self.assert_one_problem("image_id is 'x', and 0 images", image_id='x')
+
+    def test_two_images_of_one_name(self):
+        self.manager.images.append({'id': 'j', 'name': 'ubuntu'})
+
+        self.assert_one_problem('2 images')
+
+    def test_image_without_os_distro(self):
+        del self.manager.images[0]['os_distro']
+
+        self.assert_one_problem('lacks the property os_distro')
+
+    def test_flavors(self):
+        self.assert_one_problem(
+            "flavor_id is 'x' and master_flavor_id is 'y'",
+            flavor_id='x', master_flavor_id='y')
+
+    def test_no_network(self):
+        self.assert_one_problem('0 networks', external_network='x')
+
+    def test_network_that_is_not_external(self):
+        self.manager.networks[0]['router:external'] = False
+
+        self.assert_one_problem('is not external')
+
+    def test_kubeconfig_that_is_missing(self):
+        self.assert_one_problem('management_kubeconfig does not work',
+                                management_kubeconfig='/nowhere')
+
+    def test_missing_library(self):
+        self.useFixture(fixtures.MonkeyPatch(
+            'importlib.util.find_spec', lambda name: None))
+
+        self.assert_one_problem('pip install magnum-capi-tempest[evidence]')
+
+    def test_a_service_that_fails_does_not_hide_the_rest(self):
+        def list_flavors():
+            raise lib_exc.ServerFault('nova is down')
+
+        self.manager.list_flavors = list_flavors
+
+        first, second = self.problems(external_network='x')
+        self.assertIn('flavors: could not be checked', first)
+        self.assertIn('nova is down', first)
+        self.assertIn('0 networks', second)
+
+    def test_all_problems_are_on_one_screen(self):
+        found = self.problems(image_id='x', flavor_id='y')
+
+        self.assertEqual(3, len(preflight.screen(found).splitlines()))

@@ -1,0 +1,293 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The waiters against a Magnum that answers by script, over HTTP."""
+
+import fixtures
+from tempest.lib import exceptions as lib_exc
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.tests import waiters
+from tests.unit import fake_clock
+from tests.unit.services import scripted_magnum
+
+NOT_FOUND = (404, {'errors': [{'detail': 'Cluster c could not be found.'}]})
+#: As Magnum 23.0.0 was seen to send it.
+PASSING = (400, {'errors': [{'detail': (
+    "Invalid input for field/attribute master_count. Value: '0'. Value "
+    'should be greater or equal to 1')}]})
+OTHER = (400, {'errors': [{'detail': 'Expected a uuid but received x.'}]})
+
+
+def cluster(status, **fields):
+    return 200, {'uuid': 'c', 'status': status, 'stack_id': 's', **fields}
+
+
+def group(status, node_count):
+    return 200, {'uuid': 'g', 'name': 'default-worker', 'status': status,
+                 'node_count': node_count}
+
+
+class WaiterTestCase(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.FakeLogger())
+        self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
+        self.clock = fake_clock.FakeClock()
+        self.waiter = self.new_waiter()
+
+    def new_waiter(self, **kwargs):
+        return waiters.ClusterWaiter(
+            self.magnum.client('ClustersClient'),
+            self.magnum.client('NodegroupsClient'), interval=5, timeout=100,
+            delete_timeout=50, clock=self.clock, **kwargs)
+
+    def script(self, *answers):
+        self.magnum.answers = list(answers)
+
+    def look(self, *answers, nodegroup=None):
+        self.script(*answers)
+        return self.waiter.look('c', nodegroup)
+
+
+class CreatedTest(WaiterTestCase):
+
+    def test_returns_the_cluster(self):
+        self.script(NOT_FOUND, cluster('CREATE_IN_PROGRESS'),
+                    cluster('CREATE_COMPLETE', api_address='https://x'))
+
+        self.assertEqual('https://x',
+                         self.waiter.until_created('c')['api_address'])
+
+    def test_failure_carries_status_reason_and_time(self):
+        self.script(cluster('CREATE_IN_PROGRESS'),
+                    cluster('CREATE_FAILED', status_reason='no quota'))
+
+        error = self.assertRaises(
+            errors.WaitAborted, self.waiter.until_created, 'c')
+
+        self.assertEqual(
+            ('CREATE_FAILED', 'no quota', 0.5),
+            (error.state.status, error.state.status_reason, error.elapsed))
+        self.assertIn('no quota', str(error))
+
+    def test_timeout_carries_the_last_status(self):
+        self.script(cluster('CREATE_IN_PROGRESS'))
+
+        error = self.assertRaises(
+            errors.WaitTimeout, self.waiter.until_created, 'c')
+
+        self.assertEqual(('CREATE_IN_PROGRESS', 100.0),
+                         (error.state.status, error.elapsed))
+
+    def test_a_cluster_that_never_appears_times_out(self):
+        self.script(NOT_FOUND)
+
+        error = self.assertRaises(
+            errors.WaitTimeout, self.waiter.until_created, 'c')
+
+        self.assertIn('no such cluster (404)', str(error))
+
+    def test_a_cluster_that_vanishes_aborts(self):
+        self.script(cluster('CREATE_IN_PROGRESS'), NOT_FOUND)
+
+        self.assertRaises(errors.WaitAborted, self.waiter.until_created, 'c')
+
+    def test_polls_gently(self):
+        self.script(cluster('CREATE_IN_PROGRESS'))
+
+        self.assertRaises(
+            errors.WaitTimeout, self.waiter.until_created, 'c')
+
+        self.assertEqual(5, max(self.clock.naps))
+        self.assertLess(len(self.magnum.requests), 30)
+
+
+class ToleratedTest(WaiterTestCase):
+
+    def test_the_passing_400_is_tolerated_and_counted(self):
+        self.script(PASSING, PASSING, cluster('CREATE_COMPLETE'))
+
+        self.waiter.until_created('c')
+
+        self.assertEqual(2, len(self.waiter.tolerated.seen))
+        self.assertIn('master_count', str(self.waiter.tolerated))
+
+    def test_a_passing_400_that_stays_is_a_timeout(self):
+        self.script(PASSING)
+
+        error = self.assertRaises(
+            errors.WaitTimeout, self.waiter.until_created, 'c')
+
+        self.assertIn('400 that passes', str(error))
+
+    def test_it_does_not_end_a_deletion(self):
+        before = self.look(cluster('CREATE_COMPLETE'))
+        self.script(cluster('DELETE_IN_PROGRESS'), PASSING, NOT_FOUND)
+
+        self.waiter.until_deleted('c', before)
+
+        self.assertEqual(1, len(self.waiter.tolerated.seen))
+
+    def test_another_400_is_not_tolerated(self):
+        self.script(OTHER)
+
+        self.assertRaises(lib_exc.BadRequest,
+                          self.waiter.until_created, 'c')
+
+    def test_a_500_is_not_tolerated(self):
+        self.script((500, {'errors': [{'detail': 'oops'}]}))
+
+        self.assertRaises(lib_exc.ServerFault,
+                          self.waiter.until_created, 'c')
+
+
+class BeforeTest(WaiterTestCase):
+
+    def test_looks_again_after_a_passing_400(self):
+        self.script(PASSING, cluster('CREATE_COMPLETE'))
+
+        self.assertEqual('CREATE_COMPLETE', self.waiter.before('c').status)
+
+    def test_a_cluster_that_is_not_there_is_an_answer(self):
+        self.script(NOT_FOUND)
+
+        self.assertIsNone(self.waiter.before('c').cluster)
+
+
+class UpdatedTest(WaiterTestCase):
+
+    def test_is_not_fooled_by_a_stale_complete(self):
+        before = self.look(group('CREATE_COMPLETE', 1),
+                           cluster('CREATE_COMPLETE'), nodegroup='w')
+        self.script(
+            group('CREATE_COMPLETE', 1), cluster('CREATE_COMPLETE'),
+            group('UPDATE_IN_PROGRESS', 2), cluster('CREATE_COMPLETE'),
+            group('UPDATE_IN_PROGRESS', 2), cluster('UPDATE_IN_PROGRESS'),
+            group('UPDATE_COMPLETE', 2), cluster('UPDATE_COMPLETE', end=True))
+
+        self.assertIs(True,
+                      self.waiter.until_updated('c', before, 2)['end'])
+
+    def test_failure_carries_the_look(self):
+        before = self.look(group('CREATE_COMPLETE', 1),
+                           cluster('CREATE_COMPLETE'), nodegroup='w')
+        self.script(
+            group('UPDATE_FAILED', 1),
+            cluster('UPDATE_FAILED', status_reason='helm'))
+
+        error = self.assertRaises(
+            errors.WaitAborted, self.waiter.until_updated, 'c', before, 2)
+
+        self.assertEqual(('UPDATE_FAILED', 'helm'),
+                         (error.state.status, error.state.status_reason))
+
+    def test_an_update_that_never_begins_times_out(self):
+        before = self.look(group('CREATE_COMPLETE', 1),
+                           cluster('CREATE_COMPLETE'), nodegroup='w')
+        self.script(*[group('CREATE_COMPLETE', 2),
+                      cluster('CREATE_COMPLETE')] * 100)
+
+        error = self.assertRaises(
+            errors.WaitTimeout, self.waiter.until_updated, 'c', before, 2)
+
+        self.assertIn('no sign that the update ever began', str(error))
+
+
+class DeletedTest(WaiterTestCase):
+
+    def test_404_is_the_end(self):
+        before = self.look(cluster('CREATE_COMPLETE'))
+        self.script(cluster('CREATE_COMPLETE'),
+                    cluster('DELETE_IN_PROGRESS'), NOT_FOUND)
+
+        self.waiter.until_deleted('c', before)
+
+        self.assertEqual(2, len(self.clock.naps))
+
+    def test_failure_aborts(self):
+        before = self.look(cluster('CREATE_COMPLETE'))
+        self.script(cluster('DELETE_FAILED', status_reason='stuck'))
+
+        error = self.assertRaises(
+            errors.WaitAborted, self.waiter.until_deleted, 'c', before)
+
+        self.assertIn('stuck', str(error))
+
+    def test_has_a_timeout_of_its_own(self):
+        before = self.look(cluster('CREATE_COMPLETE'))
+        self.script(cluster('DELETE_IN_PROGRESS'))
+
+        error = self.assertRaises(
+            errors.WaitTimeout, self.waiter.until_deleted, 'c', before)
+
+        self.assertEqual(50.0, error.elapsed)
+
+
+class ConditionsTest(WaiterTestCase):
+
+    def fail_with(self, explain):
+        self.waiter = self.new_waiter(explain=explain)
+        self.script(cluster('CREATE_FAILED'))
+        return self.assertRaises(
+            errors.WaitAborted, self.waiter.until_created, 'c')
+
+    def test_failure_says_what_cluster_api_says(self):
+        bad = capi.Condition('Machine', 's-1', 'Ready', 'False', 'NoQuota',
+                             'too many')
+
+        error = self.fail_with(lambda stack_id: [bad] if stack_id == 's'
+                               else [])
+
+        self.assertEqual([bad], error.conditions)
+        self.assertIn('Cluster API says: Machine s-1 Ready=False '
+                      '(NoQuota: too many)', str(error))
+
+    def test_secrets_in_reasons_and_conditions_are_not_shown(self):
+        self.waiter = self.new_waiter(
+            explain=lambda stack_id: ['Machine: password=hunter2'])
+        self.script(cluster('CREATE_FAILED', status_reason='token: hunter2'))
+
+        error = self.assertRaises(
+            errors.WaitAborted, self.waiter.until_created, 'c')
+
+        self.assertNotIn('hunter2', str(error))
+
+    def test_a_long_list_is_cut(self):
+        error = self.fail_with(lambda stack_id: ['x'] * 20)
+
+        self.assertIn('and 12 more', str(error))
+
+    def test_a_dead_management_cluster_does_not_hide_the_failure(self):
+        def explain(stack_id):
+            raise kube.KubeReadFailed('no answer')
+
+        error = self.fail_with(explain)
+
+        self.assertEqual('CREATE_FAILED', error.state.status)
+        self.assertIn('no answer', str(error))
+
+    def test_without_management_cluster_there_are_none(self):
+        self.assertEqual([], self.fail_with(None).conditions)
+
+    def test_success_asks_nothing(self):
+        asked = []
+        self.waiter = self.new_waiter(explain=asked.append)
+        self.script(cluster('CREATE_COMPLETE'))
+
+        self.waiter.until_created('c')
+
+        self.assertEqual([], asked)

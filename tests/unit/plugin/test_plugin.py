@@ -1,0 +1,152 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The contract with Tempest, and what the plugin must not do to others."""
+
+import importlib
+import inspect
+import os
+import sys
+
+from oslo_config import cfg
+from tempest import config as tempest_config
+from tempest.lib.common import rest_client
+from tempest.test_discover import plugins
+import testtools
+
+import magnum_capi_tempest
+from magnum_capi_tempest import config
+from magnum_capi_tempest import plugin
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import services
+
+#: Prints what importing the plugin loads beyond tempest itself.
+_LOADED = '''
+import sys
+import tempest.config, tempest.test_discover.plugins
+before = {m.split('.')[0] for m in sys.modules}
+import magnum_capi_tempest.plugin
+after = {m.split('.')[0] for m in sys.modules}
+print(*sorted(after - before))
+'''
+
+
+class ImportTest(testtools.TestCase):
+
+    def test_plugin_loads_nothing_but_itself(self):
+        loaded = processes.run([sys.executable, '-c', _LOADED], timeout=60)
+
+        self.assertEqual(['magnum_capi_tempest'], loaded.split())
+
+
+class PluginTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.plugin = plugin.MagnumCapiTempestPlugin()
+
+    def test_tests_are_found_in_the_package(self):
+        folder, top = self.plugin.load_tests()
+
+        package = os.path.dirname(magnum_capi_tempest.__file__)
+        self.assertEqual(
+            (os.path.join(package, 'tests'), os.path.dirname(package)),
+            (folder, top))
+        self.assertTrue(os.path.isfile(os.path.join(folder, '__init__.py')))
+
+    def test_tempest_finds_the_plugin(self):
+        manager = plugins.TempestTestPluginManager()
+
+        self.assertIn('magnum_capi', manager.get_plugin_load_tests_tuple())
+
+    def test_client_has_names_of_its_own(self):
+        client, = self.plugin.get_service_clients()
+
+        self.assertEqual(('magnum_capi_v1', 'magnum_capi.v1'),
+                         (client['name'], client['service_version']))
+
+    def test_client_is_configured_by_the_option_group(self):
+        client, = self.plugin.get_service_clients()
+
+        self.assertEqual('container-infra', client['service'])
+        self.assertEqual(5, client['build_interval'])
+
+    def test_every_client_that_exists_is_registered(self):
+        client, = self.plugin.get_service_clients()
+
+        module = importlib.import_module(client['module_path'])
+        self.assertEqual(sorted(services.__all__),
+                         sorted(client['client_names']))
+        for name in client['client_names']:
+            self.assertTrue(issubclass(getattr(module, name),
+                                       rest_client.RestClient), name)
+
+    def test_options_are_registered_once(self):
+        conf = cfg.ConfigOpts()
+
+        self.plugin.register_opts(conf)
+
+        self.assertTrue(conf.service_available.magnum_capi)
+        self.assertEqual('calico', conf.magnum_capi.network_driver)
+        self.assertTrue(conf.magnum_capi_feature_enabled.resize)
+
+
+class OptionsTest(testtools.TestCase):
+
+    def test_three_lists_are_one(self):
+        listed = [(group, [o.name for o in opts])
+                  for group, opts in config.list_opts()]
+        told = [(group, [o.name for o in opts]) for group, opts in
+                plugin.MagnumCapiTempestPlugin().get_opt_lists()]
+
+        self.assertEqual(listed, told)
+        self.assertEqual(['service_available', 'magnum_capi',
+                          'magnum_capi_feature_enabled'],
+                         [group for group, _ in listed])
+
+    def test_help_is_written_in_sentences(self):
+        for group, opts in config.list_opts():
+            for opt in opts:
+                self.assertRegex(
+                    opt.help, r'(?s)^[A-Z].{30,}\.$', f'{group}.{opt.name}')
+
+    def test_every_option_is_used(self):
+        # given all code of the plugin except the table itself
+        used = ''
+        folder = os.path.dirname(magnum_capi_tempest.__file__)
+        for part in ('plugin.py', 'tests'):
+            for root, _, files in os.walk(os.path.join(folder, part)):
+                for name in files:
+                    if name.endswith('.py'):
+                        with open(os.path.join(root, name)) as f:
+                            used += f.read()
+        # what tempest.config.service_client_config() reads
+        used += inspect.getsource(tempest_config.service_client_config)
+
+        for group, opts in config.list_opts():
+            for opt in opts:
+                self.assertRegex(used, rf'\b{opt.name}\b',
+                                 f'{group}.{opt.name}')
+
+    def test_names_do_not_clash_with_tempest_and_other_plugins(self):
+        # given the options of tempest and of every installed plugin
+        others = [(getattr(group, 'name', group), opt)
+                  for group, opts in tempest_config.list_opts()
+                  for opt in opts]
+        ours = [(group, opt) for group, opts in config.list_opts()
+                for opt in opts]
+
+        foreign = {(group, opt.name) for group, opt in others
+                   if opt not in [o for _, o in ours]}
+
+        self.assertEqual(
+            set(), foreign & {(group, opt.name) for group, opt in ours})

@@ -1,0 +1,91 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A Magnum that answers what a test tells it to, over real HTTP."""
+
+import collections
+import http.server
+import json
+import threading
+
+import fixtures
+
+from magnum_capi_tempest import services
+
+Request = collections.namedtuple('Request', 'method path headers body')
+
+
+class ScriptedMagnum(fixtures.Fixture):
+    """Listens on loopback; ``answers`` are given in turn, the last for ever.
+
+    ``answers``: list of (status, JSON body). ``requests``: list of Request.
+    """
+
+    def _setUp(self):
+        self.answers = []
+        self.requests = []
+        server = http.server.ThreadingHTTPServer(
+            ('127.0.0.1', 0), self._handler())
+        server.daemon_threads = True
+        self.url = f'http://127.0.0.1:{server.server_port}/v1'
+        thread = threading.Thread(target=server.serve_forever,
+                                  kwargs={'poll_interval': 0.01})
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+
+    def client(self, name, **kwargs):
+        """Return one of our clients that talks to this Magnum."""
+        return getattr(services, name)(
+            auth_provider=_Auth(self.url), service='container-infra',
+            region='here', **kwargs)
+
+    def _handler(self):
+        fixture = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+
+            def answer(self):
+                size = int(self.headers.get('Content-Length') or 0)
+                body = self.rfile.read(size)
+                fixture.requests.append(Request(
+                    self.command, self.path, self.headers,
+                    json.loads(body) if body else None))
+                status, body = (fixture.answers.pop(0)
+                                if len(fixture.answers) > 1
+                                else fixture.answers[0])
+                data = b'' if status == 204 else json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header('Content-Type', 'application/json')
+                self.send_header('Content-Length', str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST = do_PATCH = do_DELETE = answer
+
+            def log_message(self, *args):
+                pass
+
+        return Handler
+
+
+class _Auth:
+    """The part of tempest's auth providers that a RestClient uses."""
+
+    def __init__(self, url):
+        self._url = url
+
+    def auth_request(self, method, url, headers=None, body=None,
+                     filters=None):
+        return f'{self._url}/{url}', dict(headers, **{
+            'X-Auth-Token': 'token'}), body
