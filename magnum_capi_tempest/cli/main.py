@@ -1,0 +1,50 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""``magnum-capi GROUP VERB``: finds the command and runs it."""
+
+import os
+import sys
+
+from cliff import app
+from cliff import commandmanager
+import pbr.version
+
+_PACKAGE = 'magnum-capi-tempest'
+
+
+class MagnumCapi(app.App):
+    """The application; its commands are found by entry points."""
+
+    NAME = 'magnum-capi'
+
+    def __init__(self):
+        super().__init__(
+            description='Test any OpenStack Magnum with any Cluster API '
+                        'driver: a cloud on loopback, a Cluster API '
+                        'management cluster, and what they need.',
+            version=pbr.version.VersionInfo(_PACKAGE).version_string(),
+            command_manager=commandmanager.CommandManager('magnum_capi.cli'),
+            deferred_help=True)
+
+
+def main(argv=None):
+    """Entry point of the console script; returns the exit code."""
+    try:
+        return MagnumCapi().run(sys.argv[1:] if argv is None else argv)
+    except BrokenPipeError:
+        # The reader of our output has gone: "magnum-capi ... | head".
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+if __name__ == '__main__':
+    sys.exit(main())

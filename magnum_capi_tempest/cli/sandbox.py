@@ -1,0 +1,160 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""``magnum-capi sandbox ...``: a whole cloud on loopback."""
+
+import pathlib
+import shlex
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import report
+from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import access
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import life
+from magnum_capi_tempest.sandbox import logs
+from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_tempest.sandbox import tempest_run
+
+
+class _OfSandbox:
+    """Adds the option that every command of this group has."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--directory', type=pathlib.Path, metavar='DIR',
+            help='folder of the sandbox; sandboxes in different folders run '
+                 f'side by side (default: {life.default_directory()})')
+        return parser
+
+
+class Up(_OfSandbox, base.Command):
+    """Start a sandbox; on a running one, start what is missing of it."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--profile', help='what it is made of: '
+            f'{", ".join(profiles.PROFILES)} (default: {profiles.DEFAULT})')
+        parser.add_argument(
+            '--chart', type=pathlib.Path, metavar='DIR',
+            help='folder of the Helm chart that drivers use, for example '
+                 'openstack-cluster of capi-helm-charts with its '
+                 'dependencies (default: charts/sandbox-cluster)')
+        parser.add_argument(
+            '--port-base', type=int, metavar='N',
+            help='first of its ports (default: 25000)')
+        return parser
+
+    def take_action(self, args):
+        box = sandbox.Sandbox(args.directory)
+        say = progress.Progress()
+        record = box.up(sandbox.Wish(args.profile, args.chart,
+                                     args.port_base), say)
+        say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
+                 f'{record.profile}. Use it: eval "$(magnum-capi sandbox '
+                 'env)"')
+
+
+class Down(_OfSandbox, base.Command):
+    """End a sandbox and remove everything of it."""
+
+    def take_action(self, args):
+        sandbox.Sandbox(args.directory).down(progress.Progress())
+
+
+class Status(_OfSandbox, base.Lister):
+    """Show the programs of a sandbox; exit code 1 unless all run."""
+
+    def take_action(self, args):
+        found = sandbox.Sandbox(args.directory).status()
+        self._bad = not found or any(s.state != 'RUNNING' for s in found)
+        rows = [(s.name, s.state, s.pid or '', round(s.rss / 2**20),
+                 round(s.cpu, 1)) for s in found]
+        rows.append(('total', '', '', sum(r[3] for r in rows),
+                     round(sum(r[4] for r in rows), 1)))
+        return ('Program', 'State', 'PID', 'RSS MiB', 'CPU s'), rows
+
+    def run(self, parsed_args):
+        return super().run(parsed_args) or int(self._bad)
+
+
+class Logs(_OfSandbox, base.Command):
+    """Print the logs of a sandbox's programs."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('program', nargs='*',
+                            help='names as in "sandbox status"')
+        parser.add_argument('-n', '--lines', type=int, default=50,
+                            help='last lines of each (default: 50)')
+        parser.add_argument('-f', '--follow', action='store_true',
+                            help='go on printing what comes')
+        return parser
+
+    def take_action(self, args):
+        logs.show(sandbox.Sandbox(args.directory), args.program, args.lines,
+                  args.follow, self.app.stdout)
+
+
+class Env(_OfSandbox, base.Command):
+    """Print shell commands that select a sandbox for other programs."""
+
+    def take_action(self, args):
+        box = sandbox.Sandbox(args.directory)
+        tempest_run.prepare(box, tempest_run.Order())
+        venv = environment.ensure(progress.Progress())
+        for name, value in access.variables(box.layout(), venv).items():
+            print(f'export {name}={shlex.quote(value)}',
+                  file=self.app.stdout)
+
+
+class Tempest(_OfSandbox, base.Command):
+    """Run Tempest against a sandbox and report on it."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '-r', '--regex', help='tests to run, as of "tempest run" '
+            f'(default: {tempest_run.DEFAULT})')
+        parser.add_argument(
+            '--driver', help='Magnum driver that cluster templates ask for '
+            '(default: the one that Magnum chooses)')
+        parser.add_argument(
+            '--third-party', action='store_true',
+            help='run the API tests of magnum-tempest-plugin, except the slow '
+                 'ones, instead of ours; needs the extra "third_party"')
+        parser.add_argument(
+            '-c', '--concurrency', type=int, default=2,
+            help='workers (default: 2)')
+        parser.add_argument(
+            '--results', type=pathlib.Path, metavar='DIR',
+            help='folder for report.html and the like (default: a new one '
+                 'below the state folder)')
+        parser.add_argument(
+            'arguments', nargs='*', metavar='-- ARGUMENTS',
+            help='more arguments for "tempest run"')
+        return parser
+
+    def take_action(self, args):
+        return tempest(sandbox.Sandbox(args.directory), tempest_run.Order(
+            regex=args.regex, driver=args.driver,
+            third_party=args.third_party, concurrency=args.concurrency,
+            arguments=tuple(args.arguments), results=args.results))
+
+
+def tempest(box, order) -> int:
+    """Run Tempest, show the result; 0 when everything has passed."""
+    stream, facts = tempest_run.run(box, order)
+    return 0 if report.summarise(stream, stream.parent, 'tempest run',
+                                 facts).ok else 1

@@ -1,0 +1,50 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``magnum-capi toolchain list|fetch|clean``."""
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import toolchain
+from magnum_capi_tempest.toolchain import disk
+
+
+class List(base.Lister):
+    """Show the pinned programs, and which of them are there."""
+
+    def take_action(self, parsed_args):
+        return (('Program', 'Version', 'Source', 'State', 'Path'),
+                [(s.program, s.version, s.source, s.state, str(s.path or ''))
+                 for s in toolchain.describe()])
+
+
+class Fetch(base.Command):
+    """Get pinned programs: from PATH, by download, or by a build."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('program', nargs='*', help='default: all')
+        return parser
+
+    def take_action(self, parsed_args):
+        found = toolchain.ensure(parsed_args.program or toolchain.names(),
+                                 progress.Progress())
+        for name, path in found.items():
+            print(f'{name} {path}', file=self.app.stdout)
+
+
+class Clean(base.Command):
+    """Remove the programs that were downloaded or built."""
+
+    def take_action(self, parsed_args):
+        freed = toolchain.clean()
+        print(f'{disk.text(freed)} freed', file=self.app.stdout)

@@ -1,0 +1,53 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Files and variables with which people and programs use a sandbox."""
+
+import json
+
+from magnum_capi_tempest.sandbox import configuration
+
+
+def write(layout, passwords):
+    """Write clouds.yaml; the kubeconfig is the management cluster's own."""
+    configuration.write_private(
+        layout.directory / 'clouds.yaml',
+        configuration.render('clouds.yaml', layout=layout,
+                             passwords=passwords))
+
+
+def variables(layout, venv) -> dict[str, str]:
+    """Environment variables that select this sandbox.
+
+    The clouds are ``sandbox`` (user demo, role member) and
+    ``sandbox-admin``.
+    """
+    return {
+        'OS_CLIENT_CONFIG_FILE': str(layout.directory / 'clouds.yaml'),
+        'OS_CLOUD': 'sandbox',
+        'KUBECONFIG': str(layout.kubeconfig),
+        'TEMPEST_CONFIG_DIR': str(layout.directory / 'tempest' / 'etc'),
+        'SANDBOX_OPENSTACK': str(venv / 'bin' / 'openstack'),
+    }
+
+
+def tempest_config(layout, passwords, driver=None, third_party=False) -> str:
+    """Text of a tempest.conf for this sandbox.
+
+    :param driver: name of the Magnum driver that templates ask for.
+    :param third_party: also configure magnum-tempest-plugin.
+    """
+    seeded = json.loads((layout.directory / 'seeded.json').read_text())
+    return configuration.render(
+        'tempest.conf', layout=layout, passwords=passwords, driver=driver,
+        third_party=third_party, workspace=layout.directory / 'tempest',
+        image_id=seeded['images']['ubuntu-capi'],
+        network_id=seeded['networks']['public'])

@@ -1,0 +1,192 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Private MariaDB and RabbitMQ of the full profile.
+
+Both are the distribution's programs with data folders of their own. MariaDB
+has no network port at all: only who may enter the sandbox's folder reaches
+its socket. RabbitMQ listens on the sandbox's address and has a random
+password.
+"""
+
+import getpass
+import os
+import pathlib
+import shutil
+import socket
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest import supervision
+
+# It does not heed umask(2) but these; its own are 0660 and 0770.
+_UMASK = {'UMASK': '0600', 'UMASK_DIR': '0700'}
+
+RABBITMQ_SERVER = pathlib.Path('/usr/lib/rabbitmq/bin/rabbitmq-server')
+
+
+def _program(name):
+    found = shutil.which(name) or shutil.which(
+        name, path='/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin')
+    if not found:
+        raise errors.EnvironmentProblem(
+            f'{name} is missing', where='PATH, /usr/sbin',
+            hint='The full profile needs the packages mariadb-server and '
+                 'rabbitmq-server: "apt-get install mariadb-server '
+                 'rabbitmq-server", or use the profile "embedded"')
+    return found
+
+
+def check():
+    """Look for the programs before anything is made.
+
+    :raises EnvironmentProblem: naming what is missing.
+    """
+    for name in ('mariadbd', 'mariadb-install-db', 'mariadb'):
+        _program(name)
+    _rabbitmq_server()
+
+
+def _rabbitmq_server():
+    # /usr/sbin/rabbitmq-server wants to become the user "rabbitmq".
+    return RABBITMQ_SERVER if RABBITMQ_SERVER.exists() \
+        else pathlib.Path(_program('rabbitmq-server'))
+
+
+class MariaDB:
+    """A MariaDB server for one sandbox.
+
+    :param directory: the sandbox's folder; data go to ``mariadb/``.
+    """
+
+    def __init__(self, directory):
+        self.data = directory / 'mariadb'
+        self.socket = directory / 'mariadb.sock'
+
+    def url(self, database):
+        """SQLAlchemy URL of a database."""
+        return (f'mysql+pymysql://root@localhost/{database}'
+                f'?unix_socket={self.socket}&charset=utf8mb4')
+
+    def install(self):
+        """Make an empty data folder."""
+        processes.run(
+            [_program('mariadb-install-db'), '--no-defaults',
+             f'--datadir={self.data}', '--skip-test-db',
+             '--auth-root-authentication-method=normal',
+             f'--user={getpass.getuser()}'], timeout=120, merge=True,
+            env=os.environ | _UMASK | {
+                runmarks.MARK: str(self.data.parent)})
+
+    def program(self):
+        """The server; ready when it accepts connections."""
+        return supervision.Program(
+            'mariadb',
+            (_program('mariadbd'), '--no-defaults',
+             f'--datadir={self.data}', f'--socket={self.socket}',
+             f'--pid-file={self.data}/mariadbd.pid',
+             f'--user={getpass.getuser()}',
+             '--skip-networking', '--skip-grant-tables',
+             '--skip-name-resolve', '--max-connections=500',
+             # Thrown away with the sandbox: do not wait for the disk.
+             '--innodb-flush-log-at-trx-commit=0',
+             '--innodb-flush-method=nosync', '--innodb-log-file-size=24M',
+             '--character-set-server=utf8mb4'),
+            env=_UMASK, ready=self._accepts)
+
+    def _accepts(self):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(str(self.socket))
+            return True
+
+    def execute(self, statements):
+        """Run SQL as root.
+
+        :param statements: text, passed on standard input.
+        """
+        processes.run([_program('mariadb'), '--no-defaults',
+                       f'--socket={self.socket}', '--user=root'],
+                      stdin=statements, timeout=60)
+
+
+class RabbitMQ:
+    """A RabbitMQ broker for one sandbox."""
+
+    def __init__(self, layout, password):
+        self._layout = layout
+        self._password = password
+        self._directory = layout.directory / 'rabbitmq'
+
+    @property
+    def transport_url(self):
+        layout = self._layout
+        return (f'rabbit://sandbox:{self._password}@{layout.address}:'
+                f'{layout.port("rabbitmq")}/')
+
+    def configure(self):
+        """Write its files."""
+        layout = self._layout
+        for name in ('mnesia', 'log', 'home'):
+            (self._directory / name).mkdir(parents=True, exist_ok=True)
+        configuration.write_private(
+            self._directory / 'rabbitmq.conf',
+            f'listeners.tcp.1 = {layout.address}:{layout.port("rabbitmq")}\n'
+            'loopback_users = none\n'
+            'default_user = sandbox\n'
+            f'default_pass = {self._password}\n'
+            'log.console = true\n'
+            'log.console.level = info\n'
+            'vm_memory_high_watermark.absolute = 512MB\n'
+            'disk_free_limit.absolute = 50MB\n')
+        for name, text in (('advanced.config', '[].'),
+                           ('enabled_plugins', '[].'), ('env.conf', '')):
+            (self._directory / name).write_text(text)
+
+    def program(self):
+        """The broker; ready when it accepts connections.
+
+        Its helper epmd, which outlives it, is found by the mark in its
+        environment when the sandbox goes down. epmd listens on 127.0.0.1
+        in any case, so that its port must differ between sandboxes.
+        """
+        layout, base = self._layout, self._directory
+        address = layout.address.replace('.', ',')
+        epmd = layout.port('epmd') + int(layout.prefix.split('.')[1])
+        return supervision.Program(
+            'rabbitmq', (str(_rabbitmq_server()),), env={
+                'HOME': str(base / 'home'),
+                'RABBITMQ_NODENAME': 'sandbox@localhost',
+                'RABBITMQ_MNESIA_BASE': str(base / 'mnesia'),
+                'RABBITMQ_LOG_BASE': str(base / 'log'),
+                'RABBITMQ_CONFIG_FILE': str(base / 'rabbitmq.conf'),
+                'RABBITMQ_ADVANCED_CONFIG_FILE':
+                    str(base / 'advanced.config'),
+                'RABBITMQ_ENABLED_PLUGINS_FILE':
+                    str(base / 'enabled_plugins'),
+                'RABBITMQ_CONF_ENV_FILE': str(base / 'env.conf'),
+                'RABBITMQ_NODE_IP_ADDRESS': layout.address,
+                'RABBITMQ_NODE_PORT': str(layout.port('rabbitmq')),
+                'RABBITMQ_DIST_PORT':
+                    str(layout.port('rabbitmq-distribution')),
+                'RABBITMQ_PID_FILE': str(base / 'pid'),
+                'ERL_EPMD_ADDRESS': layout.address,
+                'ERL_EPMD_PORT': str(epmd),
+                'RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS':
+                    f'-kernel inet_dist_use_interface {{{address}}} '
+                    '+S 1:1 +sbwt none',
+            }, ready=self._accepts)
+
+    def _accepts(self):
+        address = (self._layout.address, self._layout.port('rabbitmq'))
+        with socket.create_connection(address, timeout=2):
+            return True

@@ -1,0 +1,122 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Keystone to Magnum of one sandbox: data first, then the services."""
+
+import json
+import secrets
+
+from magnum_capi_tempest.sandbox import backends
+from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox import databases
+from magnum_capi_tempest.sandbox import seed
+from magnum_capi_tempest.sandbox import services
+from magnum_capi_tempest.sandbox import snapshot
+from magnum_capi_tempest.sandbox import warmup
+
+#: Seconds until the services of a loaded machine must answer.
+PATIENCE = 180
+
+
+def new_passwords() -> dict[str, str]:
+    """Passwords for a new cloud: of its users and of its broker."""
+    return {user: secrets.token_urlsafe(18)
+            for user in ('admin', 'demo', 'service', 'broker')}
+
+
+class Cloud:
+    """The cloud of a sandbox.
+
+    :param chart: path of the chart that drivers are pointed at.
+    :param helm: path of helm.
+    """
+
+    def __init__(self, layout, profile, venv, supervisor, chart, helm):
+        self._layout = layout
+        self._profile = profile
+        self._venv = venv
+        self._supervisor = supervisor
+        self._chart = chart
+        self._helm = helm
+        self._mariadb = backends.MariaDB(layout.directory)
+        self._env = services.environment(layout, venv)
+
+    def up(self, progress):
+        """Start what does not run; ready for requests when it returns."""
+        directory = self._layout.directory
+        new = not (directory / 'seeded.json').exists()
+        if new:
+            source = snapshot.path(self._profile)
+            if not snapshot.restore(source, directory, progress):
+                self._make_data(progress)
+                snapshot.save(directory, source)
+        passwords = self._passwords()
+        broker = backends.RabbitMQ(self._layout, passwords['broker'])
+        self._configure(passwords, broker)
+        programs = [*services.base(self._layout, self._venv, self._profile),
+                    *services.magnum(self._layout, self._venv, self._profile,
+                                     self._helm)]
+        if self._profile.broker:
+            broker.configure()
+            programs.append(broker.program())
+        with progress.step('OpenStack services'):
+            self._start_database(progress)
+            if new:
+                seed.relocate(self._layout, self._venv, self._env, self._url)
+            self._supervisor.launch(programs, PATIENCE, progress)
+            warmup.first_requests(self._layout, passwords['admin'])
+
+    def _make_data(self, progress):
+        """Create and fill the databases, with the services running."""
+        layout = self._layout
+        for name in ('db', 'images/staging', 'images/tasks'):
+            (layout.directory / name).mkdir(parents=True, exist_ok=True)
+        passwords = new_passwords()
+        configuration.write_private(layout.directory / 'secrets.json',
+                                    json.dumps(passwords))
+        self._configure(
+            passwords, backends.RabbitMQ(layout, passwords['broker']))
+        if self._profile.database == 'mariadb':
+            self._mariadb.install()
+            self._start_database(progress)
+            self._mariadb.execute(''.join(
+                f'CREATE DATABASE {name};' for name in databases.NAMES))
+        databases.Databases(layout, self._venv, self._profile, self._url,
+                            passwords, self._env).create(progress)
+        base = services.base(layout, self._venv, self._profile)
+        with progress.step('First start of the services'):
+            self._supervisor.launch(base, PATIENCE, progress)
+        with progress.step('Users, images, flavors, network'):
+            seeded = seed.run(layout, self._venv, self._env, passwords)
+        self._supervisor.stop(*(p.name for p in base), 'mariadb')
+        configuration.write_private(layout.directory / 'seeded.json',
+                                    json.dumps(seeded))
+
+    def _passwords(self):
+        return json.loads(
+            (self._layout.directory / 'secrets.json').read_text())
+
+    def _configure(self, passwords, broker):
+        configuration.write_services(
+            self._layout, profile=self._profile, venv=self._venv,
+            passwords=passwords, chart=self._chart, url=self._url,
+            transport_url=broker.transport_url if self._profile.broker
+            else 'fake://')
+
+    def _url(self, database):
+        if self._profile.database == 'mariadb':
+            return self._mariadb.url(database)
+        return f'sqlite:///{self._layout.databases}/{database}.sqlite'
+
+    def _start_database(self, progress):
+        if self._profile.database == 'mariadb':
+            self._supervisor.launch([self._mariadb.program()], PATIENCE,
+                                    progress)

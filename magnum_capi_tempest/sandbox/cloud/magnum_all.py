@@ -1,0 +1,90 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Magnum's API, conductor and periodic tasks in one process, without broker.
+
+The embedded profile: the RPC between them goes through oslo.messaging's
+driver for one process ("fake://"). What each part does is what
+magnum.cmd.conductor and magnum.wsgi.api of Magnum do.
+
+usage: magnum_all.py ADDRESS PORT THREADS --config-file FILE
+"""
+
+import sys
+
+
+def immediate_transactions():
+    """Have SQLite take the write lock when a writing transaction begins.
+
+    oslo.db begins them "deferred"; one that reads and then writes fails at
+    once with "database is locked" when another has written meanwhile. SQLite
+    waits (busy timeout) when the lock is taken at the beginning.
+
+    Reading ones stay deferred: Magnum runs the query of some lists after
+    their session was closed (get_cluster_template_list of
+    magnum.db.sqlalchemy.api), and such a transaction stays open until the
+    garbage collector finds it.
+    """
+    from magnum.db.sqlalchemy import api
+    from oslo_db.sqlalchemy import enginefacade
+    import sqlalchemy
+
+    def reads():
+        # Where enginefacade keeps the mode of the block that runs.
+        contexts = getattr(api._CONTEXT, '_enginefacade_context', None)
+        current = getattr(contexts, 'current', None)
+        return current is None or current.mode is not enginefacade._WRITER
+
+    @sqlalchemy.event.listens_for(
+        sqlalchemy.engine.Engine, 'before_cursor_execute', retval=True)
+    def begin(connection, cursor, statement, parameters, context, many):
+        if statement == 'BEGIN' and not reads():
+            statement = 'BEGIN IMMEDIATE'
+        return statement, parameters
+
+
+def start_conductor():
+    """Start the RPC server and the periodic tasks, as threads."""
+    from magnum.common import rpc_service
+    from magnum.common import short_id
+    from magnum.conductor.handlers import ca_conductor
+    from magnum.conductor.handlers import cluster_conductor
+    from magnum.conductor.handlers import conductor_listener
+    from magnum.conductor.handlers import credential_conductor
+    from magnum.conductor.handlers import federation_conductor
+    from magnum.conductor.handlers import indirection_api
+    from magnum.conductor.handlers import nodegroup_conductor
+    import magnum.conf
+
+    modules = (indirection_api, cluster_conductor, conductor_listener,
+               credential_conductor, ca_conductor, federation_conductor,
+               nodegroup_conductor)
+    server = rpc_service.Service.create(
+        magnum.conf.CONF.conductor.topic, short_id.generate_id(),
+        [m.Handler() for m in modules], binary='magnum-conductor')
+    server.create_periodic_tasks()
+    server.start()
+
+
+def main():
+    address, port, threads = sys.argv[1:4]
+    sys.argv = ['magnum', *sys.argv[4:]]
+    from oslo_service import backend
+    backend.init_backend(backend.BackendType.THREADING)
+    immediate_transactions()
+    from magnum.wsgi import api
+    start_conductor()
+    import serve
+    serve.serve(api.application, address, int(port), int(threads))
+
+
+if __name__ == '__main__':
+    main()

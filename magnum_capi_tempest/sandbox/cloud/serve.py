@@ -1,0 +1,46 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Serve the WSGI application of an OpenStack service on a loopback address.
+
+Run by the Python of the cloud's own environment, which does not have this
+package: nothing of it is imported here.
+
+usage: serve.py MODULE ADDRESS PORT THREADS [ARGUMENTS OF THE SERVICE ...]
+"""
+
+import importlib
+import sys
+
+
+def serve(application, address, port, threads):
+    """Serve until the process is stopped.
+
+    Magnum's clients leave six keep-alive connections open with every
+    template that is created; with waitress's default limit of 200 Glance
+    stops answering after a while. So: more connections, closed sooner.
+    """
+    import waitress
+    waitress.serve(application, host=address, port=port, threads=threads,
+                   ident=None, connection_limit=1000, channel_timeout=5,
+                   cleanup_interval=2, asyncore_use_poll=True)
+
+
+def main():
+    module, address, port, threads = sys.argv[1:5]
+    # The modules configure themselves from sys.argv when imported.
+    sys.argv = [module, *sys.argv[5:]]
+    application = importlib.import_module(module).application
+    serve(application, address, int(port), int(threads))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,129 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Makes the empty databases of the cloud's services.
+
+Most of the cost is importing each service's code once per command, so that
+the services' chains of commands run side by side, as many as there are
+processors.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import sqlite3
+
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.sandbox import configuration
+
+_CLOUD = pathlib.Path(__file__).with_name('cloud')
+
+NAMES = ('keystone', 'glance', 'nova_api', 'nova_cell0', 'neutron', 'cinder',
+         'magnum')
+
+
+class Databases:
+    """The databases of one sandbox.
+
+    :param url: function of a database's name, its SQLAlchemy URL.
+    :param env: variables of the commands, see services.environment.
+    """
+
+    def __init__(self, layout, venv, profile, url, passwords, env):
+        self._layout = layout
+        self._bin = venv / 'bin'
+        self._profile = profile
+        self.url = url
+        self._passwords = passwords
+        self._env = env
+
+    def create(self, progress):
+        """Create all tables and Keystone's first user.
+
+        :raises CommandFailed: with the end of what the command said.
+        """
+        chains = (self._keystone, self._nova, self._neutron, self._glance,
+                  self._cinder, self._magnum)
+        workers = max(2, os.cpu_count() or 2)
+        with progress.step('Databases'), \
+                concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            futures = [pool.submit(chain) for chain in chains]
+            try:
+                for future in futures:
+                    future.result()
+            except BaseException:
+                # Nobody waits for the other chains: they take long.
+                runmarks.sweep(self._layout.directory)
+                raise
+        if self._profile.database == 'sqlite':
+            for name in NAMES:
+                path = self._layout.databases / f'{name}.sqlite'
+                # Readers do not wait for the writer, nor it for them.
+                with sqlite3.connect(path) as connection:
+                    connection.execute('PRAGMA journal_mode=WAL')
+                connection.close()
+                path.chmod(0o600)
+
+    def _run(self, program, *arguments, env=None):
+        processes.run([self._bin / program, *arguments], timeout=600,
+                      env=self._env | (env or {}), merge=True,
+                      cwd=self._layout.directory)
+
+    def _config(self, name):
+        return '--config-file', self._layout.etc / name
+
+    def _keystone(self):
+        config = self._config('keystone.conf')
+        for kind in ('fernet-keys', 'credential-keys'):
+            (self._layout.directory / 'keystone' / kind).mkdir(
+                mode=0o700, parents=True)
+        self._run('keystone-manage', *config, 'db_sync')
+        for setup in ('fernet_setup', 'credential_setup'):
+            self._run('keystone-manage', *config, setup,
+                      '--keystone-user', str(os.getuid()),
+                      '--keystone-group', str(os.getgid()))
+        url = self._layout.auth_url
+        self._run('keystone-manage', *config, 'bootstrap',
+                  '--bootstrap-region-id', configuration.REGION,
+                  *(f'--bootstrap-{kind}-url={url}'
+                    for kind in ('admin', 'public', 'internal')),
+                  env={'OS_BOOTSTRAP_PASSWORD': self._passwords['admin']})
+
+    def _glance(self):
+        self._run('glance-manage', *self._config('glance-api.conf'),
+                  'db_sync')
+
+    def _nova(self):
+        config = self._config('nova.conf')
+        self._run('nova-manage', *config, 'api_db', 'sync')
+        self._run('nova-manage', *config, 'cell_v2', 'map_cell0',
+                  '--database_connection', self.url('nova_cell0'))
+        self._run('nova-manage', *config, 'db', 'sync')
+
+    def _neutron(self):
+        config = self._config('neutron.conf')
+        if self._profile.database == 'sqlite':
+            self._run('python', _CLOUD / 'schema.py', 'neutron',
+                      self.url('neutron'))
+            self._run('neutron-db-manage', *config, 'stamp', 'heads')
+        else:
+            self._run('neutron-db-manage', *config, 'upgrade', 'heads')
+
+    def _cinder(self):
+        self._run('cinder-manage', *self._config('cinder.conf'), 'db', 'sync')
+
+    def _magnum(self):
+        config = self._config('magnum.conf')
+        if self._profile.database == 'sqlite':
+            self._run('python', _CLOUD / 'schema.py', 'magnum', *config)
+        else:
+            self._run('magnum-db-manage', *config, 'upgrade')

@@ -1,0 +1,63 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The Nova flavors of a sandbox, and what machines of a flavor do.
+
+A flavor is the one thing that every Magnum driver hands down to the machines
+of Cluster API, so that it carries the sandbox's knobs: who creates a cluster
+or a node group with ``fault.failed`` gets machines that fail, whichever the
+driver. The behaviours are read by the program ``capi``, which documents them.
+"""
+
+import dataclasses
+import typing
+
+
+@dataclasses.dataclass(frozen=True)
+class Flavor:
+    """A Nova flavor; its id is its name.
+
+    :param ram: MiB.
+    :param disk: GiB.
+    :param behaviour: what the program ``capi`` does with its machines.
+    """
+
+    name: str
+    ram: int = 4096
+    vcpus: int = 2
+    disk: int = 20
+    behaviour: typing.Mapping[str, typing.Any] = dataclasses.field(
+        default_factory=dict)
+
+
+#: "m1.tiny" is below the minimum that magnum-capi-helm accepts, on purpose.
+FLAVORS = (
+    Flavor('m1.tiny', ram=512, vcpus=1, disk=1),
+    Flavor('m1.small', ram=2048),
+    Flavor('m1.medium', ram=4096, disk=40),
+    Flavor('m1.large', ram=8192, vcpus=4, disk=80),
+    Flavor('slow.create', behaviour={'createDelay': '20s'}),
+    Flavor('slow.node', behaviour={'nodeReadyDelay': '20s'}),
+    Flavor('slow.delete', behaviour={'deleteDelay': '20s'}),
+    Flavor('slow.addons', behaviour={'addonDelay': '20s'}),
+    Flavor('fault.failed', behaviour={
+        'failure': 'No valid host was found. There are not enough hosts '
+                   'available.'}),
+    Flavor('fault.no-node', behaviour={'node': 'absent'}),
+    Flavor('fault.not-ready', behaviour={'node': 'not-ready'}),
+    Flavor('fault.addons', behaviour={'addonPhase': 'Failed'}),
+)
+
+
+def behaviours() -> dict:
+    """The document that the program ``capi`` reads (``--behaviours``)."""
+    return {'flavors': {f.name: dict(f.behaviour)
+                        for f in FLAVORS if f.behaviour}}

@@ -1,0 +1,107 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Names, addresses and files of one sandbox: the one table of both.
+
+Every sandbox has a network of 65 536 loopback addresses for itself,
+``127.x.0.0/16``: its servers listen on ``127.x.0.1``, the API servers of
+workload clusters on addresses above. Two sandboxes therefore never meet, and
+nothing listens where another machine could reach it.
+"""
+
+import dataclasses
+import pathlib
+import types
+
+from magnum_capi_tempest import management
+
+#: Offsets of the ports of the cloud from the sandbox's port base. With the
+#: default base they resemble the services' registered ports (25000, 25774).
+PORTS = types.MappingProxyType({
+    'keystone': 0,
+    'glance': 292,
+    'nova': 774,
+    'neutron': 696,
+    'cinder': 776,
+    'magnum': 511,
+    'rabbitmq': 672,
+    'rabbitmq-distribution': 673,
+    'epmd': 369,
+})
+
+DEFAULT_PORT_BASE = 25000
+
+#: Service types of the catalog and the paths of their endpoints.
+ENDPOINTS = types.MappingProxyType({
+    'identity': ('keystone', '/v3'),
+    'image': ('glance', ''),
+    'compute': ('nova', '/v2.1'),
+    'network': ('neutron', ''),
+    'block-storage': ('cinder', '/v3'),
+    'container-infra': ('magnum', '/v1'),
+})
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Where a sandbox is.
+
+    :param directory: absolute path of its state folder.
+    :param prefix: first two numbers of its network, ``127.77``.
+    :param port_base: first of its ports.
+    """
+
+    directory: pathlib.Path
+    prefix: str
+    port_base: int = DEFAULT_PORT_BASE
+
+    @property
+    def address(self) -> str:
+        """Address that all servers of the sandbox listen on."""
+        return f'{self.prefix}.0.1'
+
+    @property
+    def etc(self) -> pathlib.Path:
+        return self.directory / 'etc'
+
+    @property
+    def databases(self) -> pathlib.Path:
+        return self.directory / 'db'
+
+    @property
+    def log(self) -> pathlib.Path:
+        return self.directory / 'log'
+
+    @property
+    def management(self) -> management.Layout:
+        """Where the management cluster of this sandbox is."""
+        return management.Layout(
+            directory=self.directory / 'management', address=self.address,
+            port_base=self.port_base,
+            workload_network=f'{self.prefix}.0.0/16')
+
+    @property
+    def kubeconfig(self) -> pathlib.Path:
+        """Kubeconfig of the management cluster."""
+        return self.directory / 'management' / 'kubeconfig'
+
+    def port(self, service: str) -> int:
+        """Port of a service of :data:`PORTS`."""
+        return self.port_base + PORTS[service]
+
+    def url(self, service_type: str) -> str:
+        """Endpoint of a service type of :data:`ENDPOINTS`."""
+        service, path = ENDPOINTS[service_type]
+        return f'http://{self.address}:{self.port(service)}{path}'
+
+    @property
+    def auth_url(self) -> str:
+        return self.url('identity')

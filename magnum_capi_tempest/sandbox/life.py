@@ -1,0 +1,270 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Up, down, status: the life of a sandbox.
+
+The order of things: programs and environments that only cost time come
+first, then everything that must be taken back when it fails.
+"""
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import json
+import pathlib
+import shutil
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import management
+from magnum_capi_tempest.management import local
+from magnum_capi_tempest.management import network
+from magnum_capi_tempest import paths
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.sandbox import access
+from magnum_capi_tempest.sandbox import backends
+from magnum_capi_tempest.sandbox import cloud
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import flavors
+from magnum_capi_tempest.sandbox import layout as layouts
+from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest import supervision
+from magnum_capi_tempest import toolchain
+
+#: Free space that a running sandbox needs, in bytes.
+ROOM = 2 << 30
+
+TOOLS = (*local.TOOLS, 'helm')
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    """What a user wants of a sandbox; None: whatever it is."""
+
+    profile: str | None = None
+    chart: pathlib.Path | None = None
+    port_base: int | None = None
+
+
+def default_directory() -> pathlib.Path:
+    """Folder of the sandbox when none is named."""
+    return paths.state() / 'sandbox'
+
+
+class Sandbox:
+    """A whole cloud in one folder.
+
+    :param directory: its folder, made by :meth:`up`, removed by
+        :meth:`down`.
+    """
+
+    def __init__(self, directory=None):
+        self.directory = pathlib.Path(
+            directory or default_directory()).resolve()
+        self.supervisor = supervision.Supervisor(self.directory)
+
+    def layout(self) -> layouts.Layout:
+        """Where the running sandbox is.
+
+        :raises UsageError: there is none.
+        """
+        record = records.require_ready(self.directory)
+        return layouts.Layout(self.directory, record.prefix,
+                              record.port_base)
+
+    def passwords(self) -> dict[str, str]:
+        """Passwords of the users admin, demo and service."""
+        return json.loads((self.directory / 'secrets.json').read_text())
+
+    def up(self, wish, progress):
+        """Bring the sandbox up; on a running one, what is missing of it.
+
+        :param wish: :class:`Wish`.
+        :returns: the :class:`~..record.Record`.
+        :raises UsageError: the folder is not a sandbox's.
+        :raises MagnumCapiError: with nothing left behind, unless the
+            sandbox was up before.
+        """
+        profile = profiles.get(wish.profile or profiles.DEFAULT)
+        chart = _chart(wish.chart)
+        with records.locked(self.directory):
+            record = self._record()
+            if record and record.ready:
+                return self._again(record, wish, progress)
+            if record:
+                progress.info('An interrupted start is cleaned up')
+                self._remove()
+            self._check_room()
+            if profile.broker:
+                backends.check()
+            programs = toolchain.ensure(TOOLS, progress)
+            venv = environment.ensure(progress)
+            base = wish.port_base or layouts.DEFAULT_PORT_BASE
+            with network.allocate(_ports(base),
+                                  paths.cache() / 'networks') as net:
+                record = records.Record(profile.name, net.prefix, base,
+                                        str(chart))
+                self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self.directory.chmod(0o700)
+                records.save(self.directory, record)
+                with self._all_or_nothing(progress):
+                    self._start(record, programs, venv, net.lock, progress)
+            return records.load(self.directory)
+
+    def _again(self, record, wish, progress):
+        if wish.profile not in (None, record.profile):
+            raise errors.UsageError(
+                f'A sandbox with the profile {record.profile!r} is up',
+                where=self.directory,
+                hint='Take it down first, or name another --directory')
+        if wish.chart and str(_chart(wish.chart)) != record.chart or (
+                wish.port_base not in (None, record.port_base)):
+            raise errors.UsageError(
+                'A sandbox with another chart or other ports is up',
+                where=self.directory,
+                hint='Take it down first, or name another --directory')
+        if not self.supervisor.running():
+            progress.info('supervisord has gone: what it left is ended and '
+                          'started again with its data')
+            runmarks.sweep(self.directory)
+        programs = toolchain.ensure(TOOLS, progress)
+        venv = environment.ensure(progress)
+        lock = paths.cache() / 'networks' / f'{record.prefix}.lock'
+        self._start(record, programs, venv, lock, progress)
+        return record
+
+    def _start(self, record, programs, venv, lock, progress):
+        layout = layouts.Layout(self.directory, record.prefix,
+                                record.port_base)
+        for name in ('etc', 'db', 'log', 'home', 'tmp', 'lock',
+                     'images/staging', 'images/tasks'):
+            (self.directory / name).mkdir(mode=0o700, parents=True,
+                                          exist_ok=True)
+        self.supervisor.start()
+        plane = management.Processes(
+            layout.management, programs, flavors.behaviours(), lock)
+        above = cloud.Cloud(
+            layout, profiles.get(record.profile), venv, self.supervisor,
+            record.chart, programs['helm'])
+        # Side by side: neither needs the other until a cluster is made.
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            future = pool.submit(plane.up, self.supervisor, progress)
+            try:
+                above.up(progress)
+                future.result()
+            except BaseException:
+                # Ends what the other thread waits for.
+                if not record.ready:
+                    runmarks.sweep(self.directory)
+                raise
+        access.write(layout, self.passwords())
+        records.save(self.directory, dataclasses.replace(record, ready=True))
+
+    @contextlib.contextmanager
+    def _all_or_nothing(self, progress):
+        try:
+            yield
+        except BaseException as e:
+            if isinstance(e, Exception):
+                self._keep_logs(progress)
+            self._remove()
+            raise
+
+    def _keep_logs(self, progress):
+        # Not beside the sandbox: what is there may be the user's.
+        logs = paths.state() / 'failed' / (
+            f'{self.directory.name}-{environment.digest(str(self.directory))}')
+        with contextlib.suppress(OSError):
+            shutil.rmtree(logs, ignore_errors=True)
+            shutil.copytree(self.directory / 'log', logs)
+            progress.info(f'The logs of the failed start are in {logs}')
+
+    def down(self, progress):
+        """End everything and remove the folder; fine when there is none.
+
+        :raises UsageError: the folder is not a sandbox's.
+        """
+        with records.locked(self.directory):
+            self._record()
+            with progress.step('Sandbox down'):
+                self._remove()
+
+    def _record(self):
+        """The record, None when there is nothing in the folder.
+
+        :raises UsageError: what is there is somebody else's.
+        """
+        record = records.load(self.directory)
+        if record is None and self.directory.exists() and (
+                not self.directory.is_dir()
+                or any(self.directory.iterdir())):
+            raise errors.UsageError(
+                'This folder is not a sandbox; it is left as it is',
+                where=self.directory)
+        return record
+
+    def _remove(self):
+        self.supervisor.shutdown()
+        if self.directory.exists():
+            # The record goes last: until then it is known whose this is.
+            record = self.directory / 'sandbox.json'
+            for path in self.directory.iterdir():
+                if path == record:
+                    continue
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+            shutil.rmtree(self.directory)
+
+    def status(self) -> list[supervision.Status]:
+        """What the programs do.
+
+        :raises UsageError: there is no sandbox.
+        """
+        records.require_ready(self.directory)
+        if not self.supervisor.running():
+            return []
+        return self.supervisor.status()
+
+    def _check_room(self):
+        folder = self.directory
+        while not folder.exists():
+            folder = folder.parent
+        free = shutil.disk_usage(folder).free
+        if free < ROOM:
+            raise errors.EnvironmentProblem(
+                f'Only {free >> 20} MiB are free, {ROOM >> 20} MiB are '
+                'needed', where=folder, hint='Make room or name another '
+                'folder with --directory or MAGNUM_CAPI_STATE')
+
+
+def _ports(base):
+    if not 1024 <= base <= 64000:
+        raise errors.UsageError(
+            f'{base} is not a possible first port',
+            hint='Choose one from 1024 to 64000')
+    layout = layouts.Layout(pathlib.Path('/'), '127.0', base)
+    return sorted({*(layout.port(s) for s in layouts.PORTS if s != 'epmd'),
+                   *layout.management.ports.values()})
+
+
+def _chart(path):
+    if path is None:
+        return resources.find('charts/sandbox-cluster')
+    path = pathlib.Path(path).absolute()
+    if not (path / 'Chart.yaml').is_file():
+        raise errors.UsageError(
+            'This folder is not a Helm chart (it has no Chart.yaml)',
+            where=path, hint='Name the folder of a chart like '
+            'openstack-cluster of capi-helm-charts')
+    return path

@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Shows the logs of a sandbox."""
+
+import collections
+import time
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.sandbox import record as records
+
+
+def show(box, names, lines, follow, stream):
+    """Print the last lines of logs, each line with its program's name.
+
+    :param names: programs; none means all.
+    :param follow: go on until interrupted.
+    :raises UsageError: no sandbox, or a program that it does not have.
+    """
+    records.require_ready(box.directory)
+    known = sorted(p.stem for p in (box.directory / 'log').glob('*.log'))
+    for name in names:
+        if name not in known:
+            raise errors.UsageError(
+                f'There is no log of {name!r}',
+                hint=f'Known: {", ".join(known)}')
+    chosen = list(names) or known
+    width = max(map(len, chosen))
+    files = {n: open(box.supervisor.log(n), errors='replace')
+             for n in chosen}
+    try:
+        for name, file in files.items():
+            for line in collections.deque(file, lines):
+                print(f'{name:{width}} | {line.rstrip()}', file=stream)
+        while follow:
+            for name, file in files.items():
+                for line in file:
+                    print(f'{name:{width}} | {line.rstrip()}', file=stream,
+                          flush=True)
+            time.sleep(0.3)    # noqa: MC103  ends with Ctrl-C
+    finally:
+        for file in files.values():
+            file.close()

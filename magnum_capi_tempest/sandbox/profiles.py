@@ -1,0 +1,60 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What a sandbox can be made of: the profiles.
+
+*embedded* needs neither root nor distribution packages beyond those of every
+sandbox: SQLite, and Magnum's API and conductor in one process. *full* is as
+Magnum is deployed: MariaDB with the real migrations, RabbitMQ, and the
+conductor as a process of its own that can die alone.
+"""
+
+import dataclasses
+
+from magnum_capi_tempest import errors
+
+
+@dataclasses.dataclass(frozen=True)
+class Profile:
+    """How the cloud of a sandbox is put together.
+
+    :param database: ``sqlite`` or ``mariadb``.
+    :param broker: whether Magnum's processes talk through RabbitMQ.
+    :param threads: request threads of Keystone, Glance, Nova, Neutron and
+        Cinder. SQLite has one writer; oslo.db does not wait for it but
+        fails, so that these services get one thread each there.
+    """
+
+    name: str
+    database: str
+    broker: bool
+    threads: int
+
+
+PROFILES = {p.name: p for p in (
+    Profile('embedded', database='sqlite', broker=False, threads=1),
+    Profile('full', database='mariadb', broker=True, threads=4),
+)}
+
+DEFAULT = 'embedded'
+
+
+def get(name: str) -> Profile:
+    """The profile of that name.
+
+    :raises UsageError: there is none.
+    """
+    try:
+        return PROFILES[name]
+    except KeyError:
+        raise errors.UsageError(
+            f'Unknown profile {name!r}',
+            hint=f'Known profiles: {", ".join(PROFILES)}') from None

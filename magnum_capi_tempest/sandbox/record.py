@@ -1,0 +1,96 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What is known of a sandbox: one small file in its folder.
+
+The file is the first thing made and the last thing removed. So a folder
+without it is never ours to remove, and one with it that is not "ready" is
+from a run that was interrupted.
+"""
+
+import contextlib
+import dataclasses
+import fcntl
+import json
+import pathlib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import paths
+from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox import environment
+
+_NAME = 'sandbox.json'
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """How a sandbox was made.
+
+    :param prefix: its network, ``127.77``.
+    :param chart: path of the chart that drivers are pointed at.
+    :param ready: whether it was up once.
+    """
+
+    profile: str
+    prefix: str
+    port_base: int
+    chart: str
+    ready: bool = False
+
+
+def load(directory: pathlib.Path) -> Record | None:
+    """The record of a folder, None when it is not a sandbox's.
+
+    A record that cannot be read is one of a sandbox that is not ready.
+    """
+    try:
+        return Record(**json.loads((directory / _NAME).read_text()))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (ValueError, TypeError):
+        return Record('?', '?', 0, '?')
+
+
+def save(directory, record):
+    configuration.write_private(
+        directory / _NAME, json.dumps(dataclasses.asdict(record)) + '\n')
+
+
+def require_ready(directory) -> Record:
+    """The record of a sandbox that is up.
+
+    :raises UsageError: there is none.
+    """
+    record = load(directory)
+    if record is None or not record.ready:
+        raise errors.UsageError(
+            'There is no sandbox', where=directory,
+            hint='Start one with "magnum-capi sandbox up"')
+    return record
+
+
+@contextlib.contextmanager
+def locked(directory):
+    """One ``up`` or ``down`` at a time in a folder.
+
+    :raises UsageError: somebody else is at it.
+    """
+    folder = paths.cache() / 'locks'
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f'sandbox-{environment.digest(str(directory))}.lock'
+    with open(path, 'w') as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise errors.UsageError(
+                'Another command starts or stops this sandbox',
+                where=directory, hint='Wait until it has finished') from None
+        yield

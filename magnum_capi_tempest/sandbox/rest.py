@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Plain requests to a sandbox's services, as one of its users.
+
+For what has to see the services as they are: status codes, refusals, silence.
+Whoever just wants something done uses a client library.
+"""
+
+import requests
+
+
+class User:
+    """A user of a sandbox with a token for the project of the same name.
+
+    :param layout: where the sandbox is.
+    :param password: of the user.
+    :param name: ``demo`` (role member) or ``admin``.
+    :ivar id: of the user.
+    :raises requests.RequestException: Keystone gave no token.
+    """
+
+    def __init__(self, layout, password, name='demo', timeout=60):
+        self._layout = layout
+        self._timeout = timeout
+        self._session = requests.Session()
+        # The user's proxies and certificates are not for loopback.
+        self._session.trust_env = False
+        who = {'name': name, 'domain': {'id': 'default'}}
+        answer = self.request('identity', 'POST', 'auth/tokens', {'auth': {
+            'identity': {'methods': ['password'], 'password': {
+                'user': who | {'password': password}}},
+            'scope': {'project': who}}})
+        answer.raise_for_status()
+        self._session.headers['X-Auth-Token'] = \
+            answer.headers['X-Subject-Token']
+        self.id = answer.json()['token']['user']['id']
+
+    def request(self, kind, method, path, body=None, timeout=None):
+        """Send one request.
+
+        :param kind: service type, ``container-infra``.
+        :param path: below the service's endpoint.
+        :param body: sent as JSON.
+        :returns: the ``requests.Response``, whatever its status.
+        :raises requests.RequestException: there was no answer.
+        """
+        # Cinder answers 400 to a version of another service.
+        headers = {'OpenStack-API-Version': 'container-infra latest'} \
+            if kind == 'container-infra' else {}
+        return self._session.request(
+            method, f'{self._layout.url(kind)}/{path}', json=body,
+            headers=headers, timeout=timeout or self._timeout)

@@ -1,0 +1,102 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What a new cloud contains, and how a restored one learns where it is."""
+
+import json
+import pathlib
+import types
+
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox import flavors
+from magnum_capi_tempest.sandbox import layout as layouts
+
+_CLOUD = pathlib.Path(__file__).with_name('cloud')
+
+#: Glance images: name -> properties. Drivers read the distribution and the
+#: Kubernetes version; the machines are in memory, nothing is booted.
+IMAGES = types.MappingProxyType({
+    'ubuntu-capi': {'os_distro': 'ubuntu', 'kube_version': 'v1.34.2'},
+    'ubuntu-capi-1.35': {'os_distro': 'ubuntu', 'kube_version': 'v1.35.0'},
+    'flatcar-capi': {'os_distro': 'flatcar', 'kube_version': 'v1.34.2'},
+    'no-distro': {},
+})
+
+# A valid public key; nobody has the private one.
+_PUBLIC_KEY = ('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk0dGVzdHRlc3R0ZXN0dGVzd'
+               'HRlc3R0ZXN0dGVzdHRl demo@sandbox')
+
+
+def content(layout, passwords) -> dict:
+    """The document that cloud/seed.py reads."""
+    return {
+        'auth_url': layout.auth_url,
+        'region': configuration.REGION,
+        'passwords': passwords,
+        'endpoints': {
+            kind: (service, layout.url(kind))
+            for kind, (service, _) in layouts.ENDPOINTS.items()},
+        'images': dict(IMAGES),
+        'flavors': [{'name': f.name, 'ram': f.ram, 'vcpus': f.vcpus,
+                     'disk': f.disk} for f in flavors.FLAVORS],
+        'public_key': _PUBLIC_KEY,
+    }
+
+
+def run(layout, venv, env, passwords) -> dict:
+    """Fill the cloud, whose services except Magnum must run.
+
+    :returns: ids: ``{'images': {name: id}, 'networks': {name: id}}``.
+    """
+    out = processes.run(
+        [venv / 'bin' / 'python', _CLOUD / 'seed.py'], env=env, timeout=300,
+        stdin=json.dumps(content(layout, passwords)))
+    return json.loads(out)
+
+
+def relocation(layout, url, images) -> list:
+    """Statements that tell restored databases where they are now.
+
+    Three places know: Keystone's catalog, Nova's mapping of cell 0, and
+    Glance's locations of images.
+
+    :param url: function of a database's name, its SQLAlchemy URL.
+    :param images: folder of Glance's image files.
+    :returns: ``[[database URL, statement, parameters], ...]``.
+    """
+    statements = [
+        [url('keystone'),
+         'UPDATE endpoint SET url = :url WHERE service_id IN '
+         '(SELECT id FROM service WHERE type = :type)',
+         {'url': layout.url(kind), 'type': kind}]
+        for kind in layouts.ENDPOINTS]
+    statements.append(
+        [url('nova_api'),
+         'UPDATE cell_mappings SET database_connection = :url '
+         "WHERE uuid = '00000000-0000-0000-0000-000000000000'",
+         {'url': url('nova_cell0')}])
+    statements.append(
+        [url('glance'),
+         'UPDATE image_locations SET value = '
+         "'file://' || :folder || '/' || image_id"
+         if url('glance').startswith('sqlite') else
+         'UPDATE image_locations SET value = '
+         "CONCAT('file://', :folder, '/', image_id)",
+         {'folder': str(images)}])
+    return statements
+
+
+def relocate(layout, venv, env, url):
+    """Run :func:`relocation`."""
+    statements = relocation(layout, url, layout.directory / 'images')
+    processes.run([venv / 'bin' / 'python', _CLOUD / 'relocate.py'],
+                  env=env, timeout=60, stdin=json.dumps(statements))

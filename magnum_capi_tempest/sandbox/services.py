@@ -1,0 +1,134 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The cloud's programs: what runs, with which files, ready when.
+
+How each WSGI module finds its configuration was read from the modules
+(keystone.wsgi.api and so on): each has its own way.
+"""
+
+import contextlib
+import http.client
+import pathlib
+
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest import supervision
+
+_CLOUD = pathlib.Path(__file__).with_name('cloud')
+
+#: The services in front of Magnum.
+BASE = ('keystone', 'glance', 'nova', 'neutron', 'cinder')
+
+
+def answers(address, port, path='/'):
+    """A readiness probe: the server answers, and not with a 5xx.
+
+    :returns: function without arguments; it may raise OSError.
+    """
+    def probe():
+        connection = http.client.HTTPConnection(address, port, timeout=5)
+        try:
+            connection.request('GET', path)
+            return connection.getresponse().status < 500
+        except http.client.HTTPException:
+            return False
+        finally:
+            connection.close()
+    return probe
+
+
+def environment(layout, venv, programs=None):
+    """Variables of every program of the cloud: nothing of the user's.
+
+    :param programs: folders with outside programs, first in PATH.
+    """
+    folders = [venv / 'bin', *(programs or ()), '/usr/sbin', '/usr/bin',
+               '/sbin', '/bin']
+    return {runmarks.MARK: str(layout.directory),
+            'PATH': ':'.join(map(str, folders)),
+            'HOME': str(layout.directory / 'home'),
+            'TMPDIR': str(layout.directory / 'tmp'),
+            'PYTHONWARNINGS': 'ignore'}
+
+
+def _wsgi(name, module, layout, venv, profile, *arguments, threads=None,
+          path='/', **env):
+    return supervision.Program(
+        name=name,
+        argv=(str(venv / 'bin' / 'python'), str(_CLOUD / 'serve.py'), module,
+              layout.address, str(layout.port(name)),
+              str(threads or profile.threads), *map(str, arguments)),
+        env=environment(layout, venv) | {k: str(v) for k, v in env.items()},
+        ready=answers(layout.address, layout.port(name), path))
+
+
+def base(layout, venv, profile):
+    """Programs of :data:`BASE`."""
+    etc = layout.etc
+    return [
+        _wsgi('keystone', 'keystone.wsgi.api', layout, venv, profile,
+              path='/v3', OS_KEYSTONE_CONFIG_FILES=etc / 'keystone.conf'),
+        _wsgi('glance', 'glance.wsgi.api', layout, venv, profile,
+              path='/versions', OS_GLANCE_CONFIG_DIR=etc),
+        # Nova takes the first file for the paste configuration.
+        _wsgi('nova', 'nova.wsgi.osapi_compute', layout, venv, profile,
+              OS_NOVA_CONFIG_DIR=etc, OS_NOVA_CONFIG_FILES=';'.join(
+                  (str(venv / 'etc/nova/api-paste.ini'), 'nova.conf'))),
+        _wsgi('neutron', 'neutron.wsgi.api', layout, venv, profile,
+              OS_NEUTRON_CONFIG_DIR=etc,
+              OS_NEUTRON_CONFIG_FILES='neutron.conf'),
+        _wsgi('cinder', 'cinder.wsgi.api', layout, venv, profile,
+              '--config-file', etc / 'cinder.conf'),
+    ]
+
+
+def magnum(layout, venv, profile, helm):
+    """Programs of Magnum.
+
+    :param helm: path of helm, which drivers look for in PATH.
+    """
+    config = ('--config-file', str(layout.etc / 'magnum.conf'))
+    env = environment(layout, venv, [helm.parent])
+    probe = answers(layout.address, layout.port('magnum'))
+    listen = (layout.address, str(layout.port('magnum')), '8')
+    python = str(venv / 'bin' / 'python')
+    if not profile.broker:
+        return [supervision.Program(
+            'magnum', (python, str(_CLOUD / 'magnum_all.py'), *listen,
+                       *config), env=env, ready=probe)]
+    return [
+        supervision.Program(
+            'magnum', (python, str(_CLOUD / 'serve.py'), 'magnum.wsgi.api',
+                       *listen, *config),
+            env=env, ready=probe),
+        supervision.Program(
+            'magnum-conductor',
+            (str(venv / 'bin' / 'magnum-conductor'), *config),
+            env=env, after=('rabbitmq',), ready=_consumes(
+                (layout.address, layout.port('rabbitmq')))),
+    ]
+
+
+def _consumes(broker):
+    """A probe: a conductor process is connected to the broker.
+
+    It has no port of its own; what is cast before it listens is lost.
+    """
+    def probe():
+        import psutil
+        for process in psutil.process_iter(['cmdline']):
+            if 'magnum-conductor' in ' '.join(process.info['cmdline'] or ()):
+                with contextlib.suppress(psutil.Error):
+                    if any(c.raddr == broker
+                           for c in process.net_connections('tcp')):
+                        return True
+        return False
+    return probe

@@ -1,0 +1,104 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Seeded data of a cloud, kept in the cache: a restart takes a copy of it.
+
+A snapshot is a tar file of the data folders, named by everything that its
+content depends on. One that cannot be read is thrown away and made again.
+"""
+
+import errno
+import os
+import pathlib
+import shutil
+import tarfile
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import paths
+from magnum_capi_tempest.sandbox import environment
+
+#: Folders and files of a sandbox that a snapshot has, when they exist.
+MEMBERS = ('db', 'mariadb', 'keystone', 'images', 'secrets.json',
+           'seeded.json')
+
+_HERE = pathlib.Path(__file__).parent
+
+
+def path(profile) -> pathlib.Path:
+    """Where the snapshot of a profile is, or would be."""
+    sources = sorted([*(_HERE / 'cloud').glob('*.py'),
+                      *(_HERE / 'templates').glob('*.j2'),
+                      *(_HERE / f'{n}.py' for n in (
+                          'seed', 'flavors', 'databases', 'backends'))])
+    key = environment.digest(environment.key(), profile, *sources)
+    return paths.cache() / 'snapshots' / f'{profile.name}-{key}.tar'
+
+
+def save(directory, target):
+    """Pack the data of a stopped cloud; older ones of its kind go away."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = target.with_name(f'.{target.name}.{os.getpid()}')
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT, 0o600)
+        with open(descriptor, 'wb') as f, tarfile.open(
+                fileobj=f, mode='w') as tar:
+            for name in MEMBERS:
+                if (directory / name).exists():
+                    tar.add(directory / name, name)
+        temporary.rename(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    kind = target.name.rsplit('-', 1)[0]
+    for old in target.parent.glob(f'{kind}-*.tar'):
+        if old != target:
+            old.unlink(missing_ok=True)
+
+
+def restore(source, directory, progress) -> bool:
+    """Unpack a snapshot.
+
+    :returns: whether there was one; a broken one counts as none.
+    :raises EnvironmentProblem: no space.
+    """
+    if not source.exists():
+        return False
+    try:
+        with tarfile.open(source, 'r:') as tar:
+            tar.extractall(directory, filter=_mine)
+        # The last member: tarfile takes one that ends between two for whole.
+        if not (directory / MEMBERS[-1]).exists():
+            raise tarfile.ReadError('its end is missing')
+    except (tarfile.TarError, OSError, EOFError) as e:
+        if getattr(e, 'errno', None) == errno.ENOSPC:
+            raise errors.EnvironmentProblem(
+                'No space left to unpack the snapshot', where=directory,
+                hint='Make room or name another folder with --directory '
+                     'or MAGNUM_CAPI_STATE') from e
+        progress.info(f'The snapshot {source} cannot be used ({e}): '
+                      'it is made again')
+        source.unlink(missing_ok=True)
+        _remove_members(directory)
+        return False
+    return True
+
+
+def _remove_members(directory):
+    for name in MEMBERS:
+        shutil.rmtree(directory / name, ignore_errors=True)
+        if (directory / name).is_file():
+            (directory / name).unlink()
+
+
+def _mine(member, folder):
+    """tarfile.data_filter, but keep the modes: keys are 0600."""
+    mode = member.mode
+    member = tarfile.data_filter(member, folder)
+    return member.replace(mode=mode & 0o700, deep=False)

@@ -1,0 +1,128 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Runs ``tempest run`` against a sandbox.
+
+Tempest runs from the environment that this package is installed in. It gets
+a workspace in the sandbox's folder; the results go where they survive it.
+"""
+
+import dataclasses
+import importlib.util
+import os
+import pathlib
+import sys
+import sysconfig
+import time
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import paths
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.sandbox import access
+from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox import record as records
+
+#: What of magnum-tempest-plugin can run here: its tests marked "slow" want
+#: pods on the workload cluster, and ten minutes of sleep.
+THIRD_PARTY = r'^(?!.*\[.*\bslow\b.*\])magnum_tempest_plugin\.tests\.api'
+
+DEFAULT = 'magnum_capi'
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """What to run.
+
+    :param arguments: more arguments for ``tempest run``.
+    :param results: folder of the results, a new one by default.
+    """
+
+    regex: str | None = None
+    driver: str | None = None
+    third_party: bool = False
+    concurrency: int = 2
+    arguments: tuple[str, ...] = ()
+    results: pathlib.Path | None = None
+
+
+def prepare(box, order) -> pathlib.Path:
+    """Make the workspace, with tempest.conf; returns its folder."""
+    layout = box.layout()
+    workspace = box.directory / 'tempest'
+    (workspace / 'etc').mkdir(parents=True, exist_ok=True)
+    (workspace / 'lock').mkdir(exist_ok=True)
+    configuration.write_private(
+        workspace / 'etc' / 'tempest.conf', access.tempest_config(
+            layout, box.passwords(), order.driver, order.third_party))
+    library = sysconfig.get_path('purelib')
+    # As "tempest init" does; the tests of a class share their resources.
+    (workspace / '.stestr.conf').write_text(
+        '[DEFAULT]\n'
+        f'test_path={library}/tempest/test_discover\n'
+        f'top_dir={library}\n'
+        r'group_regex=([^\.]*\.)*' '\n')
+    return workspace
+
+
+def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
+    """Run the tests; what Tempest says goes to the terminal.
+
+    :returns: the recorded subunit stream, and facts for a report. The
+        folder of the stream is for the reports.
+    :raises EnvironmentProblem: Tempest is not installed.
+    :raises MagnumCapiError: it did not run any test.
+    """
+    record = records.require_ready(box.directory)
+    if order.third_party and not importlib.util.find_spec(
+            'magnum_tempest_plugin'):
+        raise errors.EnvironmentProblem(
+            'magnum-tempest-plugin is not installed', where=sys.prefix,
+            hint='Install magnum-capi-tempest[third_party]')
+    workspace = prepare(box, order)
+    regex = order.regex or (THIRD_PARTY if order.third_party else DEFAULT)
+    command = [_beside('tempest'), 'run', '--regex', regex, '--concurrency',
+               str(order.concurrency), *order.arguments]
+    # The cloud of the user's shell is not meant, and no proxy is needed.
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith('OS_') and 'proxy' not in k.lower()}
+    env['TEMPEST_CONFIG_DIR'] = str(workspace / 'etc')
+    # The kubernetes client writes keys into temporary files; they go away
+    # with the sandbox, also when the run is killed.
+    env['TMPDIR'] = str(box.directory / 'tmp')
+    begin = time.time()
+    processes.attached(command, cwd=workspace, env=env)
+    newest = workspace / '.stestr' / 'next-stream'
+    if not newest.exists() or newest.stat().st_mtime < begin - 1:
+        raise errors.MagnumCapiError(
+            'Tempest did not run any test',
+            where=' '.join(map(str, command)), hint='See its message above')
+    results = order.results or paths.state() / 'results' / time.strftime(
+        '%Y%m%dT%H%M%S', time.gmtime(begin))
+    results.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stream = results.absolute() / 'run.subunit'
+    # The repository's own files are of version 1 of the protocol.
+    stream.write_bytes(processes.run(
+        [_beside('stestr'), 'last', '--subunit'], cwd=workspace,
+        timeout=120, binary=True))
+    return stream, {
+        'profile': record.profile,
+        'driver': order.driver or "Magnum's choice",
+        'tests': regex,
+    }
+
+
+def _beside(name):
+    path = pathlib.Path(sys.executable).with_name(name)
+    if not path.exists():
+        raise errors.EnvironmentProblem(
+            f'{name} is not installed beside this program', where=path,
+            hint='Install magnum-capi-tempest[tempest,sandbox]')
+    return path

@@ -1,0 +1,58 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The first request to each service: proof that it works, and a warm-up.
+
+Keystone's middleware and the policies are loaded by a service's first
+request, which is slow; and Neutron with several threads may find nothing in
+the second one that comes meanwhile. Whoever uses the sandbox shall not be
+the first.
+"""
+
+import concurrent.futures
+
+import requests
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.sandbox import rest
+
+#: One harmless list per service type.
+LISTS = {
+    'identity': 'projects',
+    'image': 'v2/images',
+    'compute': 'flavors',
+    'network': 'v2.0/networks',
+    'block-storage': 'types',
+    'container-infra': 'clustertemplates',
+}
+
+
+def first_requests(layout, password):
+    """Ask every service for a list, as the administrator.
+
+    :param password: of the user admin.
+    :raises EnvironmentProblem: a service does not answer as it should.
+    """
+    try:
+        admin = rest.User(layout, password, 'admin')
+
+        def ask(kind):
+            admin.request(kind, 'GET', LISTS[kind]).raise_for_status()
+
+        with concurrent.futures.ThreadPoolExecutor(len(LISTS)) as pool:
+            list(pool.map(ask, LISTS))
+    except requests.RequestException as e:
+        text = e.response.text[:300] if e.response is not None else ''
+        raise errors.EnvironmentProblem(
+            'A service of the sandbox does not work',
+            where=e.request.url if e.request else layout.auth_url,
+            last_seen=f'{e} {text}'.strip(),
+            hint='Its log has more: magnum-capi sandbox logs') from e

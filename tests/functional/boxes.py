@@ -1,0 +1,170 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Sandboxes for tests: the real command, in folders of their own.
+
+Everything is done by ``magnum-capi sandbox`` as a program, because signals,
+exit codes and what is left behind are what these tests look at. The ports
+are not the default ones: a developer's own sandbox may run meanwhile.
+"""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import unittest
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.sandbox import life
+from magnum_capi_tempest import waiting
+
+PORT_BASE = 23000
+
+#: For tests that take minutes.
+LONG = unittest.skipUnless(
+    os.environ.get('MAGNUM_CAPI_LONG'), 'MAGNUM_CAPI_LONG is not set')
+
+_COMMAND = [sys.executable, '-m', 'magnum_capi_tempest.cli.main', 'sandbox']
+
+
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    """What a command left: its exit code and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def complaints(self):
+        """Lines of standard error that are no progress."""
+        return [line for line in self.err.splitlines()
+                if not line.startswith('[')]
+
+
+class Box(fixtures.Fixture):
+    """A folder for a sandbox; it is taken down at the end.
+
+    :param port_base: first of its ports.
+    :param cache: folder of the cache, the user's (warm) one by default.
+    """
+
+    def __init__(self, port_base=PORT_BASE, cache=None):
+        super().__init__()
+        self.port_base = port_base
+        self.cache = cache
+
+    def _setUp(self):
+        self.base = pathlib.Path(self.useFixture(
+            fixtures.TempDir(rootdir='/tmp')).path).resolve()
+        for name in ('tmp', 'state'):
+            (self.base / name).mkdir()
+        self.addCleanup(self.down)
+        self.directory = self.base / 'box'
+        self.sandbox = life.Sandbox(self.directory)
+        self.env = {k: v for k, v in os.environ.items()
+                    if not k.startswith('OS_')} | {
+            'TMPDIR': str(self.base / 'tmp'),
+            'MAGNUM_CAPI_STATE': str(self.base / 'state')}
+        if self.cache:
+            self.env['MAGNUM_CAPI_CACHE'] = str(self.cache)
+
+    def start(self, verb, *arguments, **kwargs):
+        """Start a command; returns its Popen."""
+        return subprocess.Popen(
+            [*_COMMAND, verb, '--directory', str(self.directory),
+             *arguments], env=self.env, text=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
+
+    def call(self, verb, *arguments, timeout=240):
+        """Run a command to its end; returns :class:`Ended`."""
+        with self.start(verb, *arguments) as process:
+            try:
+                out, err = process.communicate(timeout=timeout)
+            except BaseException:
+                process.kill()
+                raise
+        return Ended(process.returncode, out, err)
+
+    def up(self, *arguments):
+        return self.call('up', '--port-base', str(self.port_base),
+                         *arguments)
+
+    def down(self):
+        return self.call('down')
+
+    def pids(self):
+        """Process ids of the programs, by name."""
+        return {s.name: s.pid for s in self.sandbox.status()}
+
+    def kill(self, program):
+        """Kill a program as the kernel would for want of memory."""
+        pid = self.pids()[program]
+        os.kill(pid, signal.SIGKILL)
+        waiting.wait_for(
+            lambda: self._state(pid), done=lambda s: s in (None, 'Z', 'X'),
+            timeout=10, what=f'{program} to be gone')
+
+    def _state(self, pid):
+        with contextlib.suppress(OSError):
+            stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
+            return stat.rpartition(')')[2].split()[0]
+
+    def processes(self):
+        """Process ids of everything that belongs to the sandbox."""
+        return runmarks.marked(self.directory)
+
+    def left(self):
+        """What there is of it, which must be nothing after a down."""
+        files = [str(p.relative_to(self.base)) for p in self.base.rglob('*')
+                 if p not in (self.base / 'tmp', self.base / 'state')]
+        return sorted(files) + self.processes()
+
+
+class TestCase(testtools.TestCase):
+    """Attaches what commands printed to a failure."""
+
+    def box(self, **kwargs):
+        return self.useFixture(Box(**kwargs))
+
+    def assert_done(self, ended, code=0):
+        """The command ended with this code; its output is in the failure."""
+        self.addDetail('command', testtools.content.text_content(
+            f'{ended.out}\n{ended.err}'))
+        self.assertEqual(code, ended.code, ended.err[-3000:])
+
+    def assert_one_line(self, code, ended):
+        """An error is one line and no trace; returns the line."""
+        self.assert_done(ended, code)
+        self.assertEqual(1, len(ended.complaints), ended.err)
+        self.assertTrue(ended.complaints[0].startswith('magnum-capi: '))
+        return ended.complaints[0]
+
+    def assert_nothing_left(self, box):
+        self.assertEqual([], box.left())
+
+
+def shared(cls, *arguments, **kwargs):
+    """Bring up one sandbox for all tests of a class, for ``setUpClass``."""
+    box = Box(**kwargs)
+    box.setUp()
+    cls.addClassCleanup(box.cleanUp)
+    ended = box.up(*arguments)
+    if ended.code:
+        raise AssertionError(ended.err)
+    return box

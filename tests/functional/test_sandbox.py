@@ -1,0 +1,169 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A sandbox of the embedded profile: what it offers, and its repairs."""
+
+import contextlib
+import json
+
+from testtools import content
+from testtools import matchers
+
+from magnum_capi_tempest.management import listeners
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.sandbox import layout as layouts
+from magnum_capi_tempest.sandbox import services
+from tests.functional import boxes
+
+#: The goal of the project is 2 GiB; the rest is for other kernels.
+MOST_MEMORY = 2.3 * 2**30
+
+
+def udp_sockets(pids):
+    """Local addresses of the UDP sockets of these processes."""
+    inodes = set().union(*map(listeners.sockets, pids))
+    found = []
+    for name in ('udp', 'udp6'):
+        with open(f'/proc/net/{name}') as f:
+            lines = [line.split() for line in f][1:]
+        found += [line[1] for line in lines if int(line[9]) in inodes]
+    return found
+
+
+class RunningTest(boxes.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.one = boxes.shared(cls)
+
+    def openstack(self, *arguments):
+        """Run the OpenStack client in a shell that has evaluated env."""
+        ended = self.one.call('env')
+        self.assert_done(ended)
+        return processes.run(
+            ['bash', '-euc', 'eval "$1"; shift; "$SANDBOX_OPENSTACK" "$@"',
+             'bash', ended.out, *arguments], env=self.one.env, timeout=120)
+
+    def listed(self, *arguments):
+        """What a "list" shows: dicts by column."""
+        return json.loads(self.openstack(
+            *arguments, 'list', '--format', 'json'))
+
+    def test_every_program_runs(self):
+        ended = self.one.call('status', '-f', 'json')
+        self.assert_done(ended)
+        rows = {row.pop('Program'): row for row in json.loads(ended.out)}
+        total = rows.pop('total')
+        self.assertEqual(
+            {*services.BASE, 'magnum', 'etcd', 'kube-apiserver',
+             'kube-controller-manager', 'capi', 'supervisord'}, set(rows))
+        self.assertEqual({'RUNNING'}, {r['State'] for r in rows.values()})
+        self.assertThat(total['RSS MiB'] * 2**20,
+                        matchers.LessThan(MOST_MEMORY))
+
+    def test_second_up_changes_nothing(self):
+        before = self.one.pids()
+        self.assert_done(self.one.up())
+        self.assertEqual(before, self.one.pids())
+
+    def test_every_service_answers(self):
+        layout = self.one.sandbox.layout()
+        for service in (*services.BASE, 'magnum'):
+            with self.subTest(service):
+                self.assertTrue(services.answers(
+                    layout.address, layout.port(service))())
+
+    def test_env_selects_the_sandbox_in_a_shell(self):
+        self.assertEqual(set(layouts.ENDPOINTS), {
+            row['Type'] for row in self.listed('catalog')})
+
+    def test_magnum_answers_the_user(self):
+        self.assertEqual([], self.listed('coe', 'cluster', 'template'))
+
+    def test_logs(self):
+        ended = self.one.call('logs', '--lines', '1', 'magnum', 'etcd')
+        self.assert_done(ended)
+        self.assertEqual({'magnum', 'etcd'}, {
+            line.split(' | ')[0].strip() for line in ended.out.splitlines()})
+
+    def test_nothing_listens_where_others_could_reach_it(self):
+        pids = self.one.processes()
+        found = listeners.of_processes(pids)
+        self.addDetail('listeners', content.text_content(str(found)))
+        layout = self.one.sandbox.layout()
+        self.assertThat(
+            {f.port for f in found}, matchers.ContainsAll([
+                layout.port('magnum'), layout.port('keystone'),
+                *layout.management.ports.values()]))
+        self.assertEqual([], [
+            f for f in found if f.address != layout.address])
+        self.assertEqual([], udp_sockets(pids))
+
+    def test_killed_service_is_started_again(self):
+        before = self.one.pids()
+        self.one.kill('glance')
+        self.assert_done(self.one.call('status'), 1)
+        self.assert_done(self.one.up())
+        after = self.one.pids()
+        self.assertNotEqual(before.pop('glance'), after.pop('glance'))
+        self.assertEqual(before, after)
+
+    def test_data_survive_the_death_of_supervisord(self):
+        self.openstack('coe', 'cluster', 'template', 'create', 'kept',
+                       '--image', 'ubuntu-capi', '--coe', 'kubernetes',
+                       '--flavor', 'm1.small', '--master-flavor', 'm1.small',
+                       '--external-network', 'public')
+        self.addCleanup(self.openstack, 'coe', 'cluster', 'template',
+                        'delete', 'kept')
+        before = self.one.pids()
+        self.one.kill('supervisord')
+        self.assert_done(self.one.call('status'), 1)
+        self.assert_done(self.one.up())
+        self.assertEqual(['kept'], [
+            row['name']
+            for row in self.listed('coe', 'cluster', 'template')])
+        self.assertEqual(set(before), set(self.one.pids()))
+        self.assertEqual(set(), set(before.values())
+                         & set(self.one.processes()))
+
+    def test_another_one_beside_it(self):
+        two = self.box()
+        self.assert_done(two.up())
+        layouts_of_both = [b.sandbox.layout() for b in (self.one, two)]
+        self.assertEqual(2, len({x.prefix for x in layouts_of_both}))
+
+        self.assert_done(two.down())
+
+        self.assert_nothing_left(two)
+        self.assert_done(self.one.call('status'))
+        first = layouts_of_both[0]
+        self.assertTrue(services.answers(
+            first.address, first.port('magnum'))())
+
+
+class DownTest(boxes.TestCase):
+
+    def test_nothing_is_left(self):
+        box = self.box()
+        self.assert_done(box.up())
+        pids = box.processes()
+        found = listeners.of_processes(pids)
+
+        self.assert_done(box.down())
+
+        self.assert_nothing_left(box)
+        for f in found:
+            with contextlib.suppress(ConnectionRefusedError):
+                services.answers(f.address, f.port)()
+                self.fail(f'Somebody listens on {f}')
+        self.assert_done(box.down())

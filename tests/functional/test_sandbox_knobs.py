@@ -1,0 +1,136 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Delays and faults, asked for through Magnum by choosing a flavor.
+
+All clusters are made at once, so that the tests wait for one of them and find
+the others done.
+"""
+
+import datetime
+import json
+
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.sandbox import rest
+from magnum_capi_tempest import waiting
+from tests.functional import boxes
+
+PATIENCE = 60
+
+#: Name of the cluster -> what of its template or itself is not as usual.
+CLUSTERS = {
+    'failed-workers': {'flavor_id': 'fault.failed'},
+    'failed-addons': {'master_flavor_id': 'fault.addons'},
+    'slow-machines': {'flavor_id': 'slow.create'},
+    'without-network': {'network_driver': 'flannel'},
+}
+
+CLUSTER_LABEL = 'cluster.x-k8s.io/cluster-name'
+
+
+def seconds(created, condition):
+    """From a creation to a condition's last change."""
+    return (datetime.datetime.fromisoformat(condition['lastTransitionTime'])
+            - datetime.datetime.fromisoformat(created)).total_seconds()
+
+
+class KnobsTest(boxes.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.box_ = boxes.shared(cls)
+        cls.sandbox = cls.box_.sandbox
+        cls.user = rest.User(cls.sandbox.layout(),
+                             cls.sandbox.passwords()['demo'])
+        cls.management = capi.ManagementCluster(
+            str(cls.sandbox.layout().kubeconfig))
+        seeded = json.loads(
+            (cls.sandbox.directory / 'seeded.json').read_text())
+        cls.ids = {name: cls.make(name, seeded, change)
+                   for name, change in CLUSTERS.items()}
+
+    @classmethod
+    def make(cls, name, seeded, change):
+        template = cls.post('clustertemplates', {
+            'name': name, 'coe': 'kubernetes', 'network_driver': 'calico',
+            'image_id': seeded['images']['ubuntu-capi'],
+            'external_network_id': seeded['networks']['public'],
+            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
+            **change})
+        return cls.post('clusters', {
+            'name': name, 'cluster_template_id': template, 'node_count': 1,
+            'keypair': 'demo', 'master_count': 1})
+
+    @classmethod
+    def post(cls, path, body):
+        answer = cls.user.request('container-infra', 'POST', path, body)
+        answer.raise_for_status()
+        return answer.json()['uuid']
+
+    def cluster(self, name):
+        answer = self.user.request('container-infra', 'GET',
+                                   f'clusters/{self.ids[name]}')
+        return answer.json() if answer.ok else {}
+
+    def wait(self, name, done, what):
+        return waiting.wait_for(
+            lambda: self.cluster(name), done=done, timeout=PATIENCE,
+            what=f'{name} to be {what}',
+            describe=lambda c: f'{c.get("status")} {c.get("status_reason")}')
+
+    def conditions(self, name):
+        """What Cluster API complains about, as one text."""
+        # Microversion 1.13 renamed the field.
+        stack = self.cluster(name).get('cluster_id')
+        return '\n'.join(map(str, self.management.conditions(stack))) \
+            if stack else ''
+
+    def wait_condition(self, name, text):
+        waiting.wait_for(
+            lambda: self.conditions(name), done=lambda c: text in c,
+            timeout=PATIENCE, what=f'{text!r} in the conditions of {name}',
+            describe=str)
+
+    def test_failed_machine_says_why(self):
+        self.wait_condition('failed-workers', 'No valid host was found')
+
+    def test_failed_addons_fail_the_cluster(self):
+        self.wait('failed-addons', lambda c: c.get('status') ==
+                  'CREATE_FAILED', 'CREATE_FAILED')
+
+    def test_slow_machine_takes_its_time(self):
+        self.wait('slow-machines', lambda c: c.get('status') ==
+                  'CREATE_COMPLETE', 'CREATE_COMPLETE')
+        waiting.wait_for(
+            self.building_times, done=lambda times: any(
+                seconds >= 20 for seconds in times), timeout=PATIENCE,
+            what='a machine that was built for 20 s')
+
+    def building_times(self):
+        """Seconds for which the machines of "slow-machines" were built."""
+        stack = self.cluster('slow-machines')['cluster_id']
+        reader = kube.Reader(str(self.sandbox.layout().kubeconfig))
+        machines = reader.custom(
+            'infrastructure.cluster.x-k8s.io', 'v1beta1',
+            'openstackmachines')
+        return [seconds(m['metadata']['creationTimestamp'], c)
+                for m in machines
+                if m['metadata']['labels'][CLUSTER_LABEL] == stack
+                for c in m.get('status', {}).get('conditions', ())
+                if c['type'] == 'InstanceReady' and c['status'] == 'True']
+
+    def test_without_a_network_no_node_is_ready(self):
+        self.wait_condition('without-network',
+                            'container runtime network not ready')
+        self.assertEqual('CREATE_IN_PROGRESS',
+                         self.cluster('without-network')['status'])

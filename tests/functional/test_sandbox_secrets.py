@@ -1,0 +1,142 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Who can read what a sandbox keeps to itself, and who can reach it.
+
+After the life of a cluster, which has made tokens, application credentials
+and keys. With MAGNUM_CAPI_LONG=1 also in the profile "full".
+"""
+
+import pathlib
+import re
+
+from testtools import matchers
+
+from magnum_capi_tempest.management import listeners
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.sandbox import layout as layouts
+from tests.functional import boxes
+
+#: A token of Keystone (fernet): version 0x80 and a date of our time.
+_TOKEN = re.compile(rb'gAAAAA[\w-]{60,}')
+_PRIVATE_KEY = re.compile(rb'-----BEGIN [A-Z ]*PRIVATE KEY-----')
+
+
+class EmbeddedTest(boxes.TestCase):
+
+    profile = 'embedded'
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.one = boxes.shared(cls, '--profile', cls.profile)
+        cls.make_a_cluster()
+        cls.secrets = {
+            v.encode() for v in cls.one.sandbox.passwords().values()}
+        for key in cls.one.directory.glob('management/pki/*.key'):
+            cls.secrets.add(key.read_bytes().splitlines()[1])
+
+    @classmethod
+    def make_a_cluster(cls):
+        exports = cls.one.call('env').out
+        script = '''
+            eval "$1"
+            openstack="$SANDBOX_OPENSTACK"
+            "$openstack" coe cluster template create secrets \
+                --image ubuntu-capi --coe kubernetes \
+                --external-network public --network-driver calico \
+                --flavor m1.small --master-flavor m1.small
+            "$openstack" coe cluster create secrets \
+                --cluster-template secrets --keypair demo
+            for i in $(seq 120); do
+                state=$("$openstack" coe cluster show secrets \
+                        --column status --format value)
+                case $state in
+                    CREATE_COMPLETE) break;;
+                    CREATE_FAILED) exit 1;;
+                esac
+            done
+            "$openstack" coe cluster config secrets --dir "$TMPDIR"
+            rm "$TMPDIR"/*
+            test "$state" = CREATE_COMPLETE
+            '''
+        processes.run(['bash', '-euc', script, 'bash', exports],
+                      env=cls.one.env, timeout=300)
+
+    def files(self):
+        return [p for p in self.one.directory.rglob('*')
+                if p.is_file() and not p.is_symlink()]
+
+    def holds(self, data):
+        """What of a text is secret."""
+        found = [s for s in self.secrets if s in data]
+        return found + _TOKEN.findall(data) + _PRIVATE_KEY.findall(data)
+
+    def test_there_are_secrets_to_look_for(self):
+        self.assertThat(len(self.secrets), matchers.GreaterThan(8))
+        self.assertNotEqual([], [
+            p for p in self.files() if self.holds(p.read_bytes())])
+
+    def test_logs(self):
+        logs = [p for p in self.files() if p.suffix == '.log']
+        self.assertThat(len(logs), matchers.GreaterThan(8))
+        self.assertEqual({}, {
+            p.name: found for p in logs
+            if (found := self.holds(p.read_bytes()))})
+
+    def test_command_lines(self):
+        found = {}
+        for pid in self.one.processes():
+            line = pathlib.Path(f'/proc/{pid}/cmdline').read_bytes()
+            if self.holds(line):
+                found[pid] = line
+        self.assertEqual({}, found)
+
+    def test_files_that_hold_them_are_private(self):
+        self.assertEqual([], sorted(
+            str(p) for p in self.files()
+            if p.stat().st_mode & 0o077 and self.holds(p.read_bytes())))
+
+    def test_databases_are_private(self):
+        for name in ('db', 'mariadb', 'keystone', 'management/etcd'):
+            for path in (self.one.directory / name).rglob('*'):
+                # The one exception holds a version number.
+                if path.is_file() and path.name != 'mysql_upgrade_info':
+                    self.assertEqual(0, path.stat().st_mode & 0o077, path)
+
+    def test_nobody_else_enters(self):
+        self.assertEqual(
+            0o700, self.one.directory.stat().st_mode & 0o777)
+
+
+@boxes.LONG
+class FullTest(EmbeddedTest):
+
+    profile = 'full'
+
+    def test_only_epmd_listens_on_the_common_address(self):
+        """It does so in any case; the others are on the sandbox's own."""
+        layout = self.one.sandbox.layout()
+        found = listeners.of_processes(self.one.processes())
+        epmd = layout.port('epmd') + int(layout.prefix.split('.')[1])
+        self.assertThat(
+            [f.port for f in found], matchers.Contains(
+                layouts.PORTS['rabbitmq'] + layout.port_base))
+        self.assertEqual([], [
+            f for f in found if not f.address.startswith(layout.prefix)
+            and f.port != epmd])
+        self.assertEqual([], [f for f in found if not f.loopback])
+
+    def test_every_program_runs(self):
+        self.assertThat(self.one.pids(), matchers.ContainsDict({
+            name: matchers.Not(matchers.Is(None)) for name in (
+                'mariadb', 'rabbitmq', 'magnum', 'magnum-conductor')}))

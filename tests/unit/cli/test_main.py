@@ -1,0 +1,189 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The command line as a program: what a person sees and what $? is."""
+
+import configparser
+import contextlib
+import importlib.metadata
+import io
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest.cli import main
+from magnum_capi_tempest import errors
+
+_TOP = pathlib.Path(main.__file__).parent.parent.parent
+
+
+def commands():
+    """{'sandbox up': 'module:Class'} of setup.cfg."""
+    config = configparser.ConfigParser()
+    config.read(_TOP / 'setup.cfg')
+    lines = config['entry_points']['magnum_capi.cli'].strip().splitlines()
+    pairs = [line.split('=') for line in lines]
+    return {name.strip().replace('_', ' '): target.strip()
+            for name, target in pairs}
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path).resolve()
+        for name in ('CACHE', 'STATE'):
+            self.useFixture(fixtures.EnvironmentVariable(
+                f'MAGNUM_CAPI_{name}', str(self.base / name.lower())))
+        self.useFixture(fixtures.MonkeyPatch('sys.argv', ['magnum-capi']))
+
+    def call(self, *argv):
+        """Exit code, standard output, standard error."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), \
+                contextlib.redirect_stderr(err):
+            try:
+                code = main.main([*argv])
+            except SystemExit as e:
+                code = e.code or 0
+        return code, out.getvalue(), err.getvalue()
+
+    def assert_one_line(self, code, *argv):
+        """An error is one line; returned for further looks at it."""
+        found, out, err = self.call(*argv)
+        self.assertEqual((code, ''), (found, out))
+        self.assertRegex(err, r'\Amagnum-capi: [^\n]+\n\Z')
+        return err
+
+
+class CommandsTest(_Base):
+
+    def test_every_command_loads(self):
+        for name, target in commands().items():
+            with self.subTest(name):
+                entry = importlib.metadata.EntryPoint(
+                    name, target, 'magnum_capi.cli')
+                self.assertTrue(entry.load().__doc__.strip())
+
+    def test_every_command_has_help(self):
+        for name in commands():
+            with self.subTest(name):
+                code, out, err = self.call(*name.split(), '--help')
+                self.assertEqual((0, ''), (code, err))
+                self.assertIn(f'{main.MagnumCapi.NAME} {name}', out)
+
+    def test_help_lists_them(self):
+        code, out, _ = self.call('--help')
+        self.assertEqual(0, code)
+        for name in commands():
+            self.assertRegex(out, fr'(?m)^  {re.escape(name)}  ')
+
+    def test_every_command_explains_errors(self):
+        for name, target in commands().items():
+            with self.subTest(name):
+                entry = importlib.metadata.EntryPoint(
+                    name, target, 'magnum_capi.cli')
+                self.assertTrue(issubclass(
+                    entry.load(), (base.Command, base.Lister)))
+
+
+class ErrorsTest(_Base):
+
+    def test_usage(self):
+        self.assertIn('Known profiles: embedded, full', self.assert_one_line(
+            2, 'sandbox', 'up', '--directory', str(self.base / 'x'),
+            '--profile', 'huge'))
+
+    def test_environment(self):
+        def full(folder):
+            return mock.Mock(free=1 << 20)
+
+        self.useFixture(fixtures.MonkeyPatch('shutil.disk_usage', full))
+        self.assertIn('MiB are free', self.assert_one_line(
+            3, 'sandbox', 'up', '--directory', str(self.base / 'x')))
+
+    def test_unknown_option(self):
+        code, _, err = self.call('sandbox', 'up', '--color')
+        self.assertEqual(2, code)
+        self.assertIn('--color', err)
+
+    def test_option_of_another_type(self):
+        code, _, err = self.call('sandbox', 'up', '--port-base', 'high')
+        self.assertEqual(2, code)
+        self.assertIn('high', err)
+
+    def test_unknown_command(self):
+        code, out, err = self.call('sandbox', 'jump')
+        self.assertEqual(2, code)
+        self.assertIn("'sandbox jump' is not a ", out + err)
+
+    def test_trace_for_developers(self):
+        _, _, err = self.call('--debug', 'sandbox', 'status', '--directory',
+                              str(self.base / 'x'))
+        self.assertIn('Traceback', err)
+        self.assertIn('There is no sandbox', err)
+
+    def test_ctrl_c(self):
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.sandbox.Sandbox.up',
+            mock.Mock(side_effect=KeyboardInterrupt)))
+        self.assertEqual('magnum-capi: interrupted\n', self.assert_one_line(
+            130, 'sandbox', 'up'))
+
+    def test_any_error_of_ours(self):
+        for error, code in ((errors.MagnumCapiError('x'), 1),
+                            (errors.WaitTimeout('x'), 1),
+                            (errors.CommandFailed(['x'], 1, ''), 1)):
+            with fixtures.MonkeyPatch(
+                    'magnum_capi_tempest.sandbox.Sandbox.down',
+                    mock.Mock(side_effect=error)):
+                self.assert_one_line(code, 'sandbox', 'down')
+
+
+class ProcessTest(_Base):
+    """What only a process of its own can show."""
+
+    def start(self, *argv):
+        return subprocess.Popen(
+            [sys.executable, '-m', 'magnum_capi_tempest.cli.main', *argv],
+            cwd=_TOP, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+
+    def test_reader_that_has_gone(self):
+        with self.start('toolchain', 'list') as process:
+            process.stdout.close()
+            err = process.stderr.read()
+        self.assertEqual((141, ''), (process.returncode, err))
+
+    def test_ctrl_c(self):
+        """While it follows logs: there it has something to wait for."""
+        folder = self.base / 'box'
+        (folder / 'log').mkdir(parents=True)
+        (folder / 'log' / 'nova.log').write_text('ready\n')
+        (folder / 'sandbox.json').write_text(
+            '{"profile": "embedded", "prefix": "127.77", "port_base": 25000,'
+            ' "chart": "/c", "ready": true}')
+        with self.start('sandbox', 'logs', '--follow', '--directory',
+                        str(folder)) as process:
+            self.assertEqual('nova | ready\n', process.stdout.readline())
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=30)
+        self.assertEqual((130, 'magnum-capi: interrupted\n'),
+                         (process.returncode, err))

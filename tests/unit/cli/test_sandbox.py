@@ -1,0 +1,136 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import io
+import json
+import pathlib
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.cli import sandbox as cli
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import report
+from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import record
+from magnum_capi_tempest.sandbox import tempest_run
+from magnum_capi_tempest import supervision
+from tests.unit.sandbox import samples
+
+
+class CommandsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path).resolve()
+        self.err = self.useFixture(fixtures.StringStream('err')).stream
+        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
+
+    def call(self, command, *argv):
+        """Exit code and standard output."""
+        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
+        made = command(app, None)
+        arguments = made.get_parser('x').parse_args(
+            ['--directory', str(self.folder), *argv])
+        return made.run(arguments), app.stdout.getvalue()
+
+    def pretend(self):
+        """A sandbox that is up, as far as files tell."""
+        layout = samples.a_layout(self.folder)
+        record.save(self.folder, record.Record(
+            'embedded', layout.prefix, layout.port_base, '/c', ready=True))
+
+    def patch(self, name, **kwargs):
+        patched = mock.Mock(**kwargs)
+        self.useFixture(fixtures.MockPatchObject(
+            sandbox.Sandbox, name, patched))
+        return patched
+
+    def test_up_hands_over_what_was_wished(self):
+        self.pretend()
+        up = self.patch('up', return_value=record.load(self.folder))
+        code, _ = self.call(cli.Up, '--profile', 'full', '--chart', '/c',
+                            '--port-base', '26000')
+        self.assertEqual(0, code)
+        self.assertEqual(
+            sandbox.Wish('full', pathlib.Path('/c'), 26000),
+            up.call_args.args[0])
+
+    def test_up_without_a_wish(self):
+        self.pretend()
+        up = self.patch('up', return_value=record.load(self.folder))
+        self.call(cli.Up)
+        self.assertEqual(sandbox.Wish(), up.call_args.args[0])
+
+    def status(self, *found):
+        self.patch('status', return_value=[
+            supervision.Status(*s) for s in found])
+        return self.call(cli.Status, '-f', 'json')
+
+    def test_status_of_one_that_runs(self):
+        code, out = self.status(('nova', 'RUNNING', 7, 64 << 20, 1.24),
+                                ('etcd', 'RUNNING', 8, 32 << 20, 0.5))
+        self.assertEqual(0, code)
+        rows = {row['Program']: row for row in json.loads(out)}
+        self.assertEqual(
+            {'Program': 'nova', 'State': 'RUNNING', 'PID': 7,
+             'RSS MiB': 64, 'CPU s': 1.2}, rows['nova'])
+        self.assertEqual((96, 1.7), (rows['total']['RSS MiB'],
+                                     rows['total']['CPU s']))
+
+    def test_status_with_a_dead_program(self):
+        code, out = self.status(('nova', 'RUNNING', 7, 0, 0.0),
+                                ('etcd', 'EXITED', None, 0, 0.0))
+        self.assertEqual(1, code)
+        self.assertIn('EXITED', out)
+
+    def test_status_without_supervisord(self):
+        code, _ = self.status()
+        self.assertEqual(1, code)
+
+    def test_status_without_a_sandbox(self):
+        code, out = self.call(cli.Status)
+        self.assertEqual((errors.UsageError.exit_code, ''), (code, out))
+
+    def test_env_is_for_a_shell(self):
+        self.pretend()
+        self.useFixture(fixtures.MockPatchObject(
+            environment, 'ensure', lambda progress: samples.VENV))
+        code, out = self.call(cli.Env)
+        self.assertEqual(0, code)
+        self.assertIn(
+            f'export OS_CLIENT_CONFIG_FILE={self.folder}/clouds.yaml\n', out)
+        for line in out.splitlines():
+            self.assertRegex(line, r'^export [A-Z_]+=\S+$')
+        self.assertTrue(
+            (self.folder / 'tempest' / 'etc' / 'tempest.conf').exists())
+
+    def test_tempest(self):
+        run = self.useFixture(fixtures.MockPatchObject(
+            tempest_run, 'run', mock.Mock(return_value=(
+                self.folder / 'run.subunit', {})))).mock
+        summarise = self.useFixture(fixtures.MockPatchObject(
+            report, 'summarise')).mock
+        codes = []
+        for ok in (True, False):
+            summarise.return_value.ok = ok
+            codes.append(self.call(
+                cli.Tempest, '--regex', 'smoke', '--driver', 'd', '-c', '4',
+                '--third-party', '--', '--until-failure')[0])
+        self.assertEqual([0, 1], codes)
+        self.assertEqual(
+            tempest_run.Order(
+                regex='smoke', driver='d', third_party=True, concurrency=4,
+                arguments=('--until-failure',)), run.call_args.args[1])

@@ -1,0 +1,93 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import configparser
+import pathlib
+
+import fixtures
+import testtools
+import yaml
+
+from magnum_capi_tempest import config
+from magnum_capi_tempest.sandbox import access
+from tests.unit.sandbox import samples
+
+
+class AccessTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.layout = samples.a_layout(
+            self.useFixture(fixtures.TempDir()).path)
+
+    def tempest_conf(self, **wish):
+        parser = configparser.RawConfigParser(default_section='no section')
+        parser.read_string(access.tempest_config(
+            self.layout, samples.PASSWORDS, **wish))
+        return parser
+
+    def test_every_option_of_ours_exists(self):
+        known = {(group, option.name) for group, options
+                 in config.list_opts() for option in options}
+        for driver, third_party in ((None, False), ('k8s_x', True)):
+            conf = self.tempest_conf(driver=driver, third_party=third_party)
+            ours = {(group, name) for group in conf.sections()
+                    if group.startswith('magnum_capi')
+                    for name in conf[group]}
+            self.assertEqual(set(), ours - known)
+            self.assertIn(('magnum_capi', 'image_id'), ours)
+
+    def test_seeded_ids(self):
+        conf = self.tempest_conf()
+        self.assertEqual(
+            ('image-id', 'network-id', 'image-id'),
+            (conf['magnum_capi']['image_id'],
+             conf['magnum_capi']['external_network'],
+             conf['compute']['image_ref']))
+
+    def test_driver_only_when_asked_for(self):
+        self.assertNotIn('driver', self.tempest_conf()['magnum_capi'])
+        self.assertEqual('k8s_x', self.tempest_conf(
+            driver='k8s_x')['magnum_capi']['driver'])
+
+    def test_third_party_only_when_asked_for(self):
+        self.assertNotIn('magnum', self.tempest_conf())
+        conf = self.tempest_conf(third_party=True)
+        self.assertEqual(
+            ('true', 'ubuntu-capi'),
+            (conf['service_available']['magnum'],
+             conf['magnum']['image_id']))
+
+    def test_clouds(self):
+        access.write(self.layout, samples.PASSWORDS)
+        path = self.layout.directory / 'clouds.yaml'
+        clouds = yaml.safe_load(path.read_text())['clouds']
+        self.assertEqual(
+            {'sandbox': ('demo', 'demo', 'demosecret'),
+             'sandbox-admin': ('admin', 'admin', 'adminsecret')},
+            {name: (c['auth']['username'], c['auth']['project_name'],
+                    c['auth']['password']) for name, c in clouds.items()})
+        self.assertEqual({self.layout.auth_url}, {
+            c['auth']['auth_url'] for c in clouds.values()})
+        self.assertEqual(0o600, path.stat().st_mode & 0o777)
+
+    def test_variables_have_no_secret(self):
+        found = access.variables(self.layout, samples.VENV)
+        self.assertEqual('sandbox', found['OS_CLOUD'])
+        self.assertEqual(str(self.layout.kubeconfig), found['KUBECONFIG'])
+        for secret in samples.PASSWORDS.values():
+            self.assertNotIn(secret, ' '.join(found.values()))
+
+    def test_variables_name_the_workspace_of_tempest(self):
+        folder = pathlib.Path(access.variables(
+            self.layout, samples.VENV)['TEMPEST_CONFIG_DIR'])
+        self.assertTrue(folder.is_relative_to(self.layout.directory))

@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import configparser
+import os
+import pathlib
+
+import fixtures
+import jinja2
+import testtools
+
+from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox import profiles
+from tests.unit.sandbox import samples
+
+
+class ServicesTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.layout = samples.a_layout(
+            self.useFixture(fixtures.TempDir()).path)
+
+    def read(self, name, profile):
+        samples.write_services(self.layout, profile)
+        config = configparser.RawConfigParser(strict=True)
+        config.read_string((self.layout.etc / name).read_text())
+        return config
+
+    def test_every_file_parses_in_every_profile(self):
+        for profile in profiles.PROFILES:
+            for name in configuration.SERVICE_FILES:
+                with self.subTest(f'{name} of {profile}'):
+                    config = self.read(name, profile)
+                    self.assertTrue(config.get('database', 'connection'))
+
+    def test_files_are_private(self):
+        samples.write_services(self.layout)
+        self.assertEqual(
+            {name: 0o600 for name in configuration.SERVICE_FILES},
+            {p.name: p.stat().st_mode & 0o777
+             for p in self.layout.etc.iterdir()})
+        self.assertEqual(0o700, self.layout.etc.stat().st_mode & 0o777)
+
+    def test_also_with_a_generous_umask(self):
+        self.addCleanup(os.umask, os.umask(0))
+        self.test_files_are_private()
+
+    def test_also_when_an_open_one_is_replaced(self):
+        self.layout.etc.mkdir()
+        for name in configuration.SERVICE_FILES:
+            (self.layout.etc / name).touch(0o666)
+        self.layout.etc.chmod(0o700)
+        self.test_files_are_private()
+
+    def test_magnum_is_told_where_everything_is(self):
+        config = self.read('magnum.conf', 'full')
+        self.assertEqual(
+            ('127.77.0.1', '25511', '/charts/x',
+             str(self.layout.kubeconfig),
+             'rabbit://sandbox:brokersecret@127.77.0.1:25672/'),
+            (config['api']['host'], config['api']['port'],
+             config['capi_helm']['helm_chart_name'],
+             config['capi_helm']['kubeconfig_file'],
+             config['DEFAULT']['transport_url']))
+
+    def test_every_key_of_keystone_is_in_the_folder(self):
+        """Receipts have keys of their own, by default in /etc/keystone."""
+        config = self.read('keystone.conf', 'embedded')
+        for section in ('fernet_tokens', 'fernet_receipts', 'credential'):
+            self.assertTrue(config[section]['key_repository'].startswith(
+                f'{self.layout.directory}/'), section)
+
+    def test_services_but_keystone_log_in_at_this_keystone(self):
+        for name in configuration.SERVICE_FILES:
+            if name == 'keystone.conf':
+                continue
+            with self.subTest(name):
+                section = self.read(name, 'embedded')['keystone_authtoken']
+                self.assertEqual(
+                    (self.layout.auth_url, 'servicesecret'),
+                    (section['auth_url'], section['password']))
+
+
+class RenderTest(testtools.TestCase):
+
+    def test_a_missing_value_is_an_error(self):
+        self.assertRaises(
+            jinja2.UndefinedError, configuration.render, 'clouds.yaml')
+
+    def test_a_failed_write_keeps_the_old_file(self):
+        path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'secret'
+        configuration.write_private(path, 'old')
+        self.assertRaises(
+            TypeError, configuration.write_private, path, b'no text')
+        self.assertEqual('old', path.read_text())

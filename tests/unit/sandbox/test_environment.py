@@ -1,0 +1,120 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+import sys
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import environment
+
+
+class KeyTest(testtools.TestCase):
+
+    def test_names_the_pins(self):
+        before = environment.key()
+        other = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'cloud.txt'
+        other.write_text('keystone==1\n')
+        self.useFixture(fixtures.MockPatchObject(
+            resources, 'find', lambda name: other))
+        self.assertNotEqual(before, environment.key())
+
+    def test_names_the_python(self):
+        before = environment.key()
+        self.useFixture(fixtures.MonkeyPatch(
+            'sys.executable', '/another/python'))
+        self.assertNotEqual(before, environment.key())
+
+    def test_parts_are_not_run_together(self):
+        self.assertNotEqual(environment.digest('ab', 'c'),
+                            environment.digest('a', 'bc'))
+
+    def test_content_of_a_file_counts_not_its_name(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        for name in 'ab':
+            (folder / name).write_text('same')
+        self.assertEqual(environment.digest(folder / 'a'),
+                         environment.digest(folder / 'b'))
+
+
+class EnsureTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.cache = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_CACHE', str(self.cache)))
+        self.useFixture(fixtures.EnvironmentVariable(
+            'PYTHONDONTWRITEBYTECODE', '1'))
+        self.calls = []
+        self.useFixture(fixtures.MockPatchObject(
+            processes, 'run', self.run_uv))
+        self.folder = self.cache / 'cloud' / environment.key()
+
+    def run_uv(self, argv, env, **kwargs):
+        self.calls.append((argv[1], env))
+        self.folder.mkdir(exist_ok=True)
+
+    def ensure(self):
+        return environment.ensure(progress.Silent())
+
+    def test_made_once(self):
+        self.assertEqual(self.folder, self.ensure())
+        self.assertEqual(self.folder, self.ensure())
+        self.assertEqual(['venv', 'pip'], [name for name, _ in self.calls])
+
+    def test_half_made_one_is_made_again(self):
+        self.folder.mkdir(parents=True)
+        (self.folder / 'half').touch()
+        self.ensure()
+        self.assertFalse((self.folder / 'half').exists())
+        self.assertEqual(2, len(self.calls))
+
+    def test_failure_leaves_no_stamp(self):
+        def fail(argv, **kwargs):
+            raise errors.CommandFailed(argv, 1, 'no network')
+        with fixtures.MockPatchObject(processes, 'run', fail):
+            self.assertRaises(errors.CommandFailed, self.ensure)
+        self.ensure()
+        self.assertEqual(2, len(self.calls))
+
+    def test_compiled_files_are_written(self):
+        self.ensure()
+        for _, env in self.calls:
+            self.assertNotIn('PYTHONDONTWRITEBYTECODE', env)
+
+
+class UvTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        without = mock.patch.dict(sys.modules, uv=None)
+        without.start()
+        self.addCleanup(without.stop)
+
+    def test_from_path(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (folder / 'uv').touch(0o755)
+        self.useFixture(fixtures.EnvironmentVariable('PATH', str(folder)))
+        self.assertEqual(str(folder / 'uv'), environment.uv())
+
+    def test_missing(self):
+        self.useFixture(fixtures.EnvironmentVariable('PATH', '/nowhere'))
+        e = self.assertRaises(errors.EnvironmentProblem, environment.uv)
+        self.assertIn('magnum-capi-tempest[sandbox]', str(e))

@@ -1,0 +1,54 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import json
+import re
+
+import testtools
+
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import flavors
+
+
+class FlavorsTest(testtools.TestCase):
+
+    def test_names_are_unique(self):
+        names = [f.name for f in flavors.FLAVORS]
+        self.assertEqual(sorted(set(names)), sorted(names))
+
+    def test_ordinary_ones_have_no_behaviour(self):
+        self.assertEqual(
+            [], [name for name in flavors.behaviours()['flavors']
+                 if not name.startswith(('slow.', 'fault.'))])
+
+    def test_every_knob_has_a_behaviour(self):
+        knobs = {f.name for f in flavors.FLAVORS
+                 if f.name.startswith(('slow.', 'fault.'))}
+        self.assertEqual(knobs, set(flavors.behaviours()['flavors']))
+
+    def test_the_program_knows_every_key(self):
+        source = resources.find('capi/behaviour.go').read_text()
+        known = set(re.findall(r'json:"(\w+)', source))
+        used = {key for behaviour in flavors.behaviours()['flavors'].values()
+                for key in behaviour}
+        self.assertEqual(set(), used - known)
+        self.assertIn('createDelay', used)
+
+    def test_the_document_is_json(self):
+        document = flavors.behaviours()
+        self.assertEqual(document, json.loads(json.dumps(document)))
+
+    def test_only_m1_tiny_is_below_what_drivers_accept(self):
+        """magnum-capi-helm wants 2 vCPU and 2 GiB."""
+        self.assertEqual(
+            ['m1.tiny'], [f.name for f in flavors.FLAVORS
+                          if f.vcpus < 2 or f.ram < 2048])

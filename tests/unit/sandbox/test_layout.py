@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+
+import testtools
+
+from magnum_capi_tempest.sandbox import layout as layouts
+
+
+class LayoutTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.layout = layouts.Layout(pathlib.Path('/box'), '127.80', 30000)
+
+    def test_no_port_is_given_twice(self):
+        ports = [*map(self.layout.port, layouts.PORTS),
+                 *self.layout.management.ports.values()]
+        self.assertEqual(sorted(set(ports)), sorted(ports))
+
+    def test_every_port_hangs_on_the_base(self):
+        moved = layouts.Layout(pathlib.Path('/box'), '127.80', 31000)
+        for service in layouts.PORTS:
+            self.assertEqual(1000, moved.port(service)
+                             - self.layout.port(service))
+
+    def test_endpoints(self):
+        self.assertEqual(
+            {'identity': 'http://127.80.0.1:30000/v3',
+             'image': 'http://127.80.0.1:30292',
+             'compute': 'http://127.80.0.1:30774/v2.1',
+             'network': 'http://127.80.0.1:30696',
+             'block-storage': 'http://127.80.0.1:30776/v3',
+             'container-infra': 'http://127.80.0.1:30511/v1'},
+            {kind: self.layout.url(kind) for kind in layouts.ENDPOINTS})
+
+    def test_the_management_cluster_shares_the_network(self):
+        management = self.layout.management
+        self.assertEqual(
+            ('127.80.0.1', '127.80.0.0/16', 30000),
+            (management.address, management.workload_network,
+             management.port_base))
+
+    def test_one_kubeconfig(self):
+        self.assertEqual(
+            self.layout.management.kubeconfig, self.layout.kubeconfig)
+
+    def test_every_file_is_in_the_folder(self):
+        for path in (self.layout.etc, self.layout.databases,
+                     self.layout.log, self.layout.kubeconfig):
+            self.assertTrue(path.is_relative_to('/box'), path)

@@ -1,0 +1,277 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import collections
+import os
+import pathlib
+import socket
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import life
+from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_tempest.sandbox import record
+from magnum_capi_tempest import toolchain
+
+_Usage = collections.namedtuple('_Usage', 'total used free')
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path).resolve()
+        for name in ('CACHE', 'STATE'):
+            self.useFixture(fixtures.EnvironmentVariable(
+                f'MAGNUM_CAPI_{name}', str(self.base / name.lower())))
+        for module in (toolchain, environment):
+            self.useFixture(fixtures.MockPatchObject(
+                module, 'ensure', self.must_not_be_called))
+        self.box = sandbox.Sandbox(self.base / 'box')
+
+    def must_not_be_called(self, *arguments):
+        raise AssertionError('The guards let this pass')
+
+    def pretend(self, **values):
+        """Write the record of a sandbox that is up."""
+        self.box.directory.mkdir()
+        record.save(self.box.directory, record.Record(**{
+            'profile': 'embedded', 'prefix': '127.77', 'port_base': 25000,
+            'chart': str(resources.find('charts/sandbox-cluster')),
+            'ready': True} | values))
+
+    def up(self, *wish):
+        return self.box.up(sandbox.Wish(*wish), progress.Silent())
+
+    def refused(self, error, *wish):
+        return str(self.assertRaises(error, self.up, *wish))
+
+
+class FolderTest(_Base):
+
+    def test_default(self):
+        self.assertEqual(self.base / 'state' / 'sandbox',
+                         sandbox.Sandbox().directory)
+
+    def test_two_names_of_a_folder_are_one_sandbox(self):
+        (self.base / 'link').symlink_to(self.base)
+        self.assertEqual(self.box.directory, sandbox.Sandbox(
+            self.base / 'link' / 'box').directory)
+
+    def test_relative(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.base)
+        self.assertEqual(self.box.directory,
+                         sandbox.Sandbox('box').directory)
+
+    def test_folder_of_somebody_else(self):
+        self.box.directory.mkdir()
+        (self.box.directory / 'thesis.tex').touch()
+        self.assertIn('not a sandbox', self.refused(errors.UsageError))
+        e = self.assertRaises(
+            errors.UsageError, self.box.down, progress.Silent())
+        self.assertIn(str(self.box.directory), str(e))
+        self.assertEqual(['thesis.tex'], os.listdir(self.box.directory))
+
+    def test_file_in_its_place(self):
+        self.box.directory.write_text('mine')
+        self.assertIn('not a sandbox', self.refused(errors.UsageError))
+        self.assertRaises(errors.UsageError, self.box.down,
+                          progress.Silent())
+        self.assertEqual('mine', self.box.directory.read_text())
+
+    def test_down_without_a_sandbox(self):
+        self.box.down(progress.Silent())
+        self.assertFalse(self.box.directory.exists())
+
+    def test_down_removes_what_an_interrupted_start_left(self):
+        self.pretend(ready=False)
+        elsewhere = self.base / 'elsewhere'
+        elsewhere.mkdir()
+        (elsewhere / 'kept').touch()
+        (self.box.directory / 'db').mkdir()
+        (self.box.directory / 'link').symlink_to(elsewhere)
+        self.box.down(progress.Silent())
+        self.assertFalse(self.box.directory.exists())
+        self.assertTrue((elsewhere / 'kept').exists())
+
+    def test_down_with_a_broken_record(self):
+        self.box.directory.mkdir()
+        (self.box.directory / 'sandbox.json').write_text('{"profile"')
+        self.box.down(progress.Silent())
+        self.assertFalse(self.box.directory.exists())
+
+    def test_one_command_at_a_time(self):
+        with record.locked(self.box.directory):
+            self.assertIn('Another command', self.refused(errors.UsageError))
+
+    def test_status_without_a_sandbox(self):
+        self.assertRaises(errors.UsageError, self.box.status)
+
+    def test_status_when_everything_has_gone(self):
+        self.pretend()
+        self.assertEqual([], self.box.status())
+
+
+class WishTest(_Base):
+
+    def test_unknown_profile(self):
+        self.assertIn('Known profiles', self.refused(
+            errors.UsageError, 'huge'))
+
+    def test_another_profile_than_that_of_the_running_one(self):
+        self.pretend(profile='full')
+        self.assertIn("'full' is up", self.refused(
+            errors.UsageError, 'embedded'))
+
+    def test_other_ports_than_those_of_the_running_one(self):
+        self.pretend()
+        self.assertIn('other ports', self.refused(
+            errors.UsageError, None, None, 26000))
+
+    def test_another_chart_than_that_of_the_running_one(self):
+        self.pretend(chart='/charts/x')
+        self.assertIn('another chart', self.refused(
+            errors.UsageError, None,
+            resources.find('charts/sandbox-cluster')))
+
+    def test_no_wish_is_granted_by_any(self):
+        """It goes on to what costs time."""
+        self.pretend(profile='full', chart='/charts/x', port_base=26000)
+        self.assertIn('guards let this pass', self.refused(AssertionError))
+
+    def test_chart_that_is_none(self):
+        self.assertIn('no Chart.yaml', self.refused(
+            errors.UsageError, None, self.base))
+
+    def test_default_chart(self):
+        self.assertTrue((life._chart(None) / 'Chart.yaml').is_file())
+
+    def test_relative_chart(self):
+        (self.base / 'Chart.yaml').touch()
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.base)
+        self.assertEqual(self.base, life._chart('.'))
+
+    def test_ports_out_of_range(self):
+        for base in (-1, 0, 1023, 64001):
+            self.assertRaises(errors.UsageError, life._ports, base)
+
+    def test_ports_within_the_range_are_ports(self):
+        for base in (1024, 64000):
+            ports = life._ports(base)
+            self.assertEqual(sorted(set(ports)), ports)
+            self.assertTrue(all(base <= p <= 65535 for p in ports))
+
+
+class MachineTest(_Base):
+
+    def test_no_room(self):
+        asked = []
+
+        def disk_usage(folder):
+            asked.append(folder)
+            return _Usage(2 << 30, (2 << 30) - (5 << 20), 5 << 20)
+
+        self.useFixture(fixtures.MockPatchObject(
+            life.shutil, 'disk_usage', disk_usage))
+        self.assertIn('Only 5 MiB are free, 2048 MiB are needed',
+                      self.refused(errors.EnvironmentProblem))
+        self.assertEqual([self.base], asked)
+        self.assertFalse(self.box.directory.exists())
+
+    def test_packages_of_the_full_profile(self):
+        def check():
+            raise errors.EnvironmentProblem('mariadbd is missing')
+
+        self.useFixture(fixtures.MockPatchObject(
+            life.backends, 'check', check))
+        self.assertIn('mariadbd', self.refused(
+            errors.EnvironmentProblem, 'full'))
+        self.assertIn('guards let this pass', self.refused(
+            AssertionError, profiles.DEFAULT))
+
+    def test_path_too_long_for_a_socket(self):
+        e = self.assertRaises(
+            errors.UsageError, sandbox.Sandbox, self.base / ('x' * 100))
+        self.assertIn('too long', str(e))
+
+
+class FailedStartTest(_Base):
+    """What is taken back; the start itself is a stand-in."""
+
+    def setUp(self):
+        super().setUp()
+        for module in (toolchain, environment):
+            self.useFixture(fixtures.MockPatchObject(
+                module, 'ensure', lambda *arguments: None))
+
+    def start(self, error):
+        def start(box, *arguments):
+            (box.directory / 'log').mkdir()
+            (box.directory / 'log' / 'nova.log').write_text('why')
+            raise error
+        self.useFixture(fixtures.MockPatchObject(
+            sandbox.Sandbox, '_start', start))
+
+    def test_nothing_is_left_but_the_logs(self):
+        self.start(errors.WaitTimeout('Timed out'))
+        self.assertIn('Timed out', self.refused(errors.WaitTimeout))
+        self.assertFalse(self.box.directory.exists())
+        self.assertEqual(
+            ['why'], [p.read_text() for p in self.base.rglob('nova.log')])
+
+    def test_nothing_is_left_of_an_interrupted_one(self):
+        self.start(KeyboardInterrupt())
+        self.assertRaises(KeyboardInterrupt, self.up)
+        self.assertFalse(self.box.directory.exists())
+        self.assertEqual([], list(self.base.rglob('nova.log')))
+
+    def test_logs_do_not_replace_a_folder_of_the_user(self):
+        kept = self.base / 'box-failed' / 'thesis.tex'
+        kept.parent.mkdir()
+        kept.touch()
+        self.start(errors.WaitTimeout('Timed out'))
+        self.refused(errors.WaitTimeout)
+        self.assertTrue(kept.exists())
+
+    def test_an_existing_folder_becomes_private(self):
+        seen = []
+
+        def start(box, *arguments):
+            seen.append(box.directory.stat().st_mode & 0o777)
+            raise KeyboardInterrupt
+
+        self.box.directory.mkdir(mode=0o755)
+        self.useFixture(fixtures.MockPatchObject(
+            sandbox.Sandbox, '_start', start))
+        self.assertRaises(KeyboardInterrupt, self.up)
+        self.assertEqual([0o700], seen)
+
+    def test_busy_port_is_named(self):
+        with socket.socket() as s:
+            s.bind(('0.0.0.0', 0))
+            s.listen()
+            port = s.getsockname()[1]
+            base = port - life.layouts.PORTS['nova']
+            message = self.refused(
+                errors.EnvironmentProblem, None, None, base)
+        self.assertIn(f'Port {port} is taken on all addresses', message)
+        self.assertIn(f'(pid {os.getpid()})', message)
+        self.assertFalse(self.box.directory.exists())

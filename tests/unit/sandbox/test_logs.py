@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import io
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import logs
+from magnum_capi_tempest.sandbox import record
+
+
+class LogsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.box = sandbox.Sandbox(base / 'box')
+
+    def start(self):
+        folder = self.box.directory / 'log'
+        folder.mkdir(parents=True)
+        (folder / 'nova.log').write_text('1\n2\n3\n')
+        (folder / 'magnum.log').write_bytes(b'a\xff\n')
+        record.save(self.box.directory, record.Record(
+            'embedded', '127.77', 25000, '/c', ready=True))
+
+    def show(self, *names, lines=2):
+        stream = io.StringIO()
+        logs.show(self.box, names, lines, False, stream)
+        return stream.getvalue()
+
+    def test_last_lines_of_all(self):
+        self.start()
+        self.assertEqual('magnum | a\ufffd\nnova   | 2\nnova   | 3\n',
+                         self.show())
+
+    def test_one(self):
+        self.start()
+        self.assertEqual('nova | 3\n', self.show('nova', lines=1))
+
+    def test_unknown_program(self):
+        self.start()
+        e = self.assertRaises(errors.UsageError, self.show, 'heat')
+        self.assertIn('Known: magnum, nova', str(e))
+
+    def test_no_path_out_of_the_folder(self):
+        self.start()
+        self.assertRaises(errors.UsageError, self.show, '../sandbox')
+
+    def test_no_sandbox(self):
+        self.assertRaises(errors.UsageError, self.show)

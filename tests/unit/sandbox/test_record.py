@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import dataclasses
+import os
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.sandbox import record
+
+A_RECORD = record.Record('embedded', '127.77', 25000, '/charts/x')
+
+
+class RecordTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_CACHE', str(base / 'cache')))
+        self.directory = base / 'box'
+        self.directory.mkdir()
+        self.file = self.directory / 'sandbox.json'
+
+    def test_round_trip(self):
+        record.save(self.directory, A_RECORD)
+        self.assertEqual(A_RECORD, record.load(self.directory))
+        self.assertFalse(record.load(self.directory).ready)
+
+    def test_private(self):
+        record.save(self.directory, A_RECORD)
+        self.assertEqual(0o600, self.file.stat().st_mode & 0o777)
+
+    def test_folder_without_one(self):
+        self.assertIsNone(record.load(self.directory))
+        self.assertIsNone(record.load(self.directory / 'missing'))
+
+    def test_broken_ones_are_of_an_interrupted_start(self):
+        for text in ('', '{"profile": ', '[]', '{"other": 1}', '\0' * 20):
+            with self.subTest(repr(text)):
+                self.file.write_text(text)
+                self.assertFalse(record.load(self.directory).ready)
+
+    def test_require_ready(self):
+        ready = dataclasses.replace(A_RECORD, ready=True)
+        record.save(self.directory, ready)
+        self.assertEqual(ready, record.require_ready(self.directory))
+
+    def test_require_ready_of_an_interrupted_start(self):
+        record.save(self.directory, A_RECORD)
+        e = self.assertRaises(
+            errors.UsageError, record.require_ready, self.directory)
+        self.assertIn('magnum-capi sandbox up', str(e))
+
+    def test_one_at_a_time(self):
+        def again():
+            with record.locked(self.directory):
+                pass
+
+        with record.locked(self.directory):
+            e = self.assertRaises(errors.UsageError, again)
+            with record.locked(self.directory / 'other'):
+                pass
+        self.assertIn(str(self.directory), str(e))
+        again()
+
+    def test_the_lock_is_not_in_the_folder(self):
+        with record.locked(self.directory):
+            self.assertEqual([], os.listdir(self.directory))

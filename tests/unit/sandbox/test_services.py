@@ -1,0 +1,173 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import http.server
+import pathlib
+import threading
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.sandbox import backends
+from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_tempest.sandbox import services
+from tests.unit.sandbox import samples
+
+
+class ProgramsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.layout = samples.a_layout(
+            self.useFixture(fixtures.TempDir()).path)
+        self.useFixture(fixtures.MockPatchObject(
+            backends, '_program', lambda name: f'/usr/sbin/{name}'))
+
+    def programs(self, profile):
+        profile = profiles.get(profile)
+        found = [
+            *services.base(self.layout, samples.VENV, profile),
+            *services.magnum(self.layout, samples.VENV, profile,
+                             pathlib.Path('/tools/helm'))]
+        if profile.broker:
+            found += [
+                backends.MariaDB(self.layout.directory).program(),
+                backends.RabbitMQ(self.layout, 'brokersecret').program()]
+        return {p.name: p for p in found}
+
+    def test_embedded(self):
+        self.assertEqual({*services.BASE, 'magnum'},
+                         set(self.programs('embedded')))
+
+    def test_full(self):
+        self.assertEqual(
+            {*services.BASE, 'magnum', 'magnum-conductor', 'mariadb',
+             'rabbitmq'}, set(self.programs('full')))
+
+    def test_each_program(self):
+        for profile in profiles.PROFILES:
+            for name, program in self.programs(profile).items():
+                with self.subTest(f'{name} of {profile}'):
+                    self.assert_fit(program)
+
+    def assert_fit(self, program):
+        self.assertTrue(pathlib.Path(program.argv[0]).is_absolute())
+        self.assertEqual({str}, set(map(type, (
+            *program.argv, *program.env, *program.env.values()))))
+        text = ' '.join((*program.argv, *program.env.values()))
+        for secret in samples.PASSWORDS.values():
+            self.assertNotIn(secret, text)
+        self.assertTrue(callable(program.ready))
+
+    def test_dependencies_exist(self):
+        for profile in profiles.PROFILES:
+            found = self.programs(profile)
+            for program in found.values():
+                self.assertEqual(set(), set(program.after) - set(found))
+
+    def test_nothing_of_the_users_environment(self):
+        self.useFixture(fixtures.EnvironmentVariable('OS_PASSWORD', 'mine'))
+        self.useFixture(fixtures.EnvironmentVariable('http_proxy', 'http://p'))
+        env = services.environment(self.layout, samples.VENV)
+        self.assertNotIn('OS_PASSWORD', env)
+        self.assertNotIn('http_proxy', env)
+
+    def test_commands_are_found_by_the_mark(self):
+        """Of those that fill the databases: supervisord knows none."""
+        env = services.environment(self.layout, samples.VENV)
+        self.assertEqual(str(self.layout.directory), env[runmarks.MARK])
+
+    def test_helm_is_found_by_drivers(self):
+        for profile in profiles.PROFILES:
+            found = self.programs(profile)
+            for name in found.keys() & {'magnum', 'magnum-conductor'}:
+                self.assertIn('/tools', found[name].env['PATH'].split(':'))
+
+    def test_mariadb_has_no_port(self):
+        self.assertIn('--skip-networking',
+                      self.programs('full')['mariadb'].argv)
+
+
+class RabbitTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.layout = samples.a_layout(
+            self.useFixture(fixtures.TempDir()).path)
+        self.broker = backends.RabbitMQ(self.layout, 'brokersecret')
+        self.useFixture(fixtures.MockPatchObject(
+            backends, '_program', lambda name: f'/usr/sbin/{name}'))
+
+    def test_the_password_is_in_a_private_file_only(self):
+        self.broker.configure()
+        self.assertEqual(['rabbitmq.conf'], [
+            p.name for p in (self.layout.directory / 'rabbitmq').rglob('*')
+            if p.is_file() and 'brokersecret' in p.read_text()])
+        path = self.layout.directory / 'rabbitmq' / 'rabbitmq.conf'
+        self.assertEqual(0o600, path.stat().st_mode & 0o777)
+
+    def test_it_listens_on_the_address_of_the_sandbox(self):
+        self.broker.configure()
+        text = (self.layout.directory / 'rabbitmq'
+                / 'rabbitmq.conf').read_text()
+        self.assertIn('listeners.tcp.1 = 127.77.0.1:25672', text)
+        self.assertIn('127,77,0,1', self.broker.program().env[
+            'RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS'])
+
+    def test_epmd_of_two_sandboxes_does_not_meet(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        other = backends.RabbitMQ(
+            samples.a_layout(folder, prefix='127.78'), 'x')
+        self.assertNotEqual(
+            self.broker.program().env['ERL_EPMD_PORT'],
+            other.program().env['ERL_EPMD_PORT'])
+
+
+class CheckTest(testtools.TestCase):
+
+    def test_missing_packages_are_named(self):
+        self.useFixture(fixtures.MockPatchObject(
+            backends.shutil, 'which', lambda *args, **kwargs: None))
+        e = self.assertRaises(errors.EnvironmentProblem, backends.check)
+        self.assertIn('mariadbd is missing', str(e))
+        self.assertIn('apt-get install mariadb-server', str(e))
+
+
+class AnswersTest(testtools.TestCase):
+
+    def serve(self, status):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(status)
+                self.end_headers()
+
+            def log_message(self, *arguments):
+                pass
+
+        server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+        self.addCleanup(server.server_close)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(server.shutdown)
+        return services.answers(*server.server_address)
+
+    def test_a_refusal_is_an_answer(self):
+        self.assertTrue(self.serve(401)())
+
+    def test_an_error_of_the_server_is_not(self):
+        self.assertFalse(self.serve(503)())
+
+    def test_nobody_there(self):
+        self.assertRaises(OSError, services.answers('127.0.0.1', 1))

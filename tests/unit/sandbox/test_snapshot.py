@@ -1,0 +1,184 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import io
+import os
+import pathlib
+import tarfile
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import progress
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_tempest.sandbox import snapshot
+
+
+class SnapshotTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.new = self.base / 'new'
+        self.new.mkdir()
+        self.file = self.base / 'snapshots' / 'embedded-1234.tar'
+        self.said = io.StringIO()
+
+    def cloud(self):
+        """The data of a cloud, as a service with umask 0077 leaves them."""
+        old = self.base / 'old'
+        for folder in ('db', 'keystone/fernet-keys', 'images', 'log'):
+            (old / folder).mkdir(mode=0o700, parents=True)
+        for name, content in (
+                ('db/magnum.sqlite', b'x' * 50000),
+                ('keystone/fernet-keys/0', b'key'),
+                ('log/magnum.log', b'old news'),
+                ('secrets.json', b'{}'), ('seeded.json', b'{"a": 1}')):
+            (old / name).write_bytes(content)
+            (old / name).chmod(0o600)
+        return old
+
+    def save(self):
+        snapshot.save(self.cloud(), self.file)
+
+    def restore(self):
+        return snapshot.restore(
+            self.file, self.new, progress.Progress(self.said))
+
+    def names(self):
+        return sorted(str(p.relative_to(self.new))
+                      for p in self.new.rglob('*') if p.is_file())
+
+    def assert_made_again(self):
+        self.assertFalse(self.restore())
+        self.assertEqual([], self.names())
+        self.assertFalse(self.file.exists())
+        self.assertIn(f'The snapshot {self.file} cannot be used',
+                      self.said.getvalue())
+        self.assertEqual(1, self.said.getvalue().count('\n'))
+
+    def test_round_trip(self):
+        self.save()
+        self.assertTrue(self.restore())
+        self.assertEqual(
+            ['db/magnum.sqlite', 'keystone/fernet-keys/0', 'secrets.json',
+             'seeded.json'], self.names())
+        self.assertEqual(b'key', (
+            self.new / 'keystone/fernet-keys/0').read_bytes())
+        self.assertEqual('', self.said.getvalue())
+
+    def test_modes_are_kept(self):
+        self.save()
+        self.restore()
+        self.assertEqual(
+            (0o700, 0o600),
+            tuple((self.new / name).stat().st_mode & 0o777
+                  for name in ('keystone/fernet-keys', 'secrets.json')))
+
+    def test_others_get_no_rights(self):
+        old = self.cloud()
+        (old / 'seeded.json').chmod(0o666)
+        snapshot.save(old, self.file)
+        self.restore()
+        self.assertEqual(
+            0o600, (self.new / 'seeded.json').stat().st_mode & 0o777)
+
+    def test_the_file_is_private(self):
+        self.addCleanup(os.umask, os.umask(0))
+        self.save()
+        self.assertEqual(0o600, self.file.stat().st_mode & 0o777)
+
+    def test_only_older_ones_of_its_kind_go(self):
+        self.file.parent.mkdir()
+        for name in ('embedded-old.tar', 'full-old.tar'):
+            (self.file.parent / name).touch()
+        self.save()
+        self.assertEqual(
+            ['embedded-1234.tar', 'full-old.tar'],
+            sorted(p.name for p in self.file.parent.iterdir()))
+
+    def test_a_failed_save_leaves_nothing(self):
+        self.assertRaises(
+            IsADirectoryError, snapshot.save, self.cloud(),
+            self.make_folder_in_its_place())
+        self.assertEqual([self.file], list(self.file.parent.iterdir()))
+
+    def make_folder_in_its_place(self):
+        self.file.mkdir(parents=True)
+        return self.file
+
+    def test_none(self):
+        self.assertFalse(self.restore())
+        self.assertEqual('', self.said.getvalue())
+
+    def test_no_tar_file(self):
+        self.file.parent.mkdir()
+        self.file.write_bytes(b'<html>Not here</html>' * 100)
+        self.assert_made_again()
+
+    def test_empty_file(self):
+        self.file.parent.mkdir()
+        self.file.touch()
+        self.assert_made_again()
+
+    def test_truncated_within_a_member(self):
+        self.save()
+        os.truncate(self.file, 30000)
+        self.assert_made_again()
+
+    def test_truncated_between_two_members(self):
+        """tarfile takes such a file for a whole one."""
+        self.save()
+        with tarfile.open(self.file) as tar:
+            end = tar.getmember('seeded.json').offset
+        os.truncate(self.file, end)
+        self.assert_made_again()
+
+    def test_member_that_would_leave_the_folder(self):
+        self.save()
+        with tarfile.open(self.file, 'a') as tar:
+            tar.addfile(tarfile.TarInfo('../escaped'))
+        self.assert_made_again()
+        self.assertFalse((self.base / 'escaped').exists())
+
+    def test_link_that_would_leave_the_folder(self):
+        self.save()
+        with tarfile.open(self.file, 'a') as tar:
+            link = tarfile.TarInfo('db/link')
+            link.type, link.linkname = tarfile.SYMTYPE, '/etc/passwd'
+            tar.addfile(link)
+        self.assert_made_again()
+
+
+class PathTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.cache = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_CACHE', str(self.cache)))
+
+    def test_in_the_cache(self):
+        found = snapshot.path(profiles.get('embedded'))
+        self.assertEqual(self.cache / 'snapshots', found.parent)
+        self.assertTrue(found.name.startswith('embedded-'))
+
+    def test_one_for_each_profile(self):
+        self.assertEqual(len(profiles.PROFILES), len({
+            snapshot.path(p) for p in profiles.PROFILES.values()}))
+
+    def test_another_environment_is_another_cloud(self):
+        before = snapshot.path(profiles.get('full'))
+        self.useFixture(fixtures.MockPatchObject(
+            environment, 'key', lambda: 'other'))
+        self.assertNotEqual(before, snapshot.path(profiles.get('full')))

@@ -1,0 +1,63 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import configparser
+import pathlib
+import types
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.sandbox import tempest_run
+from tests.unit.sandbox import samples
+
+
+class PrepareTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.layout = samples.a_layout(
+            self.useFixture(fixtures.TempDir()).path)
+        self.box = types.SimpleNamespace(
+            directory=self.layout.directory, layout=lambda: self.layout,
+            passwords=lambda: samples.PASSWORDS)
+
+    def prepare(self, **order):
+        return tempest_run.prepare(self.box, tempest_run.Order(**order))
+
+    def config(self, workspace):
+        parser = configparser.RawConfigParser()
+        parser.read_string((workspace / 'etc' / 'tempest.conf').read_text())
+        return parser
+
+    def test_private_configuration(self):
+        path = self.prepare() / 'etc' / 'tempest.conf'
+        self.assertEqual(0o600, path.stat().st_mode & 0o777)
+
+    def test_a_later_order_replaces_the_configuration(self):
+        self.prepare(driver='k8s_x')
+        self.assertEqual('k8s_x', self.config(
+            self.prepare(driver='k8s_x'))['magnum_capi']['driver'])
+        self.assertNotIn(
+            'driver', self.config(self.prepare())['magnum_capi'])
+
+    def test_lock_folder_exists(self):
+        workspace = self.prepare()
+        path = self.config(workspace)['oslo_concurrency']['lock_path']
+        self.assertTrue(pathlib.Path(path).is_dir())
+
+    def test_stestr_finds_the_tests_of_tempest(self):
+        parser = configparser.RawConfigParser()
+        parser.read_string((self.prepare() / '.stestr.conf').read_text())
+        self.assertTrue(pathlib.Path(
+            parser['DEFAULT']['test_path']).is_dir())
+        self.assertRegex('a.b.C.test_d', parser['DEFAULT']['group_regex'])
