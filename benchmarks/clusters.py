@@ -1,0 +1,148 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Many clusters at once against a running sandbox, again and again.
+
+    python benchmarks/clusters.py --clusters 5 --rounds 10
+
+Prints, for every round, the wall time until all clusters were complete and
+until all were gone, the CPU seconds of the sandbox's programs and their
+memory, and at the end what must not happen: answers with a 5xx, clusters that
+did not get where they should, and "database is locked" in Magnum's log. The
+exit code is 1 when any of it happened.
+"""
+
+import argparse
+import collections
+import contextlib
+import json
+import pathlib
+import sys
+import time
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import rest
+from magnum_capi_tempest import waiting
+
+PATIENCE = 300
+
+
+class Magnum:
+    """The few calls that are needed, every answer counted."""
+
+    def __init__(self, box):
+        self.answers = collections.Counter()
+        self.user = rest.User(box.layout(), box.passwords()['demo'])
+
+    def call(self, method, path, body=None):
+        answer = self.user.request('container-infra', method, path, body,
+                                   timeout=120)
+        self.answers[answer.status_code] += 1
+        if answer.status_code >= 500:
+            print(f'{method} {path}: {answer.status_code} '
+                  f'{answer.text[:300]}', file=sys.stderr)
+        return answer
+
+    def statuses(self):
+        """Cluster id -> status; None when Magnum cannot say right now.
+
+        Its list is a 400 for the moment in which a cluster has no node
+        groups yet ("master_count ... Value: '0'").
+        """
+        answer = self.call('GET', 'clusters')
+        if answer.status_code != 200:
+            return None
+        return {c['uuid']: c['status'] for c in answer.json()['clusters']}
+
+
+def wait(magnum, ids, over):
+    """Wait until ``over(status or None)`` for all; returns the statuses."""
+    last = {}
+
+    def poll():
+        statuses = magnum.statuses()
+        if statuses is not None:
+            last.update({i: statuses.get(i) for i in ids})
+        return statuses is not None and all(map(over, last.values()))
+
+    with contextlib.suppress(errors.WaitTimeout):
+        waiting.wait_for(poll, done=bool, timeout=PATIENCE,
+                         what='all clusters', pace=waiting.Pace(0.5, 1, 0.5))
+    return last
+
+
+def usage(box):
+    status = box.status()
+    return sum(s.cpu for s in status), sum(s.rss for s in status) / 2**20
+
+
+def one_round(box, magnum, template, number, clusters):
+    """Create and delete; returns the statuses that should not be."""
+    cpu, _ = usage(box)
+    begin = time.monotonic()
+    ids = []
+    for i in range(clusters):
+        answer = magnum.call('POST', 'clusters', {
+            'name': f'bench-{number}-{i}', 'cluster_template_id': template,
+            'keypair': 'demo', 'master_count': 1, 'node_count': 2})
+        if answer.status_code == 202:
+            ids.append(answer.json()['uuid'])
+    made = wait(magnum, ids,
+                lambda s: s and s.endswith(('COMPLETE', 'FAILED')))
+    created = time.monotonic() - begin
+    for uuid in ids:
+        magnum.call('DELETE', f'clusters/{uuid}')
+    begin = time.monotonic()
+    gone = wait(magnum, ids, lambda s: s in (None, 'DELETE_FAILED'))
+    deleted = time.monotonic() - begin
+    cpu, rss = usage(box)[0] - cpu, usage(box)[1]
+    print(f'{number:5} {created:9.1f} {deleted:9.1f} {cpu:7.1f} {rss:8.0f}',
+          flush=True)
+    return ([s for s in made.values() if s != 'CREATE_COMPLETE']
+            + [s for s in gone.values() if s is not None]
+            + ['not accepted'] * (clusters - len(ids)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--directory', type=pathlib.Path)
+    parser.add_argument('--clusters', type=int, default=5)
+    parser.add_argument('--rounds', type=int, default=10)
+    args = parser.parse_args()
+    box = sandbox.Sandbox(args.directory)
+    magnum = Magnum(box)
+    seeded = json.loads((box.directory / 'seeded.json').read_text())
+    answer = magnum.call('POST', 'clustertemplates', {
+        'name': 'bench', 'coe': 'kubernetes', 'network_driver': 'calico',
+        'image_id': seeded['images']['ubuntu-capi'],
+        'external_network_id': seeded['networks']['public'],
+        'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small'})
+    answer.raise_for_status()
+    template = answer.json()['uuid']
+    log = box.supervisor.log('magnum')
+    before = log.stat().st_size
+    print('round created/s deleted/s   CPU s  RSS MiB')
+    wrong = []
+    for number in range(args.rounds):
+        wrong += one_round(box, magnum, template, number, args.clusters)
+    magnum.call('DELETE', f'clustertemplates/{template}')
+    with open(log, 'rb') as f:
+        f.seek(before)
+        locked = f.read().count(b'database is locked')
+    bad = sum(n for code, n in magnum.answers.items() if code >= 500)
+    print(f'answers: {dict(sorted(magnum.answers.items()))}; 5xx: {bad}; '
+          f'wrong or lost: {wrong or "none"}; "database is locked": {locked}')
+    return 1 if wrong or bad or locked else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,150 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What these proofs ask of Magnum and Keystone, as the user "demo"."""
+
+import collections
+import json
+import time
+
+import requests
+
+from magnum_capi_tempest.sandbox import rest
+from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest import waiting
+
+#: Seconds for a cluster of in-memory machines, on a loaded machine.
+PATIENCE = 150
+
+_PACE = waiting.Pace(0.2, 1.2, 0.5)
+
+
+class Cloud:
+    """A user of a running sandbox.
+
+    ``answers`` counts the status codes, with 0 for no answer.
+
+    :param box: the running Sandbox.
+    """
+
+    def __init__(self, box):
+        self.answers = collections.Counter()
+        self._user = rest.User(box.layout(), box.passwords()['demo'])
+        self.template = self._make_template(
+            json.loads((box.directory / 'seeded.json').read_text()))
+
+    def _make_template(self, seeded):
+        answer = self.magnum('POST', 'clustertemplates', {
+            'name': 'robustness', 'coe': 'kubernetes',
+            'network_driver': 'calico', 'flavor_id': 'm1.small',
+            'master_flavor_id': 'm1.small',
+            'image_id': seeded['images']['ubuntu-capi'],
+            'external_network_id': seeded['networks']['public']})
+        answer.raise_for_status()
+        return answer.json()['uuid']
+
+    def magnum(self, method, path, body=None, timeout=60):
+        """Send one request.
+
+        :returns: the answer.
+        :raises requests.RequestException: there was none.
+        """
+        try:
+            answer = self._user.request(
+                'container-infra', method, path, body, timeout)
+        except requests.RequestException:
+            self.answers[0] += 1
+            raise
+        self.answers[answer.status_code] += 1
+        return answer
+
+    def credentials(self):
+        """Ids of the user's application credentials, a set."""
+        answer = self._user.request(
+            'identity', 'GET',
+            f'users/{self._user.id}/application_credentials')
+        answer.raise_for_status()
+        return {c['id'] for c in answer.json()['application_credentials']}
+
+    def look(self, uuid, timeout=60):
+        """Look once at a cluster and its workers, a looks.Look."""
+        try:
+            answer = self.magnum('GET', f'clusters/{uuid}', timeout=timeout)
+            if answer.status_code == 404:
+                return looks.Look()
+            group = self.magnum(
+                'GET', f'clusters/{uuid}/nodegroups/default-worker',
+                timeout=timeout)
+        except requests.RequestException as e:
+            return looks.Look(trouble=f'no answer ({type(e).__name__})')
+        # Magnum answers 400 while a cluster has no node groups yet.
+        for part in (answer, group):
+            if part.status_code != 200:
+                return looks.Look(
+                    trouble=f'{part.status_code}: {part.text[:200]}')
+        return looks.Look(answer.json(), group.json())
+
+    def create(self, name, node_count=1):
+        """Ask for a cluster with one control plane machine; its UUID."""
+        answer = self.magnum('POST', 'clusters', {
+            'name': name, 'cluster_template_id': self.template,
+            'keypair': 'demo', 'master_count': 1, 'node_count': node_count})
+        answer.raise_for_status()
+        return answer.json()['uuid']
+
+    def wait_created(self, uuid):
+        """Wait for CREATE_COMPLETE; returns the Look."""
+        seen = []
+
+        def poll():
+            look = self.look(uuid)
+            seen.append(look.cluster is not None)
+            return look
+
+        return waiting.wait_for(
+            poll, done=lambda look: look.status == 'CREATE_COMPLETE',
+            failed=lambda look: looks.creation_failure(look, any(seen)),
+            timeout=PATIENCE, what=f'cluster {uuid} to be created',
+            describe=str, pace=_PACE)
+
+    def resize(self, uuid, node_count):
+        """Ask for another number of workers; what waits for it.
+
+        :returns: function that waits until the update is complete.
+        """
+        update = looks.Update(self.look(uuid), node_count)
+        answer = self.magnum('POST', f'clusters/{uuid}/actions/resize',
+                             {'node_count': node_count})
+        answer.raise_for_status()
+
+        def wait():
+            steps = [update]
+
+            def poll():
+                steps.append(
+                    steps[-1].after(self.look(uuid), time.monotonic()))
+                return steps[-1]
+
+            waiting.wait_for(
+                poll, done=looks.Update.is_over,
+                failed=looks.Update.failure, timeout=PATIENCE,
+                what=f'{node_count} workers of cluster {uuid}',
+                describe=str, pace=_PACE)
+
+        return wait
+
+    def wait_gone(self, uuid, timeout):
+        """Wait until Magnum does not know a cluster any more (404)."""
+        waiting.wait_for(
+            lambda: self.look(uuid), timeout=timeout,
+            done=lambda look: not look.trouble and look.cluster is None,
+            failed=lambda look: looks.deletion_failure(look, look, True),
+            what=f'cluster {uuid} to be gone', describe=str, pace=_PACE)
