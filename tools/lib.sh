@@ -1,0 +1,178 @@
+#!/bin/bash
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+# What run_sandbox.sh and run_tests.sh share; sourced, never run.
+#
+# prepare PURPOSE makes a virtual environment below the cache folder and puts
+# it first on PATH. A stamp, written last, says that it is whole; one without
+# a stamp is made again. Its name has a hash of everything that decides what
+# is in it, so it never has to be updated.
+
+CACHE=${MAGNUM_CAPI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/magnum-capi}
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONUNBUFFERED=1
+# Programs of this project must find this checkout, not another one.
+unset PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+say() {
+    printf '[%5ss] %s\n' "$SECONDS" "$*" >&2
+}
+
+# die WHAT WHERE HINT: one line, as magnum_capi_tempest/errors.py formats it.
+die() {
+    echo "${0##*/}: $1 ($2). $3" >&2
+    exit "${DIE_CODE:-3}"
+}
+
+# quietly WHAT COMMAND...: a line when it is done, its output when it fails.
+quietly() {
+    local what=$1 log
+    local -i begin=$SECONDS
+    shift
+    log=$(mktemp)
+    say "$what ..."
+    if "$@" > "$log" 2>&1 9>&-; then
+        say "$what: $((SECONDS - begin)) s"
+        rm -f "$log"
+        return 0
+    fi
+    tail -n 25 "$log" >&2
+    rm -f "$log"
+    say "$what FAILED after $((SECONDS - begin)) s"
+    return 1
+}
+
+find_python() {
+    local name
+    for name in "${PYTHON:-python3}" python3.13 python3.12 python3.11; do
+        if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+                2> /dev/null; then
+            # Not the link of a version manager, which depends on the folder.
+            "$name" -c 'import os, sys; print(os.path.abspath(sys.executable))'
+            return
+        fi
+    done
+    die "No Python 3.11 or newer" "PATH=$PATH" \
+        'Install one, or name it: PYTHON=/path/to/python3'
+}
+
+# apt_install PACKAGE...: what is missing, as root or through sudo.
+apt_install() {
+    local -a root=()
+    if ! command -v apt-get > /dev/null; then
+        die "Missing packages: $*" 'there is no apt-get here' \
+            'Install them with the package manager of this system'
+    fi
+    if ((EUID != 0)); then
+        if ! command -v sudo > /dev/null; then
+            die "Missing packages: $*" 'not root, and there is no sudo' \
+                "Let root run: apt-get install $*"
+        fi
+        if ! sudo -n true 2> /dev/null && ! { [[ -t 0 ]] && sudo -v; }; then
+            die "Missing packages: $*" 'sudo wants a password' \
+                "Run: sudo apt-get install $*"
+        fi
+        root=(sudo)
+    fi
+    root+=(env DEBIAN_FRONTEND=noninteractive)
+    local -a apt=(apt-get -q -y -o DPkg::Lock::Timeout=300)
+    # An index that is partly out of reach may still have the package.
+    quietly 'Update the package index' "${root[@]}" "${apt[@]}" update || true
+    # Debian starts a server that it installs. Ours are private ones; that
+    # one would listen on all addresses. See policy-rc.d(8).
+    quietly "Install $*" "${root[@]}" sh -c '
+        policy=/usr/sbin/policy-rc.d
+        if [ ! -e $policy ]; then
+            trap "rm -f $policy" EXIT
+            printf "#!/bin/sh\nexit 101\n" > $policy
+            chmod 755 $policy
+        fi
+        "$@"' sh "${apt[@]}" install --no-install-recommends "$@" \
+        || die "Could not install $*" "apt-get, see above" \
+            'Repair apt, or install them yourself'
+}
+
+# packages PROFILE...: the distribution packages of bindep.txt.
+packages() {
+    local -a missing
+    local list code=0
+    # 0: nothing is missing; 1: prints the names of what is, one a line.
+    list=$(bindep -b -f "$TOP/bindep.txt" "$@" 2> /dev/null) || code=$?
+    [[ $code -ne 0 ]] || return 0
+    mapfile -t missing <<< "$list"
+    if [[ $code -ne 1 || ! ${missing[*]} =~ ^[a-z0-9][a-z0-9.+\ -]*$ ]]; then
+        die "bindep failed with exit code $code" "$TOP/bindep.txt" \
+            'Install the packages in that file yourself'
+    fi
+    apt_install "${missing[@]}"
+}
+
+# prepare run|test: the virtual environment, first on PATH afterwards.
+prepare() {
+    local purpose=$1 python version key venv
+    local -a what=(-e "$TOP[tempest,evidence,sandbox,third_party]")
+    python=$(find_python) || exit
+    version=$("$python" -c 'import platform; print(platform.python_version())')
+    key=$(cd "$TOP" && { echo "$TOP $purpose $python $version"
+        cat setup.cfg setup.py pyproject.toml requirements.txt \
+            test-requirements.txt doc/requirements.txt \
+            constraints/tools.txt tools/lib.sh 2> /dev/null
+    } | sha256sum | cut -c 1-12) || exit
+    venv=$CACHE/venv-$purpose-$version-$key
+    mkdir -p "$CACHE" 2> /dev/null && [[ -w $CACHE ]] \
+        || die 'Cannot write to the cache folder' "$CACHE" \
+            'Make it writable, or set MAGNUM_CAPI_CACHE to another one'
+    if [[ $purpose == test ]]; then
+        what+=(-r "$TOP/test-requirements.txt" -r "$TOP/doc/requirements.txt")
+    fi
+
+    # Two at once: the second waits and finds the work done.
+    exec 9> "$venv.lock"
+    if ! flock -n 9; then
+        say "Waiting for another process that makes $venv"
+        flock -w 1800 9 || die 'Gave up after 30 minutes' "$venv.lock" \
+            'Look for another run of this script that hangs'
+    fi
+    if [[ ! -e $venv/stamp ]] || ! "$venv/bin/python" -c 'import cliff, uv' \
+            2> /dev/null 9>&-; then
+        make_venv "$python" "$version" "$venv"
+    fi
+    exec 9>&-
+    export VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH
+    hash -r
+}
+
+make_venv() {
+    local python=$1 version=$2 venv=$3
+    local constraints=$TOP/constraints/tools.txt
+    local hint='Is a package index reachable? Behind a proxy set https_proxy'
+    if ! "$python" -c 'import ensurepip, venv' 2> /dev/null; then
+        apt_install "python${version%.*}-venv"
+        "$python" -c 'import ensurepip, venv' 2> /dev/null \
+            || die 'Python has no venv module' "$python" \
+                'Install it, or name another: PYTHON=/path/to/python3'
+    fi
+    rm -rf "$venv"
+    quietly 'Make a virtual environment' "$python" -m venv "$venv" \
+        || die 'Cannot make a virtual environment' "$venv" \
+            'Is there room on the disk?'
+    quietly 'Install uv and bindep' "$venv/bin/python" -m pip install -q \
+        -c "$constraints" uv bindep \
+        || die 'pip failed, see above' "$venv" "$hint"
+    # uv leaves lock files where temporary files go.
+    quietly 'Install the Python packages' env VIRTUAL_ENV="$venv" \
+        TMPDIR="$venv" \
+        "$venv/bin/uv" pip install --no-progress -c "$constraints" \
+        --build-constraint "$constraints" "${what[@]}" \
+        || die 'uv failed, see above' "$venv" "$hint"
+    touch "$venv/stamp"
+}

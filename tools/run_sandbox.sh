@@ -1,0 +1,88 @@
+#!/bin/bash
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+# From a bare machine to the result of `tempest run` on a real Magnum.
+
+set -euo pipefail
+
+usage() {
+    cat << EOF
+usage: tools/run_sandbox.sh [--keep] [--profile embedded|full] [ARGUMENT...]
+
+Sets everything up, starts the sandbox (a cloud with Magnum and Cluster API on
+loopback), runs tempest against it and takes the sandbox down again.
+
+  --keep        leave the sandbox up
+  --profile P   embedded (default): sqlite, no message broker
+                full: private MariaDB and RabbitMQ
+  ARGUMENT      for "magnum-capi sandbox tempest"; without --regex it runs
+                tempest run --regex magnum_capi
+
+Exit code: that of tempest; 2 wrong usage, 3 this machine lacks something.
+EOF
+}
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=tools/lib.sh
+source "$TOP/tools/lib.sh"
+
+keep=
+profile=embedded
+arguments=()
+while (($#)); do
+    case $1 in
+        -h | --help) usage; exit 0 ;;
+        --keep) keep=yes ;;
+        --profile) profile=${2-}; shift ;;
+        --profile=*) profile=${1#*=} ;;
+        *) arguments+=("$1") ;;
+    esac
+    shift || true
+done
+case $profile in
+    embedded | full) ;;
+    *) DIE_CODE=2 die 'Unknown profile' "--profile $profile" \
+           'Use embedded or full' ;;
+esac
+
+started=
+# shellcheck disable=SC2317  # called by the trap
+finish() {
+    local code=$?
+    trap - EXIT
+    # A second Ctrl-C must not stop the cleaning.
+    trap '' INT TERM HUP PIPE
+    if [[ $started && ! $keep ]]; then
+        magnum-capi sandbox down || code=$((code ? code : 1))
+    elif [[ $started ]]; then
+        echo "The sandbox stays up. Use it, and take it down with:"
+        echo "  $VIRTUAL_ENV/bin/magnum-capi sandbox env"
+        echo "  $VIRTUAL_ENV/bin/magnum-capi sandbox down"
+    fi
+    exit "$code"
+}
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+trap 'exit 141' PIPE
+trap finish EXIT
+
+prepare run
+if [[ $profile == full ]]; then
+    packages full
+else
+    packages
+fi
+started=yes
+magnum-capi sandbox up --profile "$profile"
+magnum-capi sandbox tempest "${arguments[@]}"

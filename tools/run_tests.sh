@@ -1,0 +1,247 @@
+#!/bin/bash
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+# Every test of this project, on this machine, with nothing set up before.
+
+set -uo pipefail
+
+STAGES=(style unit functional docs sandbox)
+
+usage() {
+    cat << EOF
+usage: tools/run_tests.sh [--only STAGE]...
+
+Sets everything up and runs the stages in this order:
+
+  style       flake8, doors between rooms, doc8, bashate
+  unit        hermetic tests
+  functional  tests with real programs on this machine
+  docs        documentation and release notes, a warning is an error
+  sandbox     a whole cloud: tempest's smoke tests and a cluster life
+
+  --only STAGE   this stage only; may be given more than once
+
+Reports go below the state folder, for CI systems as JUnit XML, too.
+The last line is "N passed, N failed"; a stage without tests counts as one.
+A stage in which no test passes has failed. Exit code: 0 nothing failed, 1
+something failed, 2 wrong usage, 3 this machine lacks something.
+EOF
+}
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=tools/lib.sh
+source "$TOP/tools/lib.sh"
+cd "$TOP" || exit
+
+only=()
+while (($#)); do
+    case $1 in
+        -h | --help) usage; exit 0 ;;
+        --only) only+=("${2-}"); shift ;;
+        --only=*) only+=("${1#*=}") ;;
+        *) DIE_CODE=2 die 'Unknown argument' "$1" 'See --help' ;;
+    esac
+    shift || true
+done
+for stage in "${only[@]}"; do
+    [[ " ${STAGES[*]} " == *" $stage "* ]] \
+        || DIE_CODE=2 die 'Unknown stage' "--only $stage" \
+            "Use one of: ${STAGES[*]}"
+done
+[[ ${#only[@]} -gt 0 ]] || only=("${STAGES[@]}")
+
+passed=0
+failed=0
+sandbox=
+work=
+# shellcheck disable=SC2317  # called by the trap
+finish() {
+    local code=$?
+    trap - EXIT
+    trap '' INT TERM HUP PIPE
+    [[ -z $sandbox ]] || magnum-capi sandbox down
+    [[ -z $work ]] || rm -rf "$work"
+    exit "$code"
+}
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+trap 'exit 141' PIPE
+trap finish EXIT
+
+# count OK BAD: add to the sums.
+count() {
+    passed=$((passed + $1))
+    failed=$((failed + $2))
+}
+
+# check WHAT COMMAND...: a part of a stage that is no test.
+check() {
+    local what=$1
+    shift
+    if "$@" > "$work/log" 2>&1; then
+        say "  $what: ok"
+    else
+        cat "$work/log"
+        say "  $what: FAILED"
+        return 1
+    fi
+}
+
+stage_style() {
+    local bad=0
+    check flake8 flake8 || bad=1
+    check 'doors between rooms' lint-imports --no-logo --no-cache || bad=1
+    check 'test ids' check-uuid --package magnum_capi_tempest || bad=1
+    check doc8 doc8 -q ./*.rst doc/source releasenotes/notes || bad=1
+    check bashate bashate -i E003,E006 tools/*.sh .ci/run || bad=1
+    count $((1 - bad)) $bad
+    return $bad
+}
+
+# tests FOLDER WORKERS SECONDS: run them with stestr and count what it
+# recorded. All its processes are killed after SECONDS, and on Ctrl-C.
+tests() {
+    local folder=$1 name=${1##*/} begin_failed=$failed
+    local repository=$work/$name stream=$reports/$name/$name.subunit
+    local log=$work/$name/log
+    mkdir -p "$repository" "${stream%/*}"
+    # The stream is the record; the terminal gets the summary of it. A bad
+    # exit code is data, not an error of this wrapper.
+    OS_TEST_PATH=$folder python - "$3" "$name tests" bash -c '
+        stestr --repo-url "$1" run --concurrency "$2" --subunit \
+            > "$3" 2> "$4"
+        echo $? > "$4.code"
+        ' stestr "$repository" "$2" "$stream" "$log" << 'EOF'
+import signal
+import sys
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import progress
+
+# A shell ignores Ctrl-C for what it runs in the background, and all below it
+# would inherit that, the programs whose Ctrl-C is tested among them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    with progress.Progress(patience=15).step(sys.argv[2]):
+        processes.run(sys.argv[3:], timeout=float(sys.argv[1]))
+except errors.CommandFailed as e:
+    sys.exit(f'The tests did not end in {e.elapsed:.0f} s')
+except KeyboardInterrupt:
+    sys.exit(130)
+EOF
+    summary "$stream" "${stream%/*}" "$name tests"
+    # A worker that died leaves no failed test, only this.
+    if [[ $failed -eq $begin_failed && $(cat "$log.code") != 0 ]]; then
+        tail -n 25 "$log"
+        count 0 1
+    fi
+    [[ $failed -eq $begin_failed ]]
+}
+
+# summary STREAM FOLDER TITLE: show a stream, add it to the sums.
+summary() {
+    local code=0
+    magnum-capi report show --folder "$2" --title "$3" "$1" || code=$?
+    add "$2/report.json" || code=1
+    return $code
+}
+
+# add FILE: add the counts of a report to the sums, at least one.
+add() {
+    local counts
+    counts=$(python - "$1" << 'EOF'
+import json
+import sys
+
+with open(sys.argv[1]) as stream:
+    run = json.load(stream)
+print(run['passed'], run['failed'] or int(not run['ok']))
+EOF
+    ) 2> /dev/null || counts='0 1'
+    # shellcheck disable=SC2086  # two numbers
+    count $counts
+}
+
+stage_unit() {
+    tests ./tests/unit 2 300
+}
+
+stage_functional() {
+    tests ./tests/functional 1 2400
+}
+
+stage_docs() {
+    local bad=0
+    check 'documentation' sphinx-build -q -W --keep-going -b html \
+        -d "$work/doctrees" doc/source "$work/html" || bad=1
+    check 'release notes' reno -q lint || bad=1
+    count $((1 - bad)) $bad
+    return $bad
+}
+
+stage_sandbox() {
+    # Not the developer's own sandbox, which may be up; the same folder each
+    # time, so that what a killed run left is found and cleaned.
+    export MAGNUM_CAPI_STATE=$state/sandbox
+    local results=$reports/sandbox code=0
+    mkdir -p "$MAGNUM_CAPI_STATE"
+    exec 8> "$MAGNUM_CAPI_STATE/lock"
+    if ! flock -n 8; then
+        say 'Waiting for another run of the sandbox stage'
+        flock 8
+    fi
+    sandbox=yes
+    if ! magnum-capi sandbox up --profile embedded 8>&-; then
+        count 0 1
+        code=1
+    else
+        # One life per driver; this is the one that is installed.
+        magnum-capi sandbox tempest --results "$results" \
+            --driver k8s_capi_helm_v1 \
+            --regex 'magnum_capi.*(smoke|lifecycle)' 8>&- || code=1
+        add "$results/report.json"
+    fi
+    magnum-capi sandbox down 8>&- || code=1
+    sandbox=
+    exec 8>&-
+    return $code
+}
+
+state=${XDG_STATE_HOME:-$HOME/.local/state}/magnum-capi
+state=${MAGNUM_CAPI_STATE:-$state}/run_tests
+reports=$state/reports/$(date +%Y%m%d-%H%M%S)-$$
+mkdir -p "$reports" || die 'Cannot write to the state folder' "$state" \
+    'Make it writable, or set MAGNUM_CAPI_STATE to another one'
+# Of older runs the last nine are kept.
+find "$state/reports" -mindepth 1 -maxdepth 1 | sort -r | tail -n +11 \
+    | xargs -r rm -rf
+work=$(mktemp -d)
+prepare test
+packages test
+for stage in "${STAGES[@]}"; do
+    [[ " ${only[*]} " == *" $stage "* ]] || continue
+    begin=$SECONDS
+    before=$failed
+    say "=== $stage"
+    if stage_$stage; then
+        say "=== $stage passed in $((SECONDS - begin)) s"
+    else
+        # Whatever went wrong, it must show in the sum.
+        [[ $failed -gt $before ]] || count 0 1
+        say "=== $stage FAILED in $((SECONDS - begin)) s"
+    fi
+done
+echo "$passed passed, $failed failed"
+[[ $failed -eq 0 && $passed -gt 0 ]]
