@@ -58,7 +58,7 @@ def up(directory, progress, tools=None, behaviours=None,
     :raises UsageError: the folder holds something else.
     :raises EnvironmentProblem: a port is taken, a program is missing.
     """
-    directory = pathlib.Path(directory).absolute()
+    directory = pathlib.Path(directory).resolve()
     with _alone(directory):
         tools = tools or _toolchain(progress)
         record, supervisor = _read(directory), _supervisor(directory)
@@ -88,7 +88,7 @@ def down(directory):
 
     :raises UsageError: the folder holds something else.
     """
-    directory = pathlib.Path(directory).absolute()
+    directory = pathlib.Path(directory).resolve()
     if directory.is_dir():
         with _alone(directory):
             _sweep(directory)
@@ -100,7 +100,7 @@ def status(directory) -> list[tuple]:
     :returns: list of (:class:`..supervision.Status`, ready), ready being
         True or False; empty when nothing runs.
     """
-    directory = pathlib.Path(directory).absolute()
+    directory = pathlib.Path(directory).resolve()
     record, supervisor = _read(directory), _supervisor(directory)
     if not record or not supervisor.running():
         return []
@@ -113,7 +113,7 @@ def status(directory) -> list[tuple]:
 
 def kubeconfig(directory) -> pathlib.Path:
     """Of the administrator; it exists while the cluster does."""
-    return layout.Layout(pathlib.Path(directory).absolute()).kubeconfig
+    return layout.Layout(pathlib.Path(directory).resolve()).kubeconfig
 
 
 def _plane(directory, record, tools, behaviours=None):
