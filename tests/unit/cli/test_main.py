@@ -29,6 +29,7 @@ import testtools
 from magnum_capi_tempest.cli import base
 from magnum_capi_tempest.cli import main
 from magnum_capi_tempest import errors
+from tests.unit import own_folders
 
 _TOP = pathlib.Path(main.__file__).parent.parent.parent
 
@@ -47,11 +48,7 @@ class _Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.base = pathlib.Path(
-            self.useFixture(fixtures.TempDir()).path).resolve()
-        for name in ('CACHE', 'STATE'):
-            self.useFixture(fixtures.EnvironmentVariable(
-                f'MAGNUM_CAPI_{name}', str(self.base / name.lower())))
+        self.base = self.useFixture(own_folders.OwnFolders()).base
         self.useFixture(fixtures.MonkeyPatch('sys.argv', ['magnum-capi']))
 
     def call(self, *argv):

@@ -15,13 +15,13 @@
 import http.server
 import json
 import os
-import threading
 from urllib import parse
 
 import fixtures
 import yaml
 
 from magnum_capi_tempest import kubeconfig
+from tests.unit import loopback
 
 
 class FakeKube(fixtures.Fixture):
@@ -40,12 +40,7 @@ class FakeKube(fixtures.Fixture):
             ('127.0.0.1', 0), self._handler())
         server.daemon_threads = True
         self.url = f'http://127.0.0.1:{server.server_port}'
-        thread = threading.Thread(target=server.serve_forever,
-                                  kwargs={'poll_interval': 0.01})
-        thread.start()
-        self.addCleanup(thread.join)
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
+        loopback.serve(self, server)
         self.kubeconfig = os.path.join(
             self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
         document = kubeconfig.document(self.url, 'CA', None, None)

@@ -15,7 +15,6 @@ import http.server
 import ipaddress
 import os
 import ssl
-import threading
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives import hashes
@@ -28,6 +27,7 @@ import testtools
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
 from tests.unit.evidence import fake_kube
+from tests.unit import loopback
 
 MASTER = {
     'metadata': {'name': 'c1-cp', 'labels': {
@@ -88,12 +88,7 @@ class TlsServer(fixtures.Fixture):
         context.load_cert_chain(path)
         server.socket = context.wrap_socket(server.socket, server_side=True)
         self.url = f'https://127.0.0.1:{server.server_port}'
-        thread = threading.Thread(target=server.serve_forever,
-                                  kwargs={'poll_interval': 0.01})
-        thread.start()
-        self.addCleanup(thread.join)
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
+        loopback.serve(self, server)
 
     def _certificate(self, constraints):
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, 'ca')])

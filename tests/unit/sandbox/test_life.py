@@ -12,7 +12,6 @@
 
 import collections
 import os
-import pathlib
 import socket
 
 import fixtures
@@ -27,6 +26,7 @@ from magnum_capi_tempest.sandbox import life
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest import toolchain
+from tests.unit import own_folders
 
 _Usage = collections.namedtuple('_Usage', 'total used free')
 
@@ -35,11 +35,7 @@ class _Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.base = pathlib.Path(
-            self.useFixture(fixtures.TempDir()).path).resolve()
-        for name in ('CACHE', 'STATE'):
-            self.useFixture(fixtures.EnvironmentVariable(
-                f'MAGNUM_CAPI_{name}', str(self.base / name.lower())))
+        self.base = self.useFixture(own_folders.OwnFolders()).base
         for module in (toolchain, environment):
             self.useFixture(fixtures.MockPatchObject(
                 module, 'ensure', self.must_not_be_called))

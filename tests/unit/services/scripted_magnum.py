@@ -15,11 +15,11 @@
 import collections
 import http.server
 import json
-import threading
 
 import fixtures
 
 from magnum_capi_tempest import services
+from tests.unit import loopback
 
 Request = collections.namedtuple('Request', 'method path headers body')
 
@@ -37,12 +37,7 @@ class ScriptedMagnum(fixtures.Fixture):
             ('127.0.0.1', 0), self._handler())
         server.daemon_threads = True
         self.url = f'http://127.0.0.1:{server.server_port}/v1'
-        thread = threading.Thread(target=server.serve_forever,
-                                  kwargs={'poll_interval': 0.01})
-        thread.start()
-        self.addCleanup(thread.join)
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
+        loopback.serve(self, server)
 
     def client(self, name, **kwargs):
         """Return one of our clients that talks to this Magnum."""
