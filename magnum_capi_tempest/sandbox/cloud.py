@@ -78,7 +78,8 @@ class Cloud:
         """Create and fill the databases, with the services running."""
         layout = self._layout
         for name in ('db', 'images/staging', 'images/tasks'):
-            (layout.directory / name).mkdir(parents=True, exist_ok=True)
+            (layout.directory / name).mkdir(mode=0o700, parents=True,
+                                            exist_ok=True)
         passwords = new_passwords()
         configuration.write_private(layout.directory / 'secrets.json',
                                     json.dumps(passwords))

@@ -11,9 +11,9 @@
 # under the License.
 """Writes the configuration files of the cloud, mode 0600."""
 
-import os
-
 import jinja2
+
+from magnum_capi_tempest.management import files
 
 REGION = 'RegionOne'
 
@@ -21,14 +21,9 @@ SERVICE_FILES = ('keystone.conf', 'glance-api.conf', 'nova.conf',
                  'neutron.conf', 'cinder.conf', 'magnum.conf')
 
 
-def write_private(path, text):
-    """Write a file that only its owner can read, in one go."""
-    temporary = path.with_name(path.name + '.new')
-    descriptor = os.open(
-        temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, 'w') as f:
-        f.write(text)
-    temporary.rename(path)
+def write_private(path, text: str):
+    """Write a text that only its owner can read, in one go."""
+    files.write_private(path, str.encode(text))
 
 
 def render(name, **values) -> str:

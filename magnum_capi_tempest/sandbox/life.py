@@ -145,10 +145,8 @@ class Sandbox:
     def _start(self, record, programs, venv, lock, progress):
         layout = layouts.Layout(self.directory, record.prefix,
                                 record.port_base)
-        for name in ('etc', 'db', 'log', 'home', 'tmp', 'lock',
-                     'images/staging', 'images/tasks'):
-            (self.directory / name).mkdir(mode=0o700, parents=True,
-                                          exist_ok=True)
+        for name in ('etc', 'log', 'home', 'tmp', 'lock'):
+            (self.directory / name).mkdir(mode=0o700, exist_ok=True)
         self.supervisor.start()
         plane = management.Processes(
             layout.management, programs, flavors.behaviours(), lock)
@@ -216,7 +214,7 @@ class Sandbox:
         self.supervisor.shutdown()
         if self.directory.exists():
             # The record goes last: until then it is known whose this is.
-            record = self.directory / 'sandbox.json'
+            record = self.directory / records.NAME
             for path in self.directory.iterdir():
                 if path == record:
                     continue

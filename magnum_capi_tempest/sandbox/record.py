@@ -27,7 +27,8 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment
 
-_NAME = 'sandbox.json'
+#: Name of the file.
+NAME = 'sandbox.json'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +53,7 @@ def load(directory: pathlib.Path) -> Record | None:
     A record that cannot be read is one of a sandbox that is not ready.
     """
     try:
-        return Record(**json.loads((directory / _NAME).read_text()))
+        return Record(**json.loads((directory / NAME).read_text()))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError):
@@ -61,7 +62,7 @@ def load(directory: pathlib.Path) -> Record | None:
 
 def save(directory, record):
     configuration.write_private(
-        directory / _NAME, json.dumps(dataclasses.asdict(record)) + '\n')
+        directory / NAME, json.dumps(dataclasses.asdict(record)) + '\n')
 
 
 def require_ready(directory) -> Record:
