@@ -51,6 +51,8 @@ class EmbeddedTest(boxes.TestCase):
         script = '''
             eval "$1"
             openstack="$SANDBOX_OPENSTACK"
+            # "coe cluster config" ends with a KeyError where a CI has none.
+            export SHELL=/bin/sh
             "$openstack" coe cluster template create secrets \
                 --image ubuntu-capi --coe kubernetes \
                 --external-network public --network-driver calico \
