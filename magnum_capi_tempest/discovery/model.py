@@ -1,0 +1,248 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What a decision is made of, and what it is; nothing here does anything.
+
+Values of images and templates are other people's: :func:`shown` is how they
+get into a text.
+"""
+
+import dataclasses
+import enum
+import re
+import types
+import typing
+
+_PLAIN = re.compile(r'[\w.:+/-]{1,64}', re.ASCII).fullmatch
+_LONGEST = 64
+#: Cluster types that a message lists before it only counts them.
+_LISTED = 24
+
+
+def shown(value) -> str:
+    """A value as it may stand in messages and logs: quoted, short, visible.
+
+    Control characters, quotes and everything that is no ASCII are escaped;
+    what is longer than 64 characters is cut.
+    """
+    text = str(value)
+    if _PLAIN(text):
+        return f"'{text}'"
+    cut = text if len(text) <= _LONGEST else f'{text[:_LONGEST]}...'
+    escaped = cut.encode('unicode_escape').decode('ascii')
+    return "'" + escaped.replace("'", r'\x27') + "'"
+
+
+class ClusterType(typing.NamedTuple):
+    """What Magnum matches drivers by; looked up in every decision."""
+
+    server_type: str
+    os: str
+    coe: str
+
+    def __str__(self):
+        return f'({", ".join(shown(part)[1:-1] for part in self)})'
+
+
+@dataclasses.dataclass(frozen=True)
+class Offer:
+    """A driver that is installed, whether it can be used or not.
+
+    :param name: of its entry point.
+    :param types: cluster types that it provides.
+    :param beta: it must be enabled by [drivers]enabled_beta_drivers.
+    :param error: why it cannot be loaded; it provides nothing then.
+    :param origin: distribution and version, ``magnum-capi-helm 1.4.0``.
+    """
+
+    name: str
+    types: tuple[ClusterType, ...] = ()
+    beta: bool = False
+    error: str | None = None
+    origin: str = ''
+
+
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """The options of [drivers] in magnum.conf that choose drivers."""
+
+    default_driver: str | None = None
+    disabled_drivers: frozenset[str] = frozenset()
+    enabled_beta_drivers: frozenset[str] = frozenset()
+
+
+class State(enum.Enum):
+    """Whether a driver can be chosen."""
+
+    USABLE = 'usable'
+    DISABLED = 'disabled'
+    BETA = 'beta, not enabled'
+    BROKEN = 'broken'
+
+
+class Catalog:
+    """The drivers of a Magnum under a policy; immutable.
+
+    :param offers: in the order in which Magnum enumerates entry points. It
+        changes no decision, only what an unmodified Magnum would do.
+    :ivar by_name: offers by the names of their entry points.
+    :ivar states: :class:`State` of each of them.
+    :ivar offered: what usable drivers provide, as a text for messages.
+    """
+
+    def __init__(self, offers, policy=Policy()):
+        self.offers = tuple(offers)
+        self.policy = policy
+        self.by_name = types.MappingProxyType(
+            {offer.name: offer for offer in self.offers})
+        if len(self.by_name) != len(self.offers):
+            raise ValueError('Two offers have one name')
+        self.states = types.MappingProxyType(
+            {offer.name: self._state(offer) for offer in self.offers})
+        self._providers = self._index(State.USABLE)
+        self._waiting = self._index(State.BETA)
+        self.offered = self._offered()
+
+    def _index(self, state):
+        found = {}
+        for name in sorted(self.by_name):
+            if self.states[name] is state:
+                for cluster_type in dict.fromkeys(self.by_name[name].types):
+                    found.setdefault(cluster_type, []).append(name)
+        return {t: tuple(names) for t, names in found.items()}
+
+    def _offered(self):
+        listed = sorted(map(str, self._providers))
+        more = len(listed) - _LISTED
+        return ', '.join(listed[:_LISTED]) + (
+            f' and {more} more' if more > 0 else '') or 'nothing'
+
+    def _state(self, offer):
+        # What is disabled is not loaded, so that nothing else is known.
+        if offer.name in self.policy.disabled_drivers:
+            return State.DISABLED
+        if offer.error is not None:
+            return State.BROKEN
+        if offer.beta and offer.name not in self.policy.enabled_beta_drivers:
+            return State.BETA
+        return State.USABLE
+
+    def providers(self, cluster_type) -> tuple[str, ...]:
+        """Names of the usable drivers that provide a type, sorted."""
+        return self._providers.get(cluster_type, ())
+
+    def waiting(self, cluster_type) -> tuple[str, ...]:
+        """Names of beta drivers that would provide a type if enabled."""
+        return self._waiting.get(cluster_type, ())
+
+
+def _property(properties, name):
+    return str(properties.get(name) or '').strip() or None
+
+
+@dataclasses.dataclass(frozen=True)
+class ImageProperties:
+    """What a Glance image says about drivers; None: nothing.
+
+    :param magnum_distro: operating system, for Magnum's use.
+    :param os_distro: operating system, in libosinfo's words.
+    :param magnum_driver: name of a driver.
+    """
+
+    magnum_distro: str | None = None
+    os_distro: str | None = None
+    magnum_driver: str | None = None
+
+    @classmethod
+    def of(cls, properties: typing.Mapping[str, typing.Any]):
+        """Read them; surrounding blanks do not count, blank is nothing."""
+        return cls(*(_property(properties, name) for name in (
+            'magnum_distro', 'os_distro', 'magnum_driver')))
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A cluster template that somebody wants.
+
+    :param driver: the template's explicit choice.
+    """
+
+    image: ImageProperties
+    server_type: str = 'vm'
+    coe: str = 'kubernetes'
+    driver: str | None = None
+
+
+class Step(enum.Enum):
+    """The places where a decision can come from, in their order."""
+
+    DISTRO = 'distro'
+    TEMPLATE = 'template'
+    IMAGE = 'image'
+    SOLE_PROVIDER = 'sole provider'
+    DEFAULT = 'default'
+
+
+class Reason(typing.NamedTuple):
+    """What was found in one step, a clause without a full stop."""
+
+    step: Step
+    text: str
+
+
+class Kind(enum.Enum):
+    """Why there is no driver."""
+
+    NO_DISTRO = 'no distro'
+    UNKNOWN = 'unknown driver'
+    DISABLED = 'disabled driver'
+    BETA = 'beta driver'
+    BROKEN = 'broken driver'
+    MISMATCH = 'driver does not provide the type'
+    AMBIGUOUS = 'ambiguous'
+    NOT_SUPPORTED = 'not supported'
+
+
+class Refusal(typing.NamedTuple):
+    """Why there is no driver, and what to do.
+
+    :param text: a sentence without its full stop.
+    :param hint: sentences.
+    :param candidates: drivers to choose from.
+    """
+
+    kind: Kind
+    text: str
+    hint: str
+    candidates: tuple[str, ...] = ()
+
+    def __str__(self):
+        return f'{self.text}. {self.hint}'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Decision:
+    """A driver, or a refusal, and how it came about.
+
+    :param cluster_type: None when the operating system is not known.
+    :param reasons: one for each step that was taken, in their order.
+    :param deprecated: the operating system came from os_distro.
+    """
+
+    cluster_type: ClusterType | None
+    driver: str | None
+    refusal: Refusal | None
+    reasons: tuple[Reason, ...]
+    deprecated: bool = False
+
+    def __post_init__(self):
+        if (self.driver is None) == (self.refusal is None):
+            raise ValueError('Either a driver or a refusal')
