@@ -23,7 +23,8 @@ import typing
 
 _PLAIN = re.compile(r'[\w.:+/-]{1,64}', re.ASCII).fullmatch
 _LONGEST = 64
-#: Cluster types that a message lists before it only counts them.
+_LONGEST_LINE = 200
+#: Names or cluster types that a message lists before it only counts them.
 _LISTED = 24
 
 
@@ -31,14 +32,44 @@ def shown(value) -> str:
     """A value as it may stand in messages and logs: quoted, short, visible.
 
     Control characters, quotes and everything that is no ASCII are escaped;
-    what is longer than 64 characters is cut.
+    what is longer than 64 characters, then, is cut: 69 in all at the most.
     """
+    return f"'{_bare(value)}'"
+
+
+def plain(text) -> str:
+    """Words of somebody else, such as an error's, on one line.
+
+    Blanks and line breaks are one blank each; what cannot be printed or is
+    no ASCII is escaped; at most 203 characters.
+    """
+    return _cut(' '.join(str(text).split()), _LONGEST_LINE)
+
+
+def listed(values: typing.Sequence) -> str:
+    """Names or cluster types in a message; many are counted."""
+    texts = [str(value) if isinstance(value, ClusterType) else _bare(value)
+             for value in values[:_LISTED]]
+    if len(values) > _LISTED:
+        texts[-1] += f' and {len(values) - _LISTED} more'
+    return ', '.join(texts)
+
+
+def _bare(value):
     text = str(value)
-    if _PLAIN(text):
-        return f"'{text}'"
-    cut = text if len(text) <= _LONGEST else f'{text[:_LONGEST]}...'
-    escaped = cut.encode('unicode_escape').decode('ascii')
-    return "'" + escaped.replace("'", r'\x27') + "'"
+    return text if _PLAIN(text) else _cut(text, _LONGEST, quote="'")
+
+
+def _cut(text, longest, quote=''):
+    pieces = []
+    for character in text:
+        piece = r'\x27' if character == quote else character.encode(
+            'unicode_escape').decode('ascii')
+        longest -= len(piece)
+        if longest < 0:
+            return ''.join(pieces) + '...'
+        pieces.append(piece)
+    return ''.join(pieces)
 
 
 class ClusterType(typing.NamedTuple):
@@ -49,7 +80,7 @@ class ClusterType(typing.NamedTuple):
     coe: str
 
     def __str__(self):
-        return f'({", ".join(shown(part)[1:-1] for part in self)})'
+        return f'({", ".join(map(_bare, self))})'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,10 +151,7 @@ class Catalog:
         return {t: tuple(names) for t, names in found.items()}
 
     def _offered(self):
-        listed = sorted(map(str, self._providers))
-        more = len(listed) - _LISTED
-        return ', '.join(listed[:_LISTED]) + (
-            f' and {more} more' if more > 0 else '') or 'nothing'
+        return listed(sorted(self._providers)) or 'nothing'
 
     def _state(self, offer):
         # What is disabled is not loaded, so that nothing else is known.

@@ -63,7 +63,7 @@ def resolve(request: model.Request, catalog: model.Catalog) -> model.Decision:
                 model.Kind.NO_DISTRO, 'The image does not say which '
                 'operating system it has',
                 'Set its property magnum_distro, and os_distro for a Magnum '
-                'that insists on it'),
+                'that insists on it.'),
             (model.Reason(model.Step.DISTRO, found),))
     return _choose(
         model.ClusterType(request.server_type, distro, request.coe),
@@ -104,7 +104,8 @@ def _choose(cluster_type, wanted, tagged, catalog, reasons, deprecated):
             driver = providers[0]
             reasons += (model.Reason(
                 model.Step.SOLE_PROVIDER,
-                f'{cluster_type} is provided by {driver} only'),)
+                f'{cluster_type} is provided by {model.listed(providers)} '
+                'only'),)
         elif not providers:
             refusal = _not_supported(cluster_type, catalog)
             reasons += (model.Reason(
@@ -113,7 +114,7 @@ def _choose(cluster_type, wanted, tagged, catalog, reasons, deprecated):
         else:
             reasons += (model.Reason(
                 model.Step.SOLE_PROVIDER, f'{cluster_type} is provided by '
-                f'{", ".join(providers)}'),)
+                f'{model.listed(providers)}'),)
             driver, refusal, found = _default(cluster_type, providers,
                                               catalog)
             reasons += (model.Reason(model.Step.DEFAULT, found),)
@@ -135,7 +136,7 @@ def _named(name, by_whom, cluster_type, providers, catalog):
         kind, text = _STATES[state]
         return None, model.Refusal(kind, f'{who} {text}', f'{_ASK}.',
                                    providers)
-    provided = ', '.join(map(str, sorted(offer.types))) or 'nothing'
+    provided = model.listed(sorted(set(offer.types))) or 'nothing'
     return None, model.Refusal(
         model.Kind.MISMATCH,
         f'{who} does not provide {cluster_type}, only {provided}',
@@ -144,7 +145,7 @@ def _named(name, by_whom, cluster_type, providers, catalog):
 
 def _offer_instead(cluster_type, providers, catalog):
     if providers:
-        return f'{cluster_type} is provided by {", ".join(providers)}.'
+        return f'{cluster_type} is provided by {model.listed(providers)}.'
     return str(_not_supported(cluster_type, catalog))
 
 
@@ -152,8 +153,8 @@ def _not_supported(cluster_type, catalog):
     hint = f'On offer: {catalog.offered}.'
     waiting = catalog.waiting(cluster_type)
     if waiting:
-        hint += (f' It would be provided by {", ".join(waiting)} (beta), if '
-                 'in [drivers]enabled_beta_drivers.')
+        hint += (f' It would be provided by {model.listed(waiting)} (beta), '
+                 'if in [drivers]enabled_beta_drivers.')
     return model.Refusal(
         model.Kind.NOT_SUPPORTED,
         f'No usable driver provides {cluster_type}', hint)
@@ -163,11 +164,12 @@ def _default(cluster_type, providers, catalog):
     """Returns (driver, None, finding) or (None, refusal, finding)."""
     default = catalog.policy.default_driver
     if default in providers:
-        return default, None, f'[drivers]default_driver is {default}'
+        return default, None, (
+            f'[drivers]default_driver is {model.listed([default])}')
     found = (f'[drivers]default_driver is {model.shown(default)}, which is '
              'none of them' if default
              else '[drivers]default_driver is not set')
     return None, model.Refusal(
         model.Kind.AMBIGUOUS,
         f'{cluster_type} is ambiguous: it is provided by '
-        f'{", ".join(providers)}', f'{_CHOOSE}.', providers), found
+        f'{model.listed(providers)}', f'{_CHOOSE}.', providers), found

@@ -1,0 +1,536 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import importlib
+import logging
+import sys
+import threading
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.discovery import model
+from magnum_capi_tempest.discovery import registry
+from magnum_capi_tempest import errors
+from tests.unit.discovery import distributions
+
+UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
+
+
+class FakeSource:
+    """A policy that a test sets."""
+
+    def __init__(self):
+        self.policy = model.Policy()
+
+    def current(self):
+        if isinstance(self.policy, Exception):
+            raise self.policy
+        return self.policy
+
+
+class RegistryTestCase(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger(
+            registry.LOG.name, level=logging.DEBUG,
+            format='%(levelname)s %(message)s'))
+        self.source = FakeSource()
+        self.start_again()
+
+    def start_again(self):
+        self.installed = self.useFixture(distributions.Distributions())
+        self.registry = registry.Registry(self.source)
+
+    def assert_starts(self, text, start):
+        self.assertThat(text, testtools.matchers.StartsWith(start))
+
+    def offers(self):
+        """Those of the test by name; the machine may have others."""
+        return self.registry.catalog().by_name
+
+    def warnings(self, name):
+        return [line for line in self.log.output.splitlines()
+                if line.startswith('WARNING') and name in line]
+
+    def provide(self, provides, beta='False'):
+        """The offer of a driver with this code."""
+        self.installed.module('mct_one', f'''
+            class Driver:
+                beta = {beta}
+
+                @property
+                def provides(self):
+                    {provides}
+        ''')
+        self.installed.add('one', mct_one='mct_one:Driver')
+        return self.offers()['mct_one']
+
+    def fail(self, module):
+        """The error of a driver whose module has this text."""
+        self.installed.module('mct_bad', module)
+        self.installed.module('mct_good')
+        self.installed.add('bad', mct_bad='mct_bad:Driver')
+        self.installed.add('good', mct_good='mct_good:Driver')
+
+        offers = self.offers()
+
+        # Whatever happens to one, the other is not concerned.
+        self.assertEqual((UBUNTU,), offers['mct_good'].types)
+        self.assertIsNone(offers['mct_good'].error)
+        self.assertEqual((), offers['mct_bad'].types)
+        self.assertEqual(model.State.BROKEN,
+                         self.registry.catalog().states['mct_bad'])
+        return offers['mct_bad'].error
+
+
+class LoadedTest(RegistryTestCase):
+
+    def test_a_driver(self):
+        self.installed.module('mct_good')
+        self.installed.add('some-drivers', '1.2.3', mct_good='mct_good:Driver')
+
+        self.assertEqual(
+            model.Offer('mct_good', (UBUNTU,), origin='some-drivers 1.2.3'),
+            self.offers()['mct_good'])
+
+    def test_a_beta_driver_with_two_types(self):
+        offer = self.provide('''return [
+            {'server_type': 'vm', 'os': 'a', 'coe': 'k', 'more': 1},
+            {'server_type': 'bm', 'os': 'b', 'coe': 's'}]''', beta='True')
+
+        self.assertTrue(offer.beta)
+        self.assertEqual((('vm', 'a', 'k'), ('bm', 'b', 's')), offer.types)
+
+    def test_what_magnum_can_go_through_is_good(self):
+        kind = "{'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}"
+        for code in (f'return ({kind},)', f'yield {kind}',
+                     f'return iter([{kind}])'):
+            self.start_again()
+            self.assertEqual((UBUNTU,), self.provide(code).types)
+
+    def test_a_text_that_is_more_than_one_is_made_plain(self):
+        offer = self.provide('''
+                    import enum
+                    class Coe(enum.StrEnum):
+                        K = 'kubernetes'
+                    return [{'server_type': 'vm', 'os': 'ubuntu',
+                             'coe': Coe.K}]''')
+
+        self.assertEqual((UBUNTU,), offer.types)
+        self.assertIs(str, type(offer.types[0].coe))
+
+    def test_the_order_is_that_of_magnum(self):
+        self.installed.module('mct_good')
+        self.installed.add('b', mct_z='mct_good:Driver',
+                           mct_a='mct_good:Driver')
+        self.installed.add('a', mct_m='mct_good:Driver')
+        expected = [point.name for point in importlib.metadata.entry_points(
+            group='magnum.drivers') if point.name.startswith('mct_')]
+
+        self.assertEqual(expected, [
+            offer.name for offer in self.registry.catalog().offers
+            if offer.name.startswith('mct_')])
+        self.assertEqual({'mct_z', 'mct_a', 'mct_m'}, set(expected))
+
+    def test_a_disabled_driver_is_not_loaded(self):
+        self.installed.module('mct_off', 'raise ImportError')
+        self.installed.add('off', mct_off='mct_off:Driver')
+        self.source.policy = model.Policy(
+            disabled_drivers=frozenset({'mct_off'}))
+
+        self.assertEqual(model.Offer('mct_off', origin='off 1.0'),
+                         self.offers()['mct_off'])
+        self.assertNotIn('mct_off', sys.modules)
+        self.assertEqual([], self.warnings('mct_off'))
+
+    def test_the_time_of_each_is_told_to_who_looks_for_it(self):
+        self.installed.module('mct_good')
+        self.installed.add('good', mct_good='mct_good:Driver')
+        self.offers()
+
+        self.assertRegex(self.log.output,
+                         r"DEBUG Driver 'mct_good': \d+\.\d+ s to load")
+
+
+class BrokenTest(RegistryTestCase):
+
+    def test_at_import(self):
+        for module, error in (
+                ('import mct_nowhere',
+                 "import: ModuleNotFoundError: No module named "
+                 "'mct_nowhere'"),
+                ('x = 1', "import: AttributeError: module 'mct_bad' has no "
+                 "attribute 'Driver'"),
+                ('raise ValueError', 'import: ValueError'),
+                ('raise SystemExit(3)', 'import: SystemExit: 3'),
+                ('raise GeneratorExit', 'import: GeneratorExit'),
+                ('class E(BaseException): pass\nraise E("x")',
+                 'import: E: x'),
+                ('x =', 'import: SyntaxError: invalid syntax')):
+            self.start_again()
+
+            self.assert_starts(self.fail(module), error)
+
+    def test_at_construction(self):
+        for code, error in (
+                ('raise OSError(2, "no kubeconfig")',
+                 'construct: FileNotFoundError: [Errno 2] no kubeconfig'),
+                ('raise SystemExit(3)', 'construct: SystemExit: 3')):
+            self.start_again()
+
+            self.assertEqual(error, self.fail(f'''
+                class Driver:
+                    def __init__(self):
+                        {code}
+            '''))
+
+    def test_an_abstract_class(self):
+        self.assert_starts(self.fail('''
+            import abc
+            class Driver(abc.ABC):
+                @abc.abstractmethod
+                def create_cluster(self): pass
+        '''), "construct: TypeError: Can't instantiate abstract class Driver")
+
+    def test_provides(self):
+        kind = "'server_type': 'vm', 'os': 'ubuntu'"
+        for code, error in (
+                ('raise KeyError("x")', "provides: KeyError: 'x'"),
+                ('return None', "provides: TypeError: 'NoneType' object is "
+                 "not iterable"),
+                ('return 5', "provides: TypeError: 'int' object is not "
+                 "iterable"),
+                ('return []', 'provides: no cluster types'),
+                ('return "vm"', 'provides: TypeError: string indices must be '
+                 "integers, not 'str'"),
+                ('return [("vm", "ubuntu", "kubernetes")]',
+                 'provides: TypeError: tuple indices must be integers or '
+                 'slices, not str'),
+                ('return {"vm": 1}', 'provides: TypeError: string indices '
+                 "must be integers, not 'str'"),
+                (f'return [{{{kind}}}]', "provides: KeyError: 'coe'"),
+                (f'return [{{{kind}, "coe": None}}]',
+                 "provides: coe is 'None'"),
+                (f'return [{{{kind}, "coe": ""}}]',
+                 r"provides: coe is '\x27\x27'"),
+                (f'return [{{{kind}, "coe": " "}}]',
+                 r"provides: coe is '\x27 \x27'"),
+                (f'return [{{{kind}, "coe": ["x"]}}]',
+                 r"provides: coe is '[\x27x\x27]'"),
+                (f'return [{{{kind}, "coe": "k"}}, {{}}]',
+                 "provides: KeyError: 'server_type'"),
+                (f'while True: yield {{{kind}, "coe": "k"}}',
+                 'provides: more than 1000 cluster types'),
+                (f'yield {{{kind}, "coe": "k"}}; raise OSError("late")',
+                 'provides: OSError: late'),
+                ('raise SystemExit("bye")', 'provides: SystemExit: bye')):
+            self.start_again()
+
+            self.assert_starts(self.fail(f'''
+                class Driver:
+                    beta = False
+
+                    @property
+                    def provides(self):
+                        {code}
+            '''), error)
+
+    def test_no_provides_at_all(self):
+        self.assertEqual(
+            "provides: AttributeError: 'Driver' object has no attribute "
+            "'provides'", self.fail('class Driver: beta = False'))
+
+    def test_beta(self):
+        self.assertEqual(
+            "beta: AttributeError: type object 'Driver' has no attribute "
+            "'beta'",
+            self.fail(distributions.DRIVER.replace('beta', 'alpha')))
+
+    def test_beta_of_a_class_that_raises(self):
+        self.assertEqual('beta: ValueError: no', self.fail('''
+            class Meta(type):
+                @property
+                def beta(self):
+                    raise ValueError('no')
+
+            class Driver(metaclass=Meta):
+                provides = [
+                    {'server_type': 'v', 'os': 'o', 'coe': 'c'}]
+        '''))
+
+    def test_an_interruption_by_the_user_is_not_a_fault_of_a_driver(self):
+        self.installed.module('mct_bad', 'raise KeyboardInterrupt')
+        self.installed.add('bad', mct_bad='mct_bad:Driver')
+
+        self.assertRaises(KeyboardInterrupt, self.registry.catalog)
+        # And it leaves no lock behind.
+        self.installed.module('mct_bad')
+        self.assertIsNone(self.offers()['mct_bad'].error)
+
+    def test_a_hostile_message_is_one_short_line(self):
+        error = self.fail(r'''
+            raise ImportError('a\r\nERROR forged\x1b[2J\u202e' + 'x' * 9999)
+        ''')
+
+        self.assert_starts(
+            error, r'import: ImportError: a ERROR forged\x1b[2J\u202exxx')
+        self.assertThat(len(error), testtools.matchers.LessThan(240))
+
+    def test_a_message_that_cannot_be_made(self):
+        self.assertEqual(
+            'import: E: its message cannot be shown', self.fail('''
+                class E(Exception):
+                    def __str__(self):
+                        raise RuntimeError
+                raise E
+            '''))
+
+    def test_a_warning_of_one_line_once_and_no_error(self):
+        self.fail('import mct_nowhere')
+        self.source.policy = model.Policy('x')
+        self.offers()
+
+        self.assertEqual(
+            ["WARNING The driver 'mct_bad' cannot be loaded: import: "
+             "ModuleNotFoundError: No module named 'mct_nowhere'"],
+            self.warnings('mct_bad'))
+        self.assertNotIn('ERROR', self.log.output)
+
+    def test_the_traceback_is_for_who_looks_for_it(self):
+        with mock.patch.object(registry.LOG, 'debug') as debug:
+            self.fail('import mct_nowhere')
+
+        debug.assert_any_call('Driver %s', "'mct_bad'", exc_info=True)
+
+
+class TwiceTest(RegistryTestCase):
+
+    def test_one_name_of_two_distributions(self):
+        self.installed.module('mct_good')
+        self.installed.module('mct_other')
+        self.installed.add('one', '1.0', mct_x='mct_good:Driver')
+        self.installed.add('two', '2.0', mct_x='mct_other:Driver')
+
+        offer = self.offers()['mct_x']
+
+        self.assertEqual((), offer.types)
+        self.assertIn(offer.error, (
+            'registered more than once, by one 1.0 and two 2.0',
+            'registered more than once, by two 2.0 and one 1.0'))
+
+    def test_the_same_driver_twice_is_one_as_for_stevedore(self):
+        self.installed.module('mct_good')
+        self.installed.add('one', mct_x='mct_good:Driver')
+        self.installed.add('two', mct_x='mct_good:Driver')
+
+        self.assertIsNone(self.offers()['mct_x'].error)
+
+    def test_a_disabled_name_of_two_distributions(self):
+        self.installed.add('one', mct_x='a:B')
+        self.installed.add('two', mct_x='c:D')
+        self.source.policy = model.Policy(
+            disabled_drivers=frozenset({'mct_x'}))
+
+        self.assertIsNone(self.offers()['mct_x'].error)
+
+
+class InstalledTest(RegistryTestCase):
+
+    def test_a_distribution_with_a_bad_file_blocks_nobody(self):
+        self.installed.module('mct_good')
+        self.installed.add('good', mct_good='mct_good:Driver')
+        self.installed.add_raw('poison', '1', '[magnum.drivers]\nno entry\n')
+
+        self.assertEqual((UBUNTU,), self.offers()['mct_good'].types)
+        self.assertThat(self.warnings("'poison'"),
+                        testtools.matchers.HasLength(1))
+
+    def test_beside_a_bad_file_all_is_seen_as_without(self):
+        # A distribution that another one hides, and other groups.
+        self.installed.module('mct_good')
+        self.installed.add('twice', '1', mct_old='mct_good:Driver')
+        newer = self.useFixture(distributions.Distributions())
+        newer.add_raw('twice', '2', '[magnum.drivers]\n'
+                      'mct_new = mct_good:Driver\n'
+                      '[console_scripts]\nmct_tool = mct_good:Driver\n')
+        before = [(p.name, p.value) for p in registry.installed()]
+        self.installed.add_raw('poison', '1', '[magnum.drivers]\nno entry\n')
+        importlib.invalidate_caches()
+
+        self.assertEqual(before, [
+            (p.name, p.value) for p in registry.installed()])
+        self.assertIn(('mct_new', 'mct_good:Driver'), before)
+        self.assertThat(self.warnings("'poison'"),
+                        testtools.matchers.HasLength(1))
+
+    def test_an_entry_point_of_no_distribution(self):
+        point = importlib.metadata.EntryPoint('mct_x', 'nowhere:X',
+                                              'magnum.drivers')
+
+        offer, = registry.Registry(
+            self.source, lambda: [point]).catalog().offers
+
+        self.assertEqual('an unknown distribution', offer.origin)
+        self.assert_starts(offer.error, 'import: ModuleNotFoundError')
+
+
+class ReloadTest(RegistryTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.installed.module('mct_good')
+        self.installed.add('good', mct_good='mct_good:Driver')
+        self.reads = 0
+        self.registry = registry.Registry(self.source, self.count)
+
+    def count(self):
+        self.reads += 1
+        return registry.installed()
+
+    def test_the_same_policy_is_the_same_catalog(self):
+        before = self.registry.catalog()
+
+        self.assertIs(before, self.registry.catalog())
+        self.assertEqual(1, self.reads)
+
+    def test_another_policy_is_another_catalog(self):
+        self.registry.catalog()
+        self.source.policy = model.Policy('x')
+
+        self.assertIs(self.source.policy, self.registry.catalog().policy)
+        self.registry.catalog()
+        self.assertEqual(2, self.reads)
+
+    def test_a_driver_that_was_mended(self):
+        self.installed.module('mct_bad', 'raise ValueError')
+        self.installed.add('bad', mct_bad='mct_bad:Driver')
+        self.assertIsNotNone(self.offers()['mct_bad'].error)
+        self.installed.module('mct_bad')
+        self.assertIsNotNone(self.offers()['mct_bad'].error)
+
+        self.source.policy = model.Policy('x')
+
+        self.assertIsNone(self.offers()['mct_bad'].error)
+
+    def test_a_driver_that_broke_again_is_told_again(self):
+        for number in range(2):
+            self.installed.module('mct_good', 'raise ValueError')
+            self.source.policy = model.Policy(f'a{number}')
+            self.offers()
+            self.installed.module('mct_good')
+            self.source.policy = model.Policy(f'b{number}')
+            self.offers()
+
+        self.assertEqual(2, len(self.warnings('mct_good')))
+
+    def test_a_driver_that_is_disabled_now(self):
+        self.assertEqual((UBUNTU,), self.offers()['mct_good'].types)
+
+        self.source.policy = model.Policy(
+            disabled_drivers=frozenset({'mct_good'}))
+
+        self.assertEqual((), self.offers()['mct_good'].types)
+        self.assertNotIn('mct_good',
+                         self.registry.catalog().providers(UBUNTU))
+
+    def test_a_driver_that_was_installed_since(self):
+        self.registry.catalog()
+        self.installed.module('mct_new')
+        self.installed.add('new', mct_new='mct_new:Driver')
+        self.source.policy = model.Policy('x')
+
+        self.assertEqual((UBUNTU,), self.offers()['mct_new'].types)
+
+    def test_python_looks_again_for_what_is_installed(self):
+        # It remembers a folder for as long as its time is the same.
+        with mock.patch.object(importlib, 'invalidate_caches') as called:
+            self.registry.catalog()
+            self.registry.catalog()
+            self.assertEqual(1, called.call_count)
+            self.source.policy = model.Policy('x')
+            self.registry.catalog()
+            self.assertEqual(2, called.call_count)
+
+    def test_no_policy_no_catalog(self):
+        self.source.policy = errors.UsageError('bad')
+
+        self.assertRaises(errors.UsageError, self.registry.catalog)
+        self.source.policy = model.Policy()
+        self.assertIn('mct_good', self.offers())
+
+
+class ThreadsTest(RegistryTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.running, self.most = 0, 0
+        self.loads = 0
+        self.loading, self.go_on = threading.Event(), threading.Event()
+        self.registry = registry.Registry(self.source, self.slowly)
+
+    def slowly(self):
+        self.running += 1
+        self.most = max(self.most, self.running)
+        self.loads += 1
+        self.loading.set()
+        self.go_on.wait(10)
+        self.running -= 1
+        return ()
+
+    def start(self, number=1):
+        threads = [threading.Thread(target=self.registry.catalog)
+                   for _ in range(number)]
+        for thread in threads:
+            thread.start()
+            self.addCleanup(thread.join, 10)
+        self.addCleanup(self.go_on.set)
+        return threads
+
+    def test_the_first_load_is_done_once_for_all(self):
+        threads = self.start(8)
+        self.assertTrue(self.loading.wait(10))
+        self.go_on.set()
+        for thread in threads:
+            thread.join(10)
+
+        self.assertEqual((1, 1), (self.loads, self.most))
+        self.assertIsNotNone(self.registry.catalog())
+
+    def test_a_reload_does_not_stop_readers(self):
+        self.go_on.set()
+        before = self.registry.catalog()
+        self.go_on.clear()
+        self.loading.clear()
+        self.source.policy = model.Policy('x')
+        thread, = self.start()
+        self.assertTrue(self.loading.wait(10))
+
+        self.assertIs(before, self.registry.catalog())
+        self.go_on.set()
+        thread.join(10)
+        self.assertEqual('x', self.registry.catalog().policy.default_driver)
+        self.assertEqual((2, 1), (self.loads, self.most))
+
+    def test_a_policy_from_before_does_not_come_back(self):
+        self.go_on.set()
+        old, new = model.Policy('old'), model.Policy('new')
+        self.source.policy = new
+        current = self.registry.catalog()
+        # A thread that read the policy long ago, and only now goes on.
+        with mock.patch.object(self.source, 'current',
+                               side_effect=[old, new]):
+            self.assertIs(current, self.registry.catalog())
+
+        self.assertEqual(1, self.loads)
