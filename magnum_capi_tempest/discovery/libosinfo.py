@@ -1,0 +1,45 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The names of operating systems that libosinfo knows.
+
+The specification wants ``magnum_distro`` because some values that Magnum
+needs in ``os_distro`` are none of libosinfo's, which is where Glance says
+that the values of ``os_distro`` come from
+(doc/source/admin/useful-image-properties.rst of Glance).
+
+To renew :data:`DISTROS`: the texts of all ``<distro>`` elements below
+``/usr/share/osinfo/os`` of a newer osinfo-db, sorted without regard to case,
+each once.
+"""
+
+#: The osinfo-db that :data:`DISTROS` was read from.
+VERSION = '20250606'
+
+#: Values of <distro>.
+DISTROS = frozenset('''
+almalinux alpinelinux alt altlinux android-x86 anolis archlinux asianux caasp
+centos circle cirros clearlinux debian dragonflybsd elementaryos eos eurolinux
+fedora freebsd freedos freenix gentoo gnome guix-system haiku hyperbola mageia
+mandrake mandriva Manjaro mbs mes miraclelinux msdos netbsd netware nixos oel
+ol omnios openbsd openindiana opensolaris opensuse osx popos pureos rhel rhl
+rocky scientificlinux slackware sle sled slem sles smartos solaris trisquel
+ubuntu ucs voidlinux win winnt
+'''.split())
+
+#: Glance's documentation asks for these two where libosinfo says archlinux,
+#: and win or winnt.
+GLANCE = frozenset({'arch', 'windows'})
+
+
+def known(distro: str) -> bool:
+    """Whether Nova's and Glance's vocabulary has it; case counts."""
+    return distro in DISTROS or distro in GLANCE

@@ -1,0 +1,367 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from importlib import metadata
+import io
+import json
+import logging
+import pathlib
+import subprocess
+import sys
+from unittest import mock
+
+import fixtures
+import testtools
+import yaml
+
+from magnum_capi_tempest.cli import discovery as cli
+from magnum_capi_tempest.discovery.audit import seen
+from magnum_capi_tempest.discovery import inventory
+from magnum_capi_tempest.discovery import model
+from tests.unit.discovery import distributions
+
+UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
+A = model.Offer('a_drv', (UBUNTU,), origin='a 1.0')
+B = model.Offer('b_drv', (UBUNTU,), origin='b 1.0')
+BETA = model.Offer('z_beta', (UBUNTU,), beta=True)
+
+PASTE = '''
+[pipeline:api]
+pipeline = authtoken {}api_v1
+
+[filter:authtoken]
+paste.filter_factory = keystonemiddleware.auth_token:filter_factory
+
+[filter:driver_discovery]
+paste.filter_factory = magnum_capi_tempest.discovery.middleware:factory
+'''
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path).resolve()
+        self.err = self.useFixture(fixtures.StringStream('err')).stream
+        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
+        for name in ('OS_CLOUD', 'CLIFF_FIT_WIDTH', 'CLIFF_MAX_TERM_WIDTH'):
+            self.useFixture(fixtures.EnvironmentVariable(name))
+        # No magnum.conf of this machine, and none of its drivers.
+        self.useFixture(fixtures.EnvironmentVariable(
+            'HOME', str(self.folder)))
+        self.useFixture(fixtures.MonkeyPatch(
+            'oslo_config.cfg.find_config_files', lambda **kw: []))
+        self.useFixture(fixtures.MonkeyPatch(
+            'oslo_config.cfg.find_config_dirs', lambda **kw: []))
+        self.installed = self.useFixture(distributions.Distributions())
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.discovery.registry.installed',
+            lambda: [point for found in metadata.distributions(
+                path=[str(self.installed.folder)])
+                for point in found.entry_points]))
+
+    def call(self, command, *argv):
+        """Exit code and standard output."""
+        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
+        made = command(app, None)
+        arguments = made.get_parser('x').parse_args([*map(str, argv)])
+        return made.run(arguments), app.stdout.getvalue()
+
+    def error(self):
+        self.err.seek(0)
+        return self.err.read()
+
+    def assert_error(self, code, text, command, *argv):
+        self.assertEqual((code, ''), self.call(command, *argv))
+        self.assertRegex(self.error(), r'\Amagnum-capi: [^\n]+\n\Z')
+        self.assertIn(text, self.error())
+
+    def inventory(self, *offers, **policy):
+        path = self.folder / 'inventory.json'
+        path.write_text(json.dumps([
+            dict(zip(inventory.COLUMNS, row)) for row in inventory.rows(
+                model.Catalog(offers, model.Policy(**policy)))]))
+        return '--inventory', path
+
+    def cloud(self, **more):
+        """A cloud that openstacksdk would read."""
+        reader = mock.Mock(**more)
+        self.useFixture(fixtures.MonkeyPatch(
+            'sys.modules', sys.modules | {
+                'magnum_capi_tempest.discovery.cloud': reader}))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.discovery.cloud', reader))
+        return reader
+
+
+class HostTest(_Base):
+    """Everything that is installed, configured and piped on one machine."""
+
+    def setUp(self):
+        super().setUp()
+        self.installed.module('b_of_cli')
+        self.installed.add(
+            'b-dist', one_drv='b_of_cli:Driver',
+            two_drv='b_of_cli:Driver', bad_drv='not_there:X')
+        self.conf = self.folder / 'magnum.conf'
+        self.paste = self.folder / 'api-paste.ini'
+        self.conf.write_text(
+            '[drivers]\ndefault_driver = one_drv\n'
+            f'[api]\napi_paste_config = {self.paste}\n')
+
+    def found(self, *argv):
+        code, out = self.call(cli.Audit, '--config-file', self.conf,
+                              '-f', 'json', *argv)
+        return code, {row['Code']: row['Severity']
+                      for row in json.loads(out)}
+
+    def test_list(self):
+        code, out = self.call(cli.List, '--config-file', self.conf,
+                              '-f', 'json')
+        self.assertEqual(
+            (0, [('one_drv', 'usable', True, None),
+                 ('two_drv', 'usable', False, None),
+                 ('bad_drv', 'broken', False,
+                  "import: ModuleNotFoundError: No module named "
+                  "'not_there'")]),
+            (code, [(row['Driver'], row['State'], row['Default'],
+                     row['Error']) for row in json.loads(out)]))
+        # The warning of the registry would say it twice.
+        self.assertEqual('', self.error())
+
+    def test_list_is_an_inventory(self):
+        _, out = self.call(cli.List, '--config-file', self.conf,
+                           '-f', 'json')
+        path = self.folder / 'i.json'
+        path.write_text(out)
+        self.assertEqual((0, out), self.call(cli.List, '--inventory', path,
+                                             '-f', 'json'))
+
+    def test_table(self):
+        _, out = self.call(cli.List, '--config-file', self.conf)
+        self.assertRegex(
+            out, r'\| one_drv +\| \(vm, ubuntu, kubernetes\) \| usable +\| '
+                 r' +\| yes ')
+        self.assertNotIn('None', out)
+
+    def test_no_filter(self):
+        self.paste.write_text(PASTE.format(''))
+        code, codes = self.found()
+        self.assertEqual((1, 'warning'), (code, codes['clash-with-default']))
+        self.assertIn(f'Pipeline: {self.paste}, without the filter',
+                      self.error())
+
+    def test_filter(self):
+        self.paste.write_text(PASTE.format('driver_discovery '))
+        code, codes = self.found()
+        self.assertEqual((1, 'info', 'error'), (
+            code, codes['clash-with-default'], codes['broken']))
+        self.assertIn(f'Pipeline: {self.paste}, with the filter\n',
+                      self.error())
+
+    def test_misplaced(self):
+        self.paste.write_text(PASTE.format('').replace(
+            '= authtoken', '= driver_discovery authtoken'))
+        self.assertEqual('error', self.found()[1]['filter-misplaced'])
+        self.assertIn('with the filter before authtoken', self.error())
+
+    def test_no_paste_file(self):
+        self.assertEqual('warning', self.found()[1]['clash-with-default'])
+        self.assertIn('Pipeline: not looked at', self.error())
+
+    def test_another_paste_file(self):
+        other = self.folder / 'other.ini'
+        other.write_text(PASTE.format('driver_discovery '))
+        self.assertEqual('info', self.found('--api-paste', other)[1][
+            'clash-with-default'])
+
+    def test_paste_file_that_is_none(self):
+        self.paste.write_text('[x]\n')
+        self.assert_error(2, 'no paste file', cli.Audit, '--config-file',
+                          self.conf)
+        self.assertIn(str(self.paste), self.error())
+
+    def test_paste_file_that_is_not_there(self):
+        self.assert_error(2, 'No such file', cli.Audit, '--api-paste',
+                          self.folder / 'x')
+
+    def test_folder(self):
+        folder = self.folder / 'conf.d'
+        folder.mkdir()
+        (folder / 'a.conf').write_text(
+            '[drivers]\ndisabled_drivers = bad_drv, two_drv\n')
+        code, codes = self.found('--config-dir', folder)
+        self.assertEqual((0, {}), (code, codes))
+        self.assertIn(f'Configuration: {self.conf}, {folder}', self.error())
+        self.assertIn('Nothing was found', self.error())
+
+    def test_configuration_that_is_not_there(self):
+        self.assert_error(2, 'no such configuration file', cli.List,
+                          '--config-file', self.folder / 'x')
+
+    def test_folder_that_is_not_there(self):
+        self.assert_error(2, 'no such configuration folder', cli.List,
+                          '--config-dir', self.folder / 'x')
+
+    def test_both_kinds_of_source(self):
+        self.assert_error(2, 'inventory has its configuration', cli.List,
+                          '--config-file', self.conf, *self.inventory(A))
+
+    def test_log_is_as_before(self):
+        self.call(cli.List)
+        self.assertEqual(logging.NOTSET, logging.root.manager.disable)
+
+
+class NoDriversTest(_Base):
+
+    def test_here(self):
+        for command, argv in ((cli.List, ()), (cli.Audit, ()),
+                              (cli.Explain, ('--property', 'os_distro=x'))):
+            self.err.truncate(0)
+            self.err.seek(0)
+            self.assert_error(3, 'No driver of Magnum is installed', command,
+                              *argv)
+            self.assertIn('--inventory', self.error())
+
+    def test_in_the_inventory(self):
+        self.assert_error(3, 'no driver in the inventory', cli.List,
+                          *self.inventory())
+
+    def test_no_inventory(self):
+        self.assert_error(2, 'No such file', cli.List, '--inventory',
+                          self.folder / 'x')
+
+
+class ExplainTest(_Base):
+
+    def test_text(self):
+        code, out = self.call(cli.Explain, *self.inventory(A), '--property',
+                              'magnum_distro=ubuntu', '--property',
+                              'os_distro=ubuntu')
+        self.assertEqual(0, code)
+        self.assertIn('So the driver is a_drv, for (vm, ubuntu, kubernetes)',
+                      out)
+
+    def test_refused(self):
+        code, out = self.call(cli.Explain, *self.inventory(A, B),
+                              '--property', 'os_distro=ubuntu')
+        self.assertEqual(1, code)
+        self.assertIn('So there is no driver.', out)
+
+    def test_json_and_yaml_are_the_same(self):
+        argv = (*self.inventory(A), '--property', 'os_distro=ubuntu')
+        _, one = self.call(cli.Explain, *argv, '-f', 'json')
+        _, two = self.call(cli.Explain, *argv, '-f', 'yaml')
+        self.assertEqual('a_drv', json.loads(one)['driver'])
+        self.assertEqual(json.loads(one), yaml.safe_load(two))
+
+    def test_template(self):
+        _, out = self.call(
+            cli.Explain, *self.inventory(A, B), '--property',
+            'os_distro=ubuntu', '--driver', 'b_drv', '--server-type', 'bm',
+            '--coe', 'swarm', '-f', 'json')
+        found = json.loads(out)
+        self.assertEqual({'server_type': 'bm', 'os': 'ubuntu',
+                          'coe': 'swarm'}, found['cluster_type'])
+        self.assertEqual('driver does not provide the type',
+                         found['refusal']['kind'])
+
+    def test_image(self):
+        reader = self.cloud(find_image=mock.Mock(return_value=seen.Image(
+            '1', 'x', os_distro='ubuntu', magnum_driver=' a_drv ')))
+        code, out = self.call(cli.Explain, *self.inventory(A, B), '--image',
+                              'x', '--os-cloud', 'c')
+        reader.find_image.assert_called_once_with('c', 'x')
+        self.assertEqual(0, code)
+        self.assertIn('This is about image x (1).', out)
+        self.assertIn("driver (' a_drv ') not supported", out)
+
+    def test_cloud_of_the_environment(self):
+        self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD', 'e'))
+        reader = self.cloud(find_image=mock.Mock(
+            return_value=seen.Image('1')))
+        self.call(cli.Explain, *self.inventory(A), '--image', 'x')
+        reader.find_image.assert_called_once_with('e', 'x')
+
+    def test_image_of_no_cloud(self):
+        self.assert_error(2, 'Which cloud', cli.Explain,
+                          *self.inventory(A), '--image', 'x')
+
+    def test_property(self):
+        for bad in ('magnum_distr=x', 'os_distro'):
+            e = self.assertRaises(SystemExit, self.call, cli.Explain,
+                                  '--property', bad)
+            self.assertEqual(2, e.code)
+            self.assertIn('is not NAME=VALUE', self.error())
+
+    def test_neither_image_nor_property(self):
+        self.assertRaises(SystemExit, self.call, cli.Explain)
+
+
+class AuditTest(_Base):
+
+    def code(self, *argv, offers=(A, B), **policy):
+        return self.call(cli.Audit, *self.inventory(*offers, **policy),
+                         *argv)[0]
+
+    def test_errors(self):
+        self.assertEqual(1, self.code())
+        self.assertEqual(1, self.code('--strict'))
+
+    def test_warnings(self):
+        self.assertEqual(0, self.code(default_driver='b_drv'))
+        self.assertEqual(2, self.code('--strict', default_driver='b_drv'))
+
+    def test_nothing(self):
+        self.assertEqual(0, self.code('--strict', offers=(A,)))
+
+    def test_information_only(self):
+        self.assertEqual(0, self.code(
+            '--strict', offers=(A, model.Offer('z_beta', beta=True))))
+
+    def test_without_a_cloud(self):
+        self.code()
+        self.assertIn('Cloud: not looked at', self.error())
+        self.assertIn('inventory.json', self.error())
+
+    def test_cloud(self):
+        reader = self.cloud(read=mock.Mock(return_value=seen.Cloud(
+            (seen.Image('1', 'x', magnum_distro='ubuntu'),), (), 'as seen')))
+        code, out = self.call(cli.Audit, *self.inventory(A), '--os-cloud',
+                              'c', '-f', 'yaml')
+        reader.read.assert_called_once_with('c')
+        self.assertIn('Cloud: c, as seen', self.error())
+        self.assertEqual((1, [('error', 'image-no-os-distro',
+                               'image x (1)')]),
+                         (code, [(row['Severity'], row['Code'],
+                                  row['Subject'])
+                                 for row in yaml.safe_load(out)]))
+
+    def test_table(self):
+        _, out = self.call(cli.Audit, *self.inventory(A, B),
+                           '--max-width', 100)
+        self.assertIn('| error', out)
+        self.assertEqual({100}, {len(line) for line in out.splitlines()})
+
+
+class ImportsTest(testtools.TestCase):
+
+    def test_no_openstacksdk_without_a_cloud(self):
+        code = ('import sys\n'
+                'from magnum_capi_tempest.cli import main\n'
+                'from magnum_capi_tempest.cli import discovery\n'
+                'from magnum_capi_tempest.discovery import host\n'
+                'assert "openstack" not in sys.modules')
+        ended = subprocess.run([sys.executable, '-c', code], timeout=60,
+                               capture_output=True, text=True)
+        self.assertEqual((0, ''), (ended.returncode, ended.stderr))

@@ -1,0 +1,436 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Each kind of finding once, when it must be there and when it must not."""
+
+import itertools
+
+import testtools
+
+from magnum_capi_tempest.discovery import audit
+from magnum_capi_tempest.discovery.audit import findings
+from magnum_capi_tempest.discovery.audit import seen
+from magnum_capi_tempest.discovery import model
+from magnum_capi_tempest.discovery import paste
+
+UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
+FLATCAR = model.ClusterType('vm', 'flatcar', 'kubernetes')
+DEBIAN = model.ClusterType('vm', 'debian', 'kubernetes')
+A = model.Offer('a_drv', (UBUNTU,), origin='a 1.0')
+B = model.Offer('b_drv', (UBUNTU,))
+F = model.Offer('f_drv', (FLATCAR,))
+BETA = model.Offer('z_beta', (UBUNTU,), beta=True)
+BROKEN = model.Offer('broken', error='import: KeyError: 1', origin='broken 2')
+TWICE = model.Offer('twice', error='registered more than once, by x and y')
+NOTHING = model.Offer('empty', error='provides: no cluster types')
+
+OFF, ON = paste.Position.ABSENT, paste.Position.IN_PLACE
+
+
+def catalog(*offers, **policy):
+    for name in ('disabled_drivers', 'enabled_beta_drivers'):
+        policy[name] = frozenset(policy.get(name, ()))
+    return model.Catalog(offers, model.Policy(**policy))
+
+
+def image(**properties):
+    return seen.Image(id='1', name='x', **properties)
+
+
+def template(**fields):
+    return seen.Template(**({
+        'uuid': 'u', 'name': 't', 'image_id': '1', 'driver': 'a_drv',
+        'cluster_distro': 'ubuntu'} | fields))
+
+
+def images(*found):
+    return seen.Cloud(found)
+
+
+def templates(*found, **properties):
+    """With an image of the templates; it says what nobody objects to."""
+    return seen.Cloud((image(**(properties or {'os_distro': 'ubuntu'})),),
+                      found)
+
+
+#: (code, subject, what the text must have, catalog, cloud)
+CASES = (
+    ('broken', 'driver broken', r'broken 2.*import: KeyError.*can start with',
+     catalog(A, BROKEN), None),
+    ('broken', 'driver y', 'construct: x. The first request.*status 500',
+     catalog(A, model.Offer('y', error='construct: x')), None),
+    ('duplicate-name', 'driver twice', 'by x and y', catalog(A, TWICE), None),
+    ('provides-nothing', 'driver empty', 'no cluster type',
+     catalog(A, NOTHING), None),
+    ('beta-wins', 'type (vm, ubuntu, kubernetes)', 'z_beta.*refuses.*a_drv',
+     catalog(A, BETA), None),
+    ('shadowed', 'type (vm, ubuntu, kubernetes)', 'asks b_drv.*driver a_drv',
+     catalog(A, B), None),
+    ('clash', 'type (vm, ubuntu, kubernetes)',
+     'by a_drv, b_drv.*gives a_drv', catalog(A, B), None),
+    ('clash', 'type (vm, ubuntu, kubernetes)', 'gives f_drv',
+     catalog(A, B, F, default_driver='f_drv'), None),
+    ('clash-with-default', 'type (vm, ubuntu, kubernetes)',
+     'by a_drv, b_drv.*gets b_drv', catalog(A, B, default_driver='b_drv'),
+     None),
+    ('default-mismatch', 'type (vm, flatcar, kubernetes)',
+     'gives a_drv.*does not provide', catalog(A, F), None),
+    ('default-mismatch', 'type (vm, ubuntu, kubernetes)',
+     'gives a_beta.*beta driver that is not enabled',
+     catalog(model.Offer('a_beta', (UBUNTU,), beta=True), B), None),
+    ('default-unknown', 'option default_driver',
+     "'a_drw' is not installed.*refuses.*Is a_drv meant",
+     catalog(A, default_driver='a_drw'), None),
+    ('default-disabled', 'option default_driver', "'a_drv' is in.*refuses",
+     catalog(A, B, default_driver='a_drv', disabled_drivers=['a_drv']), None),
+    ('default-broken', 'option default_driver', "'broken' cannot be loaded",
+     catalog(A, BROKEN, default_driver='broken'), None),
+    ('default-beta', 'option default_driver', "'z_beta' is a beta driver",
+     catalog(F, BETA, default_driver='z_beta'), None),
+    ('beta', 'driver z_beta', 'not enabled', catalog(F, BETA), None),
+    ('unreachable', 'driver b_drv', 'no image and no template',
+     catalog(A, B), images()),
+    ('unreachable-unless-named', 'driver b_drv', 'no cloud was looked at',
+     catalog(A, B), None),
+    ('unknown-in-option', 'option disabled_drivers',
+     "'b_drw', which is not installed. Is b_drv meant",
+     catalog(B, disabled_drivers=['b_drw']), None),
+    ('unknown-in-option', 'option enabled_beta_drivers', "'nobody'",
+     catalog(B, enabled_beta_drivers=['nobody']), None),
+    ('os-names-other-driver', 'driver x', "'a_drv', which is the name",
+     catalog(A, model.Offer('x', (UBUNTU._replace(os='a_drv'),))), None),
+    ('os-prefix-not-own-name', 'driver x', "'y:ubuntu'.*not its own name",
+     catalog(model.Offer('x', (UBUNTU._replace(os='y:ubuntu'),))), None),
+    ('filter-misplaced', 'paste pipeline', 'not behind authtoken',
+     catalog(A), None),
+
+    ('image-no-os-distro', 'image x (1)', 'every Magnum 23 refuses',
+     catalog(A), images(image(magnum_distro='ubuntu'))),
+    ('image-no-distro', 'image x (1)', 'does not say',
+     catalog(A), images(image(magnum_driver='a_drv'))),
+    ('image-ambiguous', 'image x (1)',
+     "ambiguous.*a_drv, b_drv.*Magnum stores 'a_drv'", catalog(A, B),
+     images(image(magnum_distro='ubuntu', os_distro='ubuntu'))),
+    ('image-differs', 'image x (1)',
+     "f_drv for .vm, flatcar, kubernetes.*stores 'a_drv' with .*'fedora'",
+     catalog(A, F),
+     images(image(magnum_distro='flatcar', os_distro='fedora'))),
+    ('image-differs', 'image x (1)', r"a_drv.*refuses.*\(' a_drv '\)",
+     catalog(A), images(image(os_distro='ubuntu', magnum_driver=' a_drv '))),
+    ('image-not-supported', 'image x (1)', 'No usable driver',
+     catalog(A), images(image(magnum_distro='win', os_distro='win'))),
+    ('image-names-unknown', 'image x (1)', "'nobody'.*is not installed",
+     catalog(A), images(image(os_distro='ubuntu', magnum_driver='nobody'))),
+    ('image-names-disabled', 'image x (1)',
+     "'b_drv'.*is disabled.*Magnum stores 'b_drv'",
+     catalog(A, B, disabled_drivers=['b_drv']),
+     images(image(os_distro='ubuntu', magnum_driver='b_drv'))),
+    ('image-names-beta', 'image x (1)', "'z_beta'.*is a beta driver",
+     catalog(A, BETA),
+     images(image(os_distro='ubuntu', magnum_driver='z_beta'))),
+    ('image-names-broken', 'image x (1)', "'broken'.*cannot be loaded",
+     catalog(A, BROKEN),
+     images(image(os_distro='ubuntu', magnum_driver='broken'))),
+    ('image-names-mismatch', 'image x (1)',
+     "'f_drv'.*does not provide .vm, ubuntu.*Magnum stores 'f_drv'",
+     catalog(A, F),
+     images(image(os_distro='ubuntu', magnum_driver='f_drv'))),
+    ('image-distro-of-no-driver', 'image x (1)', "'a_drv:debian'",
+     catalog(A), images(image(os_distro='debian',
+                              magnum_distro='a_drv:debian'))),
+
+    ('images-ambiguous', "images with os_distro 'ubuntu'",
+     'a_drv, b_drv; 2 images', catalog(A, B),
+     images(image(os_distro='ubuntu'), seen.Image('2', os_distro='ubuntu'))),
+    ('images-differ', "images with os_distro 'flatcar'",
+     "1 image should get the driver f_drv.*stores 'a_drv'",
+     catalog(A, F), images(image(os_distro='flatcar'))),
+    ('images-deprecated', "images with os_distro 'ubuntu'", '1 image',
+     catalog(A), images(image(os_distro='ubuntu'))),
+    ('images-unserved', 'images', r"3 images.*'debian' \(2\), 'windows' \(1\)",
+     catalog(A), images(image(os_distro='windows'),
+                        seen.Image('2', os_distro='debian'),
+                        seen.Image('3', os_distro='debian'))),
+    ('os-distro-unknown', "os_distro 'flatcar'", '1 image with it and driv',
+     catalog(F), images(image(os_distro='flatcar'))),
+    ('os-distro-unknown', 'os_distro', r"'mine' \(1\)",
+     catalog(A), images(image(os_distro='mine'))),
+
+    ('template-blocked', 'template t (u)', 'a_drv provides.*beta driver z_be',
+     catalog(A, BETA), templates(template())),
+    ('template-ambiguous', 'template t (u)',
+     'ambiguous.*names no driver.*with b_drv$',
+     catalog(A, B), templates(template(driver=None))),
+    ('template-not-supported', 'template t (u)',
+     'No usable driver.*Clusters cannot be made', catalog(A), templates(
+         template(driver=None, cluster_distro='debian'))),
+    ('template-names-unknown', 'template t (u)', 'is not installed.*fail',
+     catalog(A), templates(template(driver='nobody'))),
+    ('template-names-disabled', 'template t (u)',
+     'is disabled.*all the same$',
+     catalog(A, B, disabled_drivers=['b_drv']),
+     templates(template(driver='b_drv'))),
+    ('template-names-beta', 'template t (u)', 'is a beta driver.*all the',
+     catalog(BETA, A), templates(template(driver='z_beta'))),
+    ('template-names-broken', 'template t (u)', 'cannot be loaded',
+     catalog(A, BROKEN), templates(template(driver='broken'))),
+    ('template-names-mismatch', 'template t (u)',
+     'does not provide .vm, ubuntu', catalog(A, F),
+     templates(template(driver='f_drv'))),
+    ('template-differs', 'template t (u)', r"' a_drv'.*not supported",
+     catalog(A), templates(template(driver=' a_drv'))),
+    ('template-distro', 'template t (u)', "'fedora', but.*'ubuntu'",
+     catalog(A), templates(template(cluster_distro='fedora'),
+                           magnum_distro='ubuntu', os_distro='fedora')),
+    ('template-other-driver', 'template t (u)',
+     'has the driver a_drv.*would get b_drv', catalog(A, B),
+     templates(template(), os_distro='ubuntu', magnum_driver='b_drv')),
+    ('template-image-gone', 'template t (u)', "'2' is not there",
+     catalog(A), templates(template(image_id='2'))),
+)
+
+
+class EveryFindingTest(testtools.TestCase):
+
+    def test_it_is_there(self):
+        for code, subject, text, drivers, cloud in CASES:
+            position = (paste.Position.BEFORE_AUTHTOKEN
+                        if code == 'filter-misplaced' else OFF)
+            found = [f for f in audit.audit(drivers, cloud, position)
+                     if (f.code, f.subject) == (code, subject)]
+            self.assertEqual(1, len(found), (code, subject, audit.audit(
+                drivers, cloud, position)))
+            self.assertRegex(found[0].text, text)
+            self.assertEqual(findings.RULES[code][0], found[0].severity)
+
+    def test_with_the_filter(self):
+        for code, subject, _, drivers, cloud in CASES:
+            found = [f.severity for f in audit.audit(drivers, cloud, ON)
+                     if (f.code, f.subject) == (code, subject)]
+            severity = findings.RULES[code][1]
+            if code == 'filter-misplaced':
+                severity = None
+            self.assertEqual([severity] if severity else [], found, code)
+
+    def test_the_table_has_all_of_them(self):
+        self.assertEqual({*findings.RULES}, {case[0] for case in CASES})
+
+    def test_they_are_one_line_without_full_stop(self):
+        for _, _, _, drivers, cloud in CASES:
+            for f in audit.audit(drivers, cloud):
+                for text in (f.text, f.cure):
+                    self.assertRegex(text, r'\A[^\n]*[^\n. ]\Z', f)
+
+    def test_what_no_filter_cures_is_as_bad_with_it(self):
+        for code in ('broken', 'beta-wins', 'template-blocked',
+                     'image-no-os-distro'):
+            self.assertEqual(2 * (findings.Severity.ERROR,),
+                             findings.RULES[code], code)
+        self.assertEqual(2 * (findings.Severity.WARNING,),
+                         findings.RULES['shadowed'])
+
+    def test_it_is_never_worse_with_the_filter(self):
+        order = [None, 'info', 'warning', 'error']
+        for code, (off, on) in findings.RULES.items():
+            self.assertLessEqual(order.index(on), order.index(off), code)
+
+
+class SilenceTest(testtools.TestCase):
+    """What must not be found."""
+
+    def silent(self, *codes, of, cloud=None, position=OFF):
+        found = {f.code for f in audit.audit(of, cloud, position)}
+        self.assertEqual(set(), found.intersection(codes) if codes else found)
+
+    def test_one_driver(self):
+        self.silent(of=catalog(A))
+
+    def test_two_drivers_that_do_not_meet(self):
+        self.silent(of=catalog(A, F), position=ON)
+
+    def test_an_image_and_a_template_that_are_right(self):
+        self.silent(of=catalog(A), cloud=templates(
+            template(), magnum_distro='ubuntu', os_distro='ubuntu',
+            magnum_driver='a_drv'))
+
+    def test_disabled_is_the_cure_of_broken(self):
+        self.silent(of=catalog(A, BROKEN, disabled_drivers=['broken']))
+
+    def test_disabled_is_the_cure_of_beta_that_wins(self):
+        self.silent(of=catalog(A, BETA, disabled_drivers=['z_beta']))
+
+    def test_enabled_is_the_cure_of_beta_that_wins(self):
+        self.silent('beta-wins', 'beta', of=catalog(
+            A, BETA, enabled_beta_drivers=['z_beta']))
+
+    def test_disabled_is_the_cure_of_shadowed(self):
+        self.silent(of=catalog(A, B, disabled_drivers=['b_drv']))
+
+    def test_os_distro_is_the_cure_of_none(self):
+        self.silent(of=catalog(A), cloud=images(
+            image(magnum_distro='ubuntu', os_distro='ubuntu')))
+
+    def test_beta_first_does_not_win(self):
+        self.silent('beta-wins', of=catalog(BETA, A))
+
+    def test_a_broken_default_is_no_other_finding(self):
+        # "broken" sorts before "z": it would be Magnum's choice.
+        z = model.Offer('z', (UBUNTU,))
+        self.silent('default-mismatch', of=catalog(BROKEN, z))
+
+    def test_reached_by_type(self):
+        self.silent('unreachable-unless-named', of=catalog(
+            A, model.Offer('b', (UBUNTU, FLATCAR))))
+
+    def test_reached_by_default(self):
+        self.silent('unreachable-unless-named', of=catalog(
+            model.Offer('a', (UBUNTU, FLATCAR)), B, default_driver='b_drv'))
+
+    def test_reached_because_magnum_takes_the_first(self):
+        def unreached(position):
+            return {f.subject for f in audit.audit(catalog(A, B), None,
+                                                   position)
+                    if f.code == 'unreachable-unless-named'}
+
+        self.assertEqual({'driver b_drv'}, unreached(OFF))
+        self.assertEqual({'driver a_drv', 'driver b_drv'}, unreached(ON))
+
+    def test_reached_by_image(self):
+        self.silent('unreachable', of=catalog(A, B), cloud=images(
+            image(os_distro='ubuntu', magnum_driver='b_drv')))
+
+    def test_reached_by_template(self):
+        self.silent('unreachable', of=catalog(A, B), cloud=templates(
+            template(driver='b_drv')))
+
+    def test_naming_alternatives(self):
+        own = model.Offer('x', (UBUNTU._replace(os='x'),
+                                UBUNTU._replace(os='x:ubuntu')))
+        self.silent(of=catalog(own))
+        self.silent('image-distro-of-no-driver', of=catalog(own),
+                    cloud=images(image(os_distro='x:ubuntu',
+                                       magnum_distro='x')))
+
+    def test_a_driver_of_another_server_type(self):
+        metal = model.Offer('m_drv', (UBUNTU._replace(server_type='bm'),))
+        self.silent('image-names-mismatch', of=catalog(A, metal),
+                    cloud=images(image(magnum_driver='m_drv',
+                                       os_distro='ubuntu')))
+
+    def test_images_without_properties(self):
+        self.silent(of=catalog(A), cloud=images(image()))
+
+    def test_libosinfo_and_glance(self):
+        self.silent('os-distro-unknown', of=catalog(A), cloud=images(
+            *(image(os_distro=name) for name in ('arch', 'debian', 'win',
+                                                 'windows', 'Manjaro'))))
+
+    def test_image_by_name(self):
+        self.silent('template-image-gone', of=catalog(A),
+                    cloud=templates(template(image_id='x')))
+
+    def test_template_without_driver_and_one_provider(self):
+        self.silent('template-ambiguous', 'template-differs', of=catalog(A),
+                    cloud=templates(template(driver=None)))
+
+
+class OnlyTest(testtools.TestCase):
+    """One thing is found once, under one name."""
+
+    def only(self, codes, of, cloud=None):
+        self.assertEqual(codes, [f.code for f in audit.audit(of, cloud)])
+
+    def test_broken(self):
+        self.only(['broken'], catalog(A, BROKEN))
+
+    def test_twice(self):
+        self.only(['duplicate-name'], catalog(A, TWICE))
+
+    def test_provides_nothing(self):
+        self.only(['provides-nothing'], catalog(A, NOTHING))
+
+    def test_beta_that_wins(self):
+        self.only(['beta-wins', 'beta'], catalog(A, BETA))
+
+    def test_image_of_one_server_type(self):
+        metal = FLATCAR._replace(server_type='bm')
+        self.only([], catalog(model.Offer('a', (UBUNTU, metal))),
+                  images(image(magnum_distro='ubuntu', os_distro='ubuntu')))
+
+    def test_cure_of_blanks(self):
+        found, = audit.audit(catalog(A), images(
+            image(os_distro='ubuntu', magnum_driver=' a_drv ')))
+        self.assertRegex(found.cure, "to exactly 'a_drv'$")
+
+    def test_cure_of_another_distro(self):
+        found, = audit.audit(catalog(A), images(image(
+            os_distro='debian', magnum_distro='ubuntu')))
+        self.assertRegex(found.cure, 'or set os_distro to the same as')
+
+    def test_few_of_many_values(self):
+        crowd = [seen.Image(f'{n}', os_distro=f'x{n}') for n in range(30)]
+        found = {f.code: f.text for f in audit.audit(
+            catalog(A), seen.Cloud(tuple(crowd)))}
+        for code in ('images-unserved', 'os-distro-unknown'):
+            self.assertIn(' and 6 more', found[code])
+
+    def test_a_few_values_are_all(self):
+        found = audit.audit(catalog(A), images(image(os_distro='x')))
+        self.assertNotIn(' more', ' '.join(f.text for f in found))
+
+    def test_driver_with_blanks_is_named(self):
+        self.assertNotIn('unreachable', {f.code for f in audit.audit(
+            catalog(A, B), templates(template(driver=' b_drv ')))})
+
+
+class OrderTest(testtools.TestCase):
+
+    def test_sorted_and_the_same_for_every_order(self):
+        cloud = seen.Cloud((image(os_distro='ubuntu', magnum_driver='x'),
+                            seen.Image('2', magnum_distro='flatcar')),
+                           (template(), template(uuid='v', driver='x')))
+        # Their order among themselves is Magnum's: that is what differs.
+        drivers = catalog(A, B, F, BETA)
+        expected = audit.audit(drivers, cloud)
+        for shuffled in itertools.permutations(cloud.images):
+            other = seen.Cloud(shuffled, cloud.templates[::-1])
+            self.assertEqual(expected, audit.audit(drivers, other))
+        order = list(findings.Severity)
+        self.assertEqual(
+            sorted(expected, key=lambda f: order.index(f.severity)),
+            list(expected))
+        self.assertGreater(len({f.severity for f in expected}), 2)
+
+    def test_a_thousand_images_are_few_findings(self):
+        crowd = [seen.Image(f'{n}', f'n{n}', os_distro=name)
+                 for n, name in enumerate(
+                     ['debian', 'windows', 'ubuntu', 'mine'] * 250)]
+        found = audit.audit(catalog(A, B), seen.Cloud(tuple(crowd)))
+        self.assertLess(len(found), 10)
+
+
+class HostileTest(testtools.TestCase):
+
+    def test_values_are_escaped_and_cut(self):
+        evil = '<b>\x1b[31m%s{0}\n' + 'é' * 4096
+        cloud = seen.Cloud(
+            (seen.Image(evil, evil, evil, evil, evil),
+             seen.Image('2', evil, os_distro=evil)),
+            (seen.Template(evil, evil, evil, evil, evil, evil, evil),
+             seen.Template('v', evil, '2', 'vm', 'kubernetes', 'ubuntu',
+                           None)))
+        found = audit.audit(catalog(A, B), cloud)
+        self.assertGreater(len(found), 6)
+        for f in found:
+            for text in f[1:]:
+                self.assertTrue(text.isascii() and text.isprintable(), text)
+                self.assertLess(len(text), 1500)

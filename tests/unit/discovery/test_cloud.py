@@ -1,0 +1,284 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""openstacksdk itself, against a cloud of three services in one thread."""
+
+import http.server
+import json
+import pathlib
+import urllib.parse
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.discovery.audit import seen
+from magnum_capi_tempest.discovery import cloud
+from magnum_capi_tempest import errors
+from tests.unit import loopback
+
+ID = '11111111-1111-4111-8111-11111111111{}'
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+
+    def log_message(self, *args):
+        pass
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers['Content-Length']))
+        self._send(*self.server.cloud.token())
+
+    def do_GET(self):
+        parts = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(parts.query))
+        self._send(*self.server.cloud.get(parts.path, query))
+
+    def _send(self, status, body):
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(data)))
+        self.send_header('X-Subject-Token', 'token')
+        self.end_headers()
+        self.wfile.write(data)
+
+
+class FakeCloud(fixtures.Fixture):
+    """Keystone, Glance and Magnum; also writes clouds.yaml.
+
+    :ivar refuse: {path: status} of requests to refuse.
+    """
+
+    def __init__(self):
+        self.images = []
+        self.hidden = []
+        self.templates = []
+        self.roles = ['member']
+        self.services = {'image': '/image', 'container-infra': '/infra/v1'}
+        self.refuse = {}
+        self.asked = []
+        self.page = 2
+
+    def _setUp(self):
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Handler)
+        server.daemon_threads = True
+        server.cloud = self
+        loopback.serve(self, server)
+        self.url = f'http://127.0.0.1:{server.server_port}'
+        folder = self.useFixture(fixtures.TempDir()).path
+        path = pathlib.Path(folder, 'clouds.yaml')
+        # JSON is YAML.
+        path.write_text(json.dumps({'clouds': {'fake': {
+            'auth': {'auth_url': f'{self.url}/v3', 'username': 'alice',
+                     'password': 'secret', 'project_name': 'demo',
+                     'user_domain_id': 'default',
+                     'project_domain_id': 'default'}}}}))
+        for name, value in (('OS_CLIENT_CONFIG_FILE', str(path)),
+                            ('OS_CLOUD', None), ('NO_PROXY', '127.0.0.1'),
+                            ('no_proxy', '127.0.0.1')):
+            self.useFixture(fixtures.EnvironmentVariable(name, value))
+
+    def token(self):
+        if '/v3/auth/tokens' in self.refuse:
+            return self.refuse['/v3/auth/tokens'], {
+                'error': {'message': 'No such user.'}}
+        return 201, {'token': {
+            'expires_at': '2099-01-01T00:00:00.000000Z', 'methods': [],
+            'user': {'id': 'u', 'name': 'alice',
+                     'domain': {'id': 'default', 'name': 'Default'}},
+            'project': {'id': 'p', 'name': 'demo',
+                        'domain': {'id': 'default', 'name': 'Default'}},
+            'roles': [{'id': r, 'name': r} for r in self.roles],
+            'catalog': [{'type': kind, 'id': kind, 'name': kind, 'endpoints': [
+                {'id': kind, 'interface': 'public', 'region': 'R',
+                 'region_id': 'R', 'url': self.url + path}]}
+                for kind, path in self.services.items()]}}
+
+    def get(self, path, query):
+        self.asked.append((path, query))
+        if path in self.refuse:
+            return self.refuse[path], {'message': 'Not you.'}
+        if path == '/infra/v1/clustertemplates':
+            return 200, {'clustertemplates': self._page(
+                self.templates, query, 'uuid'), 'next': 'http://127.0.0.2:1/'}
+        if path == '/image/v2/images':
+            found = [i for i in self.images
+                     if query.get('name') in (None, i['name'])]
+            page = self._page(found, query, 'id')
+            body = {'images': page}
+            if len(page) == self.page:
+                body['next'] = '/v2/images?' + urllib.parse.urlencode(
+                    query | {'marker': page[-1]['id']})
+            return 200, body
+        for image in self.images + self.hidden:
+            if path == f'/image/v2/images/{image["id"]}':
+                return 200, image
+        if path.startswith('/image/v2/images/'):
+            return 404, {'message': 'No such image.'}
+        return 200, self._versions(path)
+
+    def _page(self, found, query, key):
+        keys = [each[key] for each in found]
+        marker = query.get('marker')
+        start = keys.index(marker) + 1 if marker else 0
+        return found[start:start + self.page]
+
+    def _versions(self, path):
+        version = {'/v3': ('v3.14', '/v3'), '/image': ('v2.16', '/image/v2')}
+        name, where = version.get(path.rstrip('/'), ('v1', '/infra/v1'))
+        one = {'id': name, 'status': 'CURRENT', 'max_version': '1.14',
+               'links': [{'rel': 'self', 'href': f'{self.url}{where}/'}]}
+        return {'version': one} if path.startswith('/v3') else {
+            'versions': [one]}
+
+
+def image(number, name='', **properties):
+    return {'id': ID.format(number), 'name': name or f'i{number}',
+            'status': 'active', **properties}
+
+
+def template(name, **fields):
+    return {'uuid': f'u-{name}', 'name': name, 'image_id': ID.format(1),
+            'server_type': 'vm', 'coe': 'kubernetes',
+            'cluster_distro': 'ubuntu', 'driver': 'd', 'project_id': 'p',
+            **fields}
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.fake = self.useFixture(FakeCloud())
+
+    def problem(self, function, *args, kind=errors.EnvironmentProblem):
+        e = self.assertRaises(kind, function, *args)
+        self.assertNotIn('\n', str(e))
+        self.assertNotIn('secret', str(e))
+        return str(e)
+
+
+class ReadTest(_Base):
+
+    def test_images_of_all_pages(self):
+        self.fake.images = [
+            image(1, os_distro='ubuntu', magnum_driver=' d ',
+                  magnum_distro='', os_version='24.04'),
+            image(2), image(3), image(4), image(5, os_distro='debian')]
+        found = cloud.read('fake').images
+        self.assertEqual(
+            seen.Image(ID.format(1), 'i1', '', 'ubuntu', ' d '), found[0])
+        self.assertEqual(seen.Image(ID.format(5), 'i5', os_distro='debian'),
+                         found[4])
+        self.assertEqual(5, len(found))
+
+    def test_also_those_that_others_share(self):
+        cloud.read('fake')
+        self.assertIn('all', [query.get('visibility') for path, query
+                              in self.fake.asked
+                              if path == '/image/v2/images'])
+
+    def test_templates_of_all_pages(self):
+        """Not by Magnum's links, which may lead to another host."""
+        self.fake.images = [image(1)]
+        self.fake.templates = [template('a'), template('b', driver=None),
+                               template('c', cluster_distro=None)]
+        found = cloud.read('fake').templates
+        self.assertEqual(
+            (seen.Template('u-a', 'a', ID.format(1), 'vm', 'kubernetes',
+                           'ubuntu', 'd', 'p'), None, ''),
+            (found[0], found[1].driver, found[2].cluster_distro))
+
+    def test_hidden_image_of_a_template(self):
+        self.fake.hidden = [image(1, os_distro='ubuntu')]
+        self.fake.templates = [template('a')]
+        found = cloud.read('fake')
+        self.assertEqual('ubuntu', found.image(ID.format(1)).os_distro)
+
+    def test_image_that_has_gone(self):
+        self.fake.templates = [template('a'), template('b', image_id='../x')]
+        found = cloud.read('fake')
+        self.assertIsNone(found.image(ID.format(1)))
+        # What is no identifier never gets into a path.
+        self.assertNotIn('x', ''.join(path for path, _ in self.fake.asked
+                                      if path.startswith('/image')))
+
+    def test_image_that_is_refused(self):
+        self.fake.templates = [template('a')]
+        self.fake.refuse = {f'/image/v2/images/{ID.format(1)}': 403}
+        self.assertEqual((), cloud.read('fake').images)
+
+    def test_who_looked(self):
+        found = cloud.read('fake')
+        self.assertEqual(
+            ('images: 0, cluster templates: 0; of the project demo or '
+             'public, as seen by alice', False),
+            (found.who, found.everything))
+
+    def test_administrator(self):
+        self.fake.roles = ['member', 'admin']
+        found = cloud.read('fake')
+        self.assertTrue(found.everything)
+        self.assertIn('all projects', found.who)
+
+
+class FindImageTest(_Base):
+
+    def setUp(self):
+        super().setUp()
+        self.fake.images = [image(1, 'x', os_distro='ubuntu'),
+                            image(2, 'twin'), image(3, 'twin')]
+
+    def test_by_name(self):
+        self.assertEqual(ID.format(1), cloud.find_image('fake', 'x').id)
+
+    def test_by_identifier(self):
+        self.assertEqual('x', cloud.find_image('fake', ID.format(1)).name)
+
+    def test_not_there(self):
+        for name in ('y', ID.format(9)):
+            self.assertIn(f"no image '{name}'", self.problem(
+                cloud.find_image, 'fake', name, kind=errors.UsageError))
+
+    def test_two_of_one_name(self):
+        text = self.problem(cloud.find_image, 'fake', 'twin',
+                            kind=errors.UsageError)
+        self.assertIn(f'{ID.format(2)}, {ID.format(3)}', text)
+
+
+class ErrorsTest(_Base):
+
+    def test_no_such_cloud(self):
+        self.assertIn('nope was not found. See', self.problem(
+            cloud.read, 'nope', kind=errors.UsageError))
+
+    def test_wrong_password(self):
+        self.fake.refuse = {'/v3/auth/tokens': 401}
+        self.assertIn('does not accept this user', self.problem(
+            cloud.read, 'fake'))
+
+    def test_no_magnum(self):
+        del self.fake.services['container-infra']
+        self.assertIn('Magnum is not in the catalog', self.problem(
+            cloud.read, 'fake'))
+
+    def test_no_glance(self):
+        del self.fake.services['image']
+        self.assertIn('Glance is not in the catalog', self.problem(
+            cloud.read, 'fake'))
+
+    def test_forbidden(self):
+        self.fake.refuse = {'/infra/v1/clustertemplates': 403}
+        self.assertIn('does not allow', self.problem(cloud.read, 'fake'))
+
+    def test_out_of_order(self):
+        self.fake.refuse = {'/image/v2/images': 500}
+        self.assertIn('cannot be read', self.problem(cloud.read, 'fake'))

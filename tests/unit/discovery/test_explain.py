@@ -1,0 +1,117 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import json
+
+import testtools
+
+from magnum_capi_tempest.discovery import explain
+from magnum_capi_tempest.discovery import model
+
+UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
+FLATCAR = model.ClusterType('vm', 'flatcar', 'kubernetes')
+A = model.Offer('a_drv', (UBUNTU,))
+B = model.Offer('b_drv', (UBUNTU,))
+F = model.Offer('f_drv', (FLATCAR,))
+BETA = model.Offer('z_beta', (UBUNTU,), beta=True)
+BROKEN = model.Offer('broken', error='import: x')
+
+
+def tell(offers, driver=None, policy=model.Policy(), **properties):
+    return explain.tell('image x', properties, model.Request(
+        model.ImageProperties.of(properties), driver=driver),
+        model.Catalog(offers, policy))
+
+
+class StoryTest(testtools.TestCase):
+
+    def check(self, story, found, *lines):
+        self.assertEqual((found, list(lines)), (story.found, story.lines()))
+
+    def test_sole_provider(self):
+        self.check(
+            tell([A], magnum_distro='ubuntu', os_distro='ubuntu'), True,
+            'This is about image x.',
+            "The magnum_distro of the image is 'ubuntu'.",
+            'Neither the template nor the image names a driver.',
+            '(vm, ubuntu, kubernetes) is provided by a_drv only.',
+            'So the driver is a_drv, for (vm, ubuntu, kubernetes).',
+            'A Magnum without the filter does the same.')
+
+    def test_ambiguous(self):
+        self.check(
+            tell([A, B], os_distro='ubuntu'), False,
+            'This is about image x.',
+            "The image has no magnum_distro; its os_distro is 'ubuntu' "
+            '(deprecated: set magnum_distro).',
+            'Neither the template nor the image names a driver.',
+            '(vm, ubuntu, kubernetes) is provided by a_drv, b_drv.',
+            '[drivers]default_driver is not set.',
+            'So there is no driver. (vm, ubuntu, kubernetes) is ambiguous: '
+            'it is provided by a_drv, b_drv.',
+            'What to do: Set the property magnum_driver of the image, or the '
+            "field 'driver' of the cluster template, to one of them.",
+            'A Magnum without the filter accepts the template and stores the '
+            "driver a_drv with cluster_distro 'ubuntu'.")
+
+    def last(self, story, *lines):
+        self.assertEqual(list(lines), story.lines()[-len(lines):])
+
+    def test_another_driver_is_stored(self):
+        self.last(
+            tell([A, F], magnum_distro='flatcar', os_distro='fedora'),
+            'A Magnum without the filter accepts the template and stores the '
+            "driver a_drv with cluster_distro 'fedora'.")
+
+    def test_no_os_distro(self):
+        self.last(
+            tell([A], magnum_distro='ubuntu'),
+            'A Magnum without the filter refuses the template: Image '
+            "doesn't contain os_distro field.",
+            'So does a Magnum with it, until os_distro of the image is set, '
+            'whatever magnum_distro is.',)
+
+    def test_another_driver_is_asked(self):
+        self.last(
+            tell([A, B], os_distro='ubuntu', magnum_driver='a_drv'),
+            'A Magnum without the filter does the same.',
+            'When a cluster of it is made, Magnum asks b_drv whether its '
+            'size is good, with the filter or without.')
+
+    def test_clusters_are_refused(self):
+        story = tell([A, BETA], driver='a_drv', os_distro='ubuntu')
+        self.assertTrue(story.found)
+        self.assertIn('But Magnum refuses clusters of it',
+                      story.lines()[-1])
+
+    def test_broken_neighbour(self):
+        story = tell([BROKEN, B], os_distro='ubuntu')
+        self.assertIn('broken cannot be loaded', '\n'.join(story.lines()))
+        self.last(story, 'A Magnum without the filter does the same.')
+
+    def test_every_story_is_data(self):
+        for story in (tell([A], os_distro='ubuntu'), tell([A]),
+                      tell([A, BETA], os_distro='ubuntu'),
+                      tell([A, B], magnum_distro='ubuntu'),
+                      tell([BROKEN], driver='broken', os_distro='x')):
+            data = story.data()
+            self.assertEqual(data, json.loads(json.dumps(data)))
+            self.assertEqual(story.decision.driver, data['driver'])
+            self.assertEqual(story.found, data['refusal'] is None)
+            self.assertEqual(story.same, data['unmodified_magnum']['same'])
+
+    def test_hostile_values_stay_on_their_line(self):
+        evil = 'a\n\x1b[31m%s{0}<b>' * 100
+        story = tell([A], magnum_distro=evil, os_distro=evil,
+                     magnum_driver=evil)
+        for line in story.lines():
+            self.assertTrue(line.isascii() and line.isprintable(), line)

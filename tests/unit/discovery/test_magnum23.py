@@ -1,0 +1,238 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from importlib import metadata
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.discovery import magnum23
+from magnum_capi_tempest.discovery import model
+from magnum_capi_tempest.discovery import registry
+from tests.unit.discovery import distributions
+
+UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
+FLATCAR = model.ClusterType('vm', 'flatcar', 'kubernetes')
+A = model.Offer('a_drv', (UBUNTU,))
+B = model.Offer('b_drv', (UBUNTU, FLATCAR))
+BETA = model.Offer('c_drv', (UBUNTU,), beta=True)
+BROKEN = model.Offer('broken', error='import: ModuleNotFoundError: x')
+TWICE = model.Offer('twice', error='registered more than once, by x and y')
+
+
+def catalog(*offers, **policy):
+    for name in ('disabled_drivers', 'enabled_beta_drivers'):
+        policy[name] = frozenset(policy.get(name, ()))
+    return model.Catalog(offers, model.Policy(**policy))
+
+
+class TypeMapTest(testtools.TestCase):
+
+    def test_last_wins(self):
+        self.assertEqual({UBUNTU: 'b_drv', FLATCAR: 'b_drv'},
+                         magnum23.type_map(catalog(A, B)))
+        self.assertEqual({UBUNTU: 'a_drv', FLATCAR: 'b_drv'},
+                         magnum23.type_map(catalog(B, A)))
+
+    def test_beta_wins_enabled_or_not(self):
+        self.assertEqual({UBUNTU: 'c_drv'},
+                         magnum23.type_map(catalog(A, BETA)))
+
+    def test_disabled_do_not_take_part(self):
+        self.assertEqual({UBUNTU: 'a_drv'}, magnum23.type_map(
+            catalog(A, BETA, disabled_drivers=['c_drv'])))
+
+
+class DefaultDriverTest(testtools.TestCase):
+
+    def test_first_of_the_alphabet(self):
+        self.assertEqual('a_drv',
+                         magnum23.default_driver(catalog(B, A)).driver)
+
+    def test_a_disabled_one_is_passed_over(self):
+        self.assertEqual('b_drv', magnum23.default_driver(
+            catalog(A, B, disabled_drivers=['a_drv'])).driver)
+
+    def test_beta_is_not(self):
+        self.assertEqual('c_drv', magnum23.default_driver(
+            catalog(BETA, model.Offer('d_drv'))).driver)
+
+    def test_configured(self):
+        self.assertEqual('b_drv', magnum23.default_driver(
+            catalog(A, B, default_driver='b_drv')).driver)
+
+    def test_configured_but_not_there(self):
+        for more in ({}, {'disabled_drivers': ['x']}):
+            answer = magnum23.default_driver(
+                catalog(A, default_driver='x', **more))
+            self.assertEqual((False, 400), (answer.accepted, answer.status))
+
+    def test_none(self):
+        answer = magnum23.default_driver(
+            catalog(A, disabled_drivers=['a_drv']))
+        self.assertEqual((True, None), (answer.accepted, answer.driver))
+
+
+class GetDriverTest(testtools.TestCase):
+
+    def test_a_name_is_all_that_counts(self):
+        found = catalog(A, B, BETA, disabled_drivers=['a_drv'])
+        for name in ('a_drv', 'b_drv', 'c_drv'):
+            self.assertEqual(
+                name, magnum23.get_driver(found, FLATCAR, name).driver)
+
+    def test_unknown_name(self):
+        answer = magnum23.get_driver(catalog(A), UBUNTU, 'x')
+        self.assertEqual((False, 400), (answer.accepted, answer.status))
+
+    def test_what_cannot_be_loaded_is_an_error_of_the_server(self):
+        for offer in (BROKEN, TWICE):
+            answer = magnum23.get_driver(catalog(A, offer), UBUNTU,
+                                         offer.name)
+            self.assertEqual((False, 500), (answer.accepted, answer.status))
+
+    def test_no_name(self):
+        self.assertEqual(
+            'b_drv', magnum23.get_driver(catalog(A, B), UBUNTU).driver)
+
+    def test_type_of_nobody(self):
+        self.assertIn('(vm, flatcar, kubernetes) is not supported',
+                      magnum23.get_driver(catalog(A), FLATCAR).text)
+
+
+class CreateClusterTest(testtools.TestCase):
+
+    def test_the_winner_is_asked(self):
+        self.assertEqual(
+            'b_drv', magnum23.create_cluster(catalog(A, B), UBUNTU).driver)
+
+    def test_a_beta_winner_blocks(self):
+        answer = magnum23.create_cluster(catalog(A, BETA), UBUNTU)
+        self.assertFalse(answer.accepted)
+        self.assertIn('beta driver c_drv', answer.text)
+
+    def test_an_enabled_one_does_not(self):
+        self.assertEqual('c_drv', magnum23.create_cluster(
+            catalog(A, BETA, enabled_beta_drivers=['c_drv']), UBUNTU).driver)
+
+
+class CreateTemplateTest(testtools.TestCase):
+    """What D2 to D6, D9 and D11 of the deviations look like."""
+
+    def check(self, driver, distro, properties, /, **template):
+        answer = magnum23.create_template(
+            catalog(A, B, BETA, disabled_drivers=['b_drv']), properties,
+            **template)
+        self.assertEqual((None, driver, distro),
+                         (answer.text, answer.driver, answer.distro))
+
+    def refused(self, text, properties, **template):
+        answer = magnum23.create_template(catalog(A, B), properties,
+                                          **template)
+        self.assertEqual((None, 400), (answer.driver, answer.status))
+        self.assertIn(text, answer.text)
+
+    def test_default_whatever_it_provides(self):
+        self.check('a_drv', 'flatcar', {'os_distro': 'flatcar'})
+
+    def test_image(self):
+        self.check('c_drv', 'ubuntu', {'os_distro': 'ubuntu',
+                                       'magnum_driver': 'c_drv'})
+
+    def test_disabled(self):
+        self.check('b_drv', 'ubuntu', {'os_distro': 'ubuntu',
+                                       'magnum_driver': 'b_drv'})
+
+    def test_template_before_image(self):
+        self.check('a_drv', 'ubuntu', {'os_distro': 'ubuntu',
+                                       'magnum_driver': 'c_drv'},
+                   driver='a_drv')
+
+    def test_empty_is_absent(self):
+        self.check('a_drv', 'ubuntu', {'os_distro': 'ubuntu',
+                                       'magnum_driver': ''})
+
+    def test_blanks_are_not_stripped(self):
+        self.refused("(' a_drv ') not supported", {
+            'os_distro': 'ubuntu', 'magnum_driver': ' a_drv '})
+
+    def test_magnum_distro_is_not_read(self):
+        self.check('a_drv', 'fedora', {'os_distro': 'fedora',
+                                       'magnum_distro': 'ubuntu'})
+        self.refused('os_distro', {'magnum_distro': 'ubuntu'})
+
+    def test_cluster_distro_is_overwritten(self):
+        self.check('a_drv', 'ubuntu', {'os_distro': 'ubuntu'},
+                   driver='a_drv', distro='fedora')
+
+    def test_other_coe(self):
+        self.refused('COE', {'os_distro': 'ubuntu'}, coe='swarm')
+
+    def test_other_server_type(self):
+        self.refused('Server type', {'os_distro': 'ubuntu'},
+                     server_type='lxc')
+
+    def test_default_that_is_not_there(self):
+        answer = magnum23.create_template(
+            catalog(A, default_driver='x'), {'os_distro': 'ubuntu'})
+        self.assertIn("('x') not supported", answer.text)
+
+    def test_no_drivers(self):
+        answer = magnum23.create_template(catalog(), {'os_distro': 'ubuntu'})
+        self.assertIn('not supported', answer.text)
+
+
+class PoisonTest(testtools.TestCase):
+
+    def test_enabled_and_broken(self):
+        self.assertEqual(('broken',),
+                         magnum23.poisoned_by(catalog(A, BROKEN)))
+
+    def test_disabled_is_the_cure(self):
+        found = catalog(A, BROKEN, disabled_drivers=['broken'])
+        self.assertEqual((), magnum23.poisoned_by(found))
+        self.assertEqual(
+            found.policy,
+            magnum23.without_broken(catalog(A, BROKEN)).policy)
+
+    def test_what_magnum_can_live_with(self):
+        nothing = model.Offer('n', error='provides: no cluster types')
+        self.assertEqual((), magnum23.poisoned_by(catalog(nothing, TWICE)))
+
+    def test_nothing_broken(self):
+        found = catalog(A)
+        self.assertIs(found, magnum23.without_broken(found))
+
+
+class RegistryTest(testtools.TestCase):
+    """The two errors of the registry that are known by their words."""
+
+    def test_they_are_those_words(self):
+        self.useFixture(fixtures.FakeLogger())
+        installed = self.useFixture(distributions.Distributions())
+        installed.module('m_of_23', 'class N:\n    provides, beta = [], False')
+        installed.add('one', nothing='m_of_23:N', double='m_of_23:N')
+        installed.add('two', double='m_of_24:N')
+
+        class Source:
+            @staticmethod
+            def current(policy=model.Policy()):
+                return policy
+
+        found = registry.Registry(Source, lambda: [
+            point for each in metadata.distributions(
+                path=[str(installed.folder)])
+            for point in each.entry_points]).catalog()
+        self.assertTrue(magnum23.twice(found.by_name['double']))
+        self.assertFalse(magnum23.twice(found.by_name['nothing']))
+        self.assertEqual((), magnum23.poisoned_by(found))
+        self.assertIsNotNone(found.by_name['nothing'].error)

@@ -1,0 +1,124 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import testtools
+
+from magnum_capi_tempest.discovery import paste
+from magnum_capi_tempest import errors
+
+#: As Magnum 23.0.0 has it, shortened.
+MAGNUM = '''\
+[composite:main]
+paste.composite_factory = magnum.api:root_app_factory
+/: api
+/healthcheck: healthcheck
+
+[pipeline:api]
+# Users are known behind authtoken.
+pipeline = cors request_id authtoken api_v1
+
+[app:api_v1]
+paste.app_factory = magnum.api.app:app_factory
+
+[filter:authtoken]
+acl_public_routes = /, /v1
+paste.filter_factory = magnum.api.middleware.auth_token:AuthToken.factory
+
+[filter:cors]
+paste.filter_factory = oslo_middleware.cors:filter_factory
+'''
+OURS = f'\n[filter:driver_discovery]\npaste.filter_factory = {paste.FACTORY}\n'
+
+
+class WithFilterTest(testtools.TestCase):
+
+    def test_it_is_put_next_to_the_api_and_nothing_else_changes(self):
+        self.assertEqual(
+            MAGNUM.replace('authtoken api_v1',
+                           'authtoken driver_discovery api_v1') + OURS,
+            paste.with_filter(MAGNUM))
+
+    def test_a_second_time_changes_nothing(self):
+        once = paste.with_filter(MAGNUM)
+        self.assertEqual(once, paste.with_filter(once))
+
+    def test_a_pipeline_of_several_lines(self):
+        text = MAGNUM.replace('request_id authtoken api_v1',
+                              'request_id\n  authtoken\n  api_v1')
+        self.assertIn('  authtoken\n  driver_discovery api_v1\n',
+                      paste.with_filter(text))
+        self.assertIs(paste.Position.IN_PLACE,
+                      paste.position(paste.with_filter(text)))
+
+    def test_one_before_authtoken_is_moved(self):
+        text = MAGNUM.replace('cors request_id',
+                              'cors driver_discovery request_id') + OURS
+        self.assertEqual(paste.with_filter(MAGNUM), paste.with_filter(text))
+
+    def test_one_of_another_name_is_moved_with_its_name(self):
+        text = MAGNUM.replace('= cors', '= mine cors') + OURS.replace(
+            'driver_discovery', 'mine')
+        self.assertEqual(
+            MAGNUM.replace('authtoken api_v1', 'authtoken mine api_v1')
+            + OURS.replace('driver_discovery', 'mine'),
+            paste.with_filter(text))
+
+    def test_a_name_that_is_part_of_another_is_left_alone(self):
+        text = MAGNUM.replace('= cors', '= my-driver_discovery-2 cors')
+        self.assertIn('= my-driver_discovery-2 cors request_id authtoken '
+                      'driver_discovery api_v1', paste.with_filter(text))
+
+    def test_another_filter_of_the_name_is_not_replaced(self):
+        text = MAGNUM + OURS.replace(paste.FACTORY, 'some.other:factory')
+        e = self.assertRaises(errors.UsageError, paste.with_filter, text)
+        self.assertIn('some.other:factory', str(e))
+
+    def test_files_that_are_not_magnums(self):
+        for text in ('', 'no ini', '[pipeline:api]\n',
+                     MAGNUM.replace('pipeline:api', 'pipeline:other'),
+                     MAGNUM.replace(' authtoken', ''),
+                     MAGNUM.replace('authtoken api_v1', 'api_v1 authtoken')):
+            self.assertRaises(errors.UsageError, paste.with_filter, text)
+
+    def test_a_last_line_without_its_end(self):
+        text = ('[filter:authtoken]\npaste.filter_factory = auth_token:f\n'
+                '[pipeline:api]\npipeline = authtoken api_v1')
+        self.assertIs(paste.Position.IN_PLACE,
+                      paste.position(paste.with_filter(text)))
+
+
+class PositionTest(testtools.TestCase):
+
+    def test_absent(self):
+        self.assertIs(paste.Position.ABSENT, paste.position(MAGNUM))
+
+    def test_only_the_section_is_there(self):
+        self.assertIs(paste.Position.ABSENT, paste.position(MAGNUM + OURS))
+
+    def test_before_authtoken(self):
+        text = MAGNUM.replace('= cors', '= driver_discovery cors') + OURS
+        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
+
+    def test_both_before_and_behind_is_before(self):
+        text = paste.with_filter(MAGNUM).replace(
+            '= cors', '= driver_discovery cors')
+        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
+
+    def test_authtoken_is_known_by_what_it_is(self):
+        text = paste.with_filter(MAGNUM).replace(
+            'filter:authtoken', 'filter:users').replace(
+            'request_id authtoken', 'request_id users')
+        self.assertIs(paste.Position.IN_PLACE, paste.position(text))
+
+    def test_a_section_of_the_name_with_another_factory_is_not_it(self):
+        text = paste.with_filter(MAGNUM).replace(paste.FACTORY, 'other:f')
+        self.assertIs(paste.Position.ABSENT, paste.position(text))
