@@ -110,7 +110,7 @@ an image can be the same for two of them. Same arguments. */}}
 {{- define "sandbox.machine.hash" -}}
 {{- $ctx := index . 0 -}}
 {{- $m := index . 1 -}}
-{{- printf "%s\n%s\n%s" (include "sandbox.machine.spec" .) (toString $m.machineFlavor) (include "sandbox.version" $ctx) | sha256sum -}}
+{{- printf "%s\n%s\n%s" (include "sandbox.machine.spec" .) (toString $m.machineFlavor) (include "sandbox.machine.version" (list $ctx $m)) | sha256sum -}}
 {{- end -}}
 
 {{- define "sandbox.machine.name" -}}
@@ -132,17 +132,22 @@ an image can be the same for two of them. Same arguments. */}}
 {{- range $k := keys $labels | sortAlpha -}}
 {{- $pairs = append $pairs (printf "%s=%v" $k (get $labels $k)) -}}
 {{- end -}}
+{{- $taints := dict -}}
+{{- /* The published chart has no other value for taints. */ -}}
+{{- with dig "kubeadmConfigSpec" "joinConfiguration" "nodeRegistration" "taints" list (index . 1) -}}
+{{- $_ := set $taints "taints" . -}}
+{{- end -}}
 {{- $args := dict -}}
 {{- with $pairs -}}
 {{- $_ := set $args "node-labels" (join "," .) -}}
 {{- end -}}
 {{- if eq $ctx.Values.infrastructure "openstack" -}}
 {{- $_ := set $args "cloud-provider" "external" -}}
-{{ dict "name" "{{ local_hostname }}" "kubeletExtraArgs" $args | toYaml }}
+{{ merge (dict "name" "{{ local_hostname }}" "kubeletExtraArgs" $args) $taints | toYaml }}
 {{- else -}}
 {{- /* No cloud controller would take the taint off, and no cloud-init would fill the name in. */ -}}
 {{- $_ := set $args "eviction-hard" "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%" -}}
-{{ dict "kubeletExtraArgs" $args | toYaml }}
+{{ merge (dict "kubeletExtraArgs" $args) $taints | toYaml }}
 {{- end -}}
 {{- end -}}
 

@@ -41,6 +41,11 @@ helm.sh/chart: {{ printf "%s-%s" $ctx.Chart.Name $ctx.Chart.Version | replace "+
 v{{ .Values.kubernetesVersion | trimPrefix "v" }}
 {{- end -}}
 
+{{/* Version of some machines. Arguments: context, machines. */}}
+{{- define "sandbox.machine.version" -}}
+v{{ (index . 1).kubernetesVersion | default (index . 0).Values.kubernetesVersion | trimPrefix "v" }}
+{{- end -}}
+
 {{- define "sandbox.credentials" -}}
 {{- .Values.cloudCredentialsSecretName | default (include "sandbox.name" (list . "cloud-credentials")) -}}
 {{- end -}}
