@@ -1,0 +1,142 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The filter in front of the real Magnum: what passes, and what may not.
+
+Every request below is one that Magnum 23.0.0 without the filter answers with
+201 or 202, although the driver that it names is disabled.
+"""
+
+import http.client
+import json
+import urllib.parse
+
+import testtools
+
+from magnum_capi_tempest.sandbox import rest
+from tests.functional import boxes
+
+OFF = 'k8s_capi_disabled_v1'
+HELM = 'k8s_capi_helm_v1'
+FORM = 'application/x-www-form-urlencoded'
+
+
+class DiscoveryFilterTest(testtools.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.box = boxes.shared(cls, '--discovery-filter', '--clash')
+        cls.layout = cls.box.sandbox.layout()
+        cls.user = rest.User(cls.layout,
+                             cls.box.sandbox.passwords()['demo'])
+        cls.seeded = json.loads(
+            (cls.box.directory / 'seeded.json').read_text())
+
+    def wanted(self, image='ubuntu-capi', **fields):
+        return {'name': 'filter', 'coe': 'kubernetes',
+                'network_driver': 'calico',
+                'image_id': self.seeded['images'][image],
+                'external_network_id': self.seeded['networks']['public'],
+                'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
+                **fields}
+
+    def raw(self, method, path, body, content_type='application/json'):
+        """Status of a request, sent as it is spelled."""
+        url = urllib.parse.urlsplit(self.layout.url('container-infra'))
+        connection = http.client.HTTPConnection(
+            url.hostname, url.port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request(method, path, body, {
+            'X-Auth-Token': self.user._session.headers['X-Auth-Token'],
+            'Content-Type': content_type, 'Accept': 'application/json',
+            'OpenStack-API-Version': 'container-infra latest'})
+        return connection.getresponse().status
+
+    def ask(self, method, path, body=None):
+        return self.user.request('container-infra', method, path, body)
+
+    def create(self, *args, **fields):
+        answer = self.ask('POST', 'clustertemplates',
+                          self.wanted(*args, **fields))
+        if answer.ok:
+            self.addCleanup(self.ask, 'DELETE',
+                            f'clustertemplates/{answer.json()["uuid"]}')
+        return answer
+
+    def test_no_way_around_it(self):
+        body = self.wanted(driver=OFF)
+        as_json = json.dumps(body)
+        query = urllib.parse.urlencode(
+            {f'cluster_template.{k}': v for k, v in body.items()})
+        xml = ''.join(f'<{k}>{v}</{k}>' for k, v in body.items())
+        quoted = urllib.parse.quote(as_json)
+        path = '/v1/clustertemplates'
+        for request in (
+                ('POST', path, as_json), ('POST', f'{path}//', as_json),
+                ('POST', '//v1//clustertemplates', as_json),
+                ('POST', '/clustertemplates', as_json),
+                ('POST', '/v1/%63lustertemplates', as_json),
+                ('POST', f'{path}/__hash__/__self__', as_json),
+                ('POST', '/v1/__hash__/__self__/clustertemplates', as_json),
+                ('POST', path, query, FORM),
+                ('POST', f'{path}?{query}', ''),
+                ('POST', f'{path}?__body__={quoted}', ''),
+                ('POST', path, f'<cluster_template>{xml}</cluster_template>',
+                 'text/xml'),
+                ('POST', path, as_json, 'text/javascript'),
+                ('POST', path, as_json, 'application/javascript')):
+            self.assertIn(self.raw(*request), (400, 404, 415), request)
+        self.assertEqual([], [t for t in self.ask(
+            'GET', 'clustertemplates').json()['clustertemplates']
+            if t['driver'] == OFF])
+
+    def test_the_only_provider_is_stored(self):
+        answer = self.create('flatcar-capi')
+        self.assertEqual((201, HELM),
+                         (answer.status_code, answer.json()['driver']))
+
+    def test_a_choice_must_be_made(self):
+        answer = self.create()
+        self.assertEqual(400, answer.status_code)
+        [error] = answer.json()['errors']
+        self.assertIn('is ambiguous', error['detail'])
+        self.assertTrue(error['request_id'].startswith('req-'))
+
+    def test_an_update_is_checked_and_completed(self):
+        template = self.create(driver=HELM).json()['uuid']
+        path = f'clustertemplates/{template}'
+        for operation in (
+                {'op': 'replace', 'path': '/driver', 'value': OFF},
+                {'op': 'remove', 'path': '/driver'},
+                {'op': 'replace', 'path': '/cluster_distro', 'value': 'x'}):
+            self.assertEqual(
+                400, self.ask('PATCH', path, [operation]).status_code)
+        answer = self.ask('PATCH', path, [
+            {'op': 'remove', 'path': '/driver'},
+            {'op': 'replace', 'path': '/image_id', 'value': 'flatcar-capi'}])
+        self.assertEqual(
+            (200, HELM, 'flatcar'),
+            (answer.status_code, answer.json()['driver'],
+             answer.json()['cluster_distro']))
+
+    def test_the_last_of_two_equal_keys_counts(self):
+        first = json.dumps(self.wanted(driver=HELM))
+        self.assertEqual(400, self.raw(
+            'POST', '/v1/clustertemplates',
+            f'{first[:-1]}, "driver": "{OFF}"}}'))
+
+    def test_a_number_is_no_template(self):
+        # To Magnum it is a row of its database.
+        self.create('flatcar-capi')
+        for number in range(1, 4):
+            self.assertEqual(404, self.ask('POST', 'clusters', {
+                'name': 'c', 'cluster_template_id': str(number)}).status_code)

@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Glance's image API over loopback HTTP, scripted."""
+
+import http.server
+import json
+import urllib.parse
+
+import fixtures
+
+from tests.unit import loopback
+
+
+class Glance(fixtures.Fixture):
+    """Images for everybody, over kept connections.
+
+    :ivar images: what it has.
+    :ivar requests: (path with query, headers) in their order.
+    :ivar answer: (status, headers, body) instead of images; None: images. A
+        callable is called with the path.
+    :ivar connections: how many were made to it.
+    """
+
+    def _setUp(self):
+        self.images = []
+        self.requests = []
+        self.answer = None
+        self.connections = 0
+        glance = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+            # Or each small answer waits for an acknowledgement.
+            disable_nagle_algorithm = True
+
+            def setup(self):
+                glance.connections += 1
+                super().setup()
+
+            def do_GET(self):
+                glance.requests.append((self.path, dict(self.headers)))
+                answer = glance.answer
+                if callable(answer):
+                    answer = answer(self.path)
+                status, headers, body = answer or glance._found(self.path)
+                if status is None:
+                    self.close_connection = True
+                    return
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header('Content-Length', str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *args):
+                pass
+
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        server.daemon_threads = True
+        loopback.serve(self, server)
+        self.url = f'http://127.0.0.1:{server.server_port}'
+        self.token_info = token_info(self.url)
+
+    def _found(self, path):
+        url = urllib.parse.urlsplit(path)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        ident = url.path.removeprefix('/v2/images').strip('/')
+        if ident:
+            found = [i for i in self.images if i['id'] == ident]
+            return as_json(found[0]) if found else (404, {}, b'404 Not Found')
+        hidden = query.get('os_hidden') == 'true'
+        return as_json({'images': [
+            i for i in self.images if i['name'] == query['name']
+            and i.get('os_hidden', False) == hidden]})
+
+
+def as_json(found, status=200):
+    return status, {'Content-Type': 'application/json'}, json.dumps(
+        found).encode()
+
+
+def token_info(*urls, interface='public', region='RegionOne'):
+    """What authtoken leaves of a token, with Glance in its catalog."""
+    return {'token': {
+        'methods': ['password'], 'expires_at': '2999-01-01T00:00:00.000000Z',
+        'issued_at': '2020-01-01T00:00:00.000000Z',
+        'user': {'id': 'u', 'name': 'u',
+                 'domain': {'id': 'default', 'name': 'Default'}},
+        'project': {'id': 'p', 'name': 'p',
+                    'domain': {'id': 'default', 'name': 'Default'}},
+        'roles': [{'id': 'r', 'name': 'member'}],
+        'catalog': [{
+            'type': 'image', 'name': 'glance', 'id': 'g',
+            'endpoints': [{'id': url, 'interface': interface, 'url': url,
+                           'region': region, 'region_id': region}
+                          for url in urls]}]}}

@@ -1,0 +1,180 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Magnum's API as the filter sees it, scripted: a WSGI application.
+
+What it does was compared with Magnum 23.0.0: distro of os_distro, uuid or
+name in paths, 404 for what is not there, JSON patches, status codes.
+"""
+
+import io
+import json
+import uuid
+
+import webob
+
+from magnum_capi_tempest.discovery import images
+from magnum_capi_tempest.discovery import middleware
+from magnum_capi_tempest.discovery import model
+
+HELM, ALIAS, OFF, BETA = 'helm_v1', 'alias_v1', 'off_v1', 'beta_v1'
+
+
+def cluster_type(distro):
+    return model.ClusterType('vm', distro, 'kubernetes')
+
+
+def catalog(**policy):
+    """Two drivers for ubuntu, one of them the only one for flatcar."""
+    ubuntu, flatcar = map(cluster_type, ('ubuntu', 'flatcar'))
+    return model.Catalog(
+        (model.Offer(HELM, (ubuntu, flatcar)), model.Offer(ALIAS, (ubuntu,)),
+         model.Offer(OFF, (ubuntu, flatcar)),
+         model.Offer(BETA, (flatcar,), beta=True)),
+        model.Policy(disabled_drivers=frozenset((OFF,)), **policy))
+
+
+class Images:
+    """Images by id or name; an error is raised."""
+
+    def __init__(self):
+        self.known = {
+            'ubuntu': {'os_distro': 'ubuntu'},
+            'flatcar': {'os_distro': 'flatcar'},
+            'helm': {'os_distro': 'ubuntu', 'magnum_driver': HELM},
+            'renamed': {'os_distro': 'fedora', 'magnum_distro': 'flatcar'},
+        }
+        self.read_ = []
+
+    def read(self, ident, environ):
+        self.read_.append((ident, environ.get('HTTP_X_AUTH_TOKEN')))
+        found = self.known.get(ident, images.NotVisible('No such image'))
+        if isinstance(found, Exception):
+            raise found
+        return model.ImageProperties.of(found)
+
+
+class Magnum:
+    """Magnum's API.
+
+    :ivar requests: (method, path, query, body) in their order.
+    :ivar broken: status or error by (method, collection).
+    """
+
+    def __init__(self):
+        self.images = Images()
+        self.templates = {}
+        self.clusters = {}
+        self.requests = []
+        self.environs = []
+        self.broken = {}
+
+    def template(self, name='t', **fields):
+        """Put a template into it, past the filter; returns its uuid."""
+        made = {'uuid': str(uuid.uuid4()), 'name': name, 'driver': HELM,
+                'server_type': 'vm', 'coe': 'kubernetes',
+                'cluster_distro': 'ubuntu', 'image_id': 'ubuntu'}
+        self.templates[made['uuid']] = made | fields
+        return made['uuid']
+
+    def cluster(self, template, name='c'):
+        made = {'uuid': str(uuid.uuid4()), 'name': name,
+                'cluster_template_id': template}
+        self.clusters[made['uuid']] = made
+        return made['uuid']
+
+    def asked(self, method):
+        """(path, body) of the requests with a method."""
+        return [(path, body) for m, path, _, body in self.requests
+                if m == method]
+
+    def __call__(self, environ, start_response):
+        request = webob.Request(environ)
+        parts = [p for p in request.path_info.split('/') if p][1:]
+        body = json.loads(request.body) if request.body else None
+        self.requests.append(
+            (request.method, request.path_info, request.query_string, body))
+        self.environs.append(dict(environ))
+        broken = self.broken.get((request.method, parts[0]))
+        if isinstance(broken, Exception):
+            raise broken
+        answer = (self._error(broken, 'broken') if broken
+                  else self._answer(request.method, parts, body))
+        return answer(environ, start_response)
+
+    def _answer(self, method, parts, body):
+        kept = getattr(self, {'clustertemplates': 'templates'}.get(
+            parts[0], parts[0]))
+        match method, *parts[1:]:
+            case ['POST']:
+                return self._created(parts[0], body)
+            case ['POST', ident, 'actions', 'upgrade']:
+                return self._json(202, {'uuid': ident})
+        found = [thing for thing in kept.values()
+                 if parts[1] in (thing['uuid'], thing['name'])]
+        if not found:
+            return self._error(404, f'{parts[1]} could not be found.')
+        if method == 'PATCH':
+            for op in body:
+                value = op.get('value') if op['op'] != 'remove' else None
+                found[0][op['path'][1:]] = value
+        if method == 'DELETE':
+            del kept[found[0]['uuid']]
+            return webob.Response(status=204)
+        return self._json(200, found[0])
+
+    def _created(self, collection, body):
+        if collection == 'clusters':
+            return self._json(202, {'uuid': str(uuid.uuid4())})
+        image = self.images.known.get(body.get('image_id'), {})
+        if isinstance(image, Exception) or not image.get('os_distro'):
+            return self._error(400, 'The image is none.')
+        fields = body | {'cluster_distro': image['os_distro']}
+        fields.setdefault('driver', ALIAS)
+        made = self.template(**fields)
+        answer = self._json(201, self.templates[made])
+        answer.headers['Location'] = (
+            f'http://magnum.example/v1/clustertemplates/{made}')
+        return answer
+
+    def _json(self, status, found):
+        return webob.Response(status=status, json_body=found)
+
+    def _error(self, status, detail):
+        return self._json(status, {'errors': [{
+            'request_id': '', 'code': 'client', 'status': status,
+            'title': detail, 'detail': detail, 'links': []}]})
+
+
+def filtered(magnum, drivers=None):
+    """Magnum behind the filter."""
+    drivers = drivers or catalog()
+    return middleware.Filter(magnum, lambda: drivers, magnum.images)
+
+
+def send(app, method, path, body=None, **environ):
+    """The answer to a request with JSON, as authtoken leaves it."""
+    environ = {'openstack.request_id': 'req-1', 'HTTP_X_AUTH_TOKEN': 'secret',
+               'HTTP_OPENSTACK_API_VERSION': 'container-infra 1.10',
+               'keystone.token_info': {'token': {}}} | environ
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = webob.Request.blank(path, method=method)
+    request.environ.update({
+        'CONTENT_TYPE': 'application/json',
+        'CONTENT_LENGTH': '0' if body is None else str(len(raw)),
+        'wsgi.input': io.BytesIO(b'' if body is None else raw)} | environ)
+    return request.get_response(app)
+
+
+def detail(answer):
+    """The text of an error answer."""
+    [error] = answer.json['errors']
+    return error['detail']

@@ -1,0 +1,59 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import json
+
+import testtools
+import webob
+
+from magnum_capi_tempest.discovery import answers
+
+
+class ErrorTest(testtools.TestCase):
+
+    def test_it_has_magnums_shape(self):
+        answer = answers.error(400, 'It is so. Do that.', 'req-1')
+        self.assertEqual({'errors': [{
+            'request_id': 'req-1', 'code': 'client', 'status': 400,
+            'title': 'It is so', 'detail': 'It is so. Do that.',
+            'links': []}]}, answer.json)
+        self.assertEqual('400 Bad Request', answer.status)
+        self.assertEqual('application/json', answer.headers['Content-Type'])
+
+    def test_a_failure_of_the_server_says_so(self):
+        self.assertEqual('server', answers.error(
+            503, 'No.').json['errors'][0]['code'])
+
+    def test_a_title_may_have_points(self):
+        self.assertEqual('Ask a.b in [x]', answers.error(
+            400, 'Ask a.b in [x]. Now.').json['errors'][0]['title'])
+
+    def test_markup_is_escaped_and_comes_back(self):
+        answer = answers.error(400, '<b>&"é\u2028')
+        self.assertEqual(b'', bytes(
+            set(answer.body) & set('<>&\u2028é'.encode())))
+        self.assertEqual('<b>&"é\u2028', answer.json['errors'][0]['detail'])
+
+
+class SaidTest(testtools.TestCase):
+
+    def said(self, body):
+        return answers.said(webob.Response(status=409, body=body))
+
+    def test_the_first_error(self):
+        self.assertEqual(r"409 'in\nuse'", self.said(json.dumps(
+            {'errors': [{'detail': 'in\nuse'}, {'detail': 'x'}]}).encode()))
+
+    def test_no_error_of_magnum(self):
+        for body in (b'', b'no json', b'[]', b'{"errors": []}', b'null',
+                     b'{"errors": ["x"]}'):
+            self.assertEqual("409 ''", self.said(body))

@@ -1,0 +1,155 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The filter as paste makes it, over loopback HTTP, and with many threads."""
+
+import concurrent.futures
+import pathlib
+import sys
+import threading
+
+import fixtures
+from keystoneauth1 import loading
+from oslo_config import cfg
+import testtools
+
+from magnum_capi_tempest.discovery import images
+from magnum_capi_tempest.discovery import middleware
+from magnum_capi_tempest.discovery import registry
+from magnum_capi_tempest import errors
+from tests.unit.discovery import scripted_glance
+from tests.unit.discovery import scripted_magnum
+
+
+def configured(files=()):
+    """A ConfigOpts with what Magnum registers."""
+    conf = cfg.ConfigOpts()
+    loading.register_session_conf_options(conf, 'keystone_auth')
+    conf.register_opts([cfg.StrOpt('region_name'),
+                        cfg.StrOpt('endpoint_type', default='publicURL')],
+                       'glance_client')
+    conf([f'--config-file={path}' for path in files], project='magnum',
+         default_config_files=[], default_config_dirs=[])
+    return conf
+
+
+class FactoryTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.file = base / 'magnum.conf'
+        self.file.write_text('[drivers]\ndisabled_drivers = off_v1\n')
+        self.useFixture(fixtures.MockPatchObject(
+            cfg, 'CONF', configured([self.file])))
+        self.made = []
+        self.asked = []
+        self.useFixture(fixtures.MockPatchObject(
+            registry, 'Registry', self.registry))
+
+    def registry(self, source):
+        self.made.append(source)
+        return self
+
+    def catalog(self):
+        self.asked.append(self.made[0].current())
+        return scripted_magnum.catalog()
+
+    def test_drivers_are_loaded_once_before_the_first_request(self):
+        middleware.factory({})(scripted_magnum.Magnum())
+        self.assertEqual([{'off_v1'}],
+                         [policy.disabled_drivers for policy in self.asked])
+        self.assertEqual(1, len(self.made))
+
+    def test_a_request_that_does_not_matter_asks_for_no_drivers(self):
+        app = middleware.factory({})(scripted_magnum.Magnum())
+        self.asked.clear()
+        scripted_magnum.send(app, 'GET', '/v1/clustertemplates/x')
+        self.assertEqual([], self.asked)
+        scripted_magnum.send(app, 'POST', '/v1/clusters', {})
+        self.assertEqual(1, len(self.asked))
+
+    def test_without_a_readable_configuration_nothing_passes(self):
+        self.file.write_text('no section\n')
+        log = self.useFixture(fixtures.FakeLogger())
+        magnum = scripted_magnum.Magnum()
+        app = middleware.factory({})(magnum)
+        self.assertIn('The filter has no drivers yet', log.output)
+        answer = scripted_magnum.send(app, 'POST', '/v1/clusters', {})
+        self.assertEqual(500, answer.status_int)
+        self.assertEqual([], magnum.requests)
+
+    def test_times_are_options(self):
+        made = self.useFixture(fixtures.MockPatchObject(
+            images.Reader, 'of')).mock
+        middleware.factory({'here': '/etc'}, read_timeout='7.5')
+        self.assertEqual((5.0, 7.5), made.call_args.args[1])
+
+    def test_options_that_are_none(self):
+        for name, value in (('read_timeout', 'x'), ('read_timeout', '0'),
+                            ('connect_timeout', '-1'), ('timeout', '5'),
+                            ('read_timeout', 'inf'),
+                            ('read_timeout', 'nan')):
+            e = self.assertRaises(errors.UsageError, middleware.factory, {},
+                                  **{name: value})
+            self.assertIn(f'{name} = {value}', str(e))
+
+
+class TogetherTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.glance = self.useFixture(scripted_glance.Glance())
+        self.magnum = scripted_magnum.Magnum()
+        reader = images.Reader.of(configured())
+        self.app = middleware.Filter(
+            self.magnum, scripted_magnum.catalog, reader)
+        self.useFixture(fixtures.FakeLogger())
+
+    def create(self, image, driver=None):
+        return scripted_magnum.send(
+            self.app, 'POST', '/v1/clustertemplates',
+            {'name': image, 'image_id': image, 'coe': 'kubernetes',
+             'driver': driver},
+            **{'keystone.token_info': self.glance.token_info})
+
+    def test_a_template_is_made(self):
+        self.glance.images.append(
+            {'id': 'x', 'name': 'flatcar', 'os_distro': 'flatcar'})
+        answer = self.create('flatcar')
+        self.assertEqual((201, scripted_magnum.HELM),
+                         (answer.status_int, answer.json['driver']))
+
+    def test_threads_do_not_mix(self):
+        switch = sys.getswitchinterval()
+        self.addCleanup(sys.setswitchinterval, switch)
+        sys.setswitchinterval(1e-6)
+        for at in range(40):
+            distro = ('ubuntu', 'flatcar')[at % 2]
+            self.magnum.images.known[f'i{at}'] = {'os_distro': distro}
+            self.glance.images.append({
+                'id': f'{at}', 'name': f'i{at}', 'os_distro': distro,
+                'magnum_driver': scripted_magnum.HELM if at % 4 else 'no'})
+        start = threading.Barrier(8)
+
+        def some(thread):
+            start.wait(10)
+            return [(at, self.create(f'i{at}'))
+                    for at in range(thread, 40, 8)]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            done = [one for many in pool.map(some, range(8)) for one in many]
+        for at, answer in done:
+            self.assertEqual(201 if at % 4 else 400, answer.status_int)
+            if at % 4:
+                self.assertEqual(
+                    (f'i{at}', ('ubuntu', 'flatcar')[at % 2]),
+                    (answer.json['name'], answer.json['cluster_distro']))
+        self.assertLessEqual(self.glance.connections, 8)

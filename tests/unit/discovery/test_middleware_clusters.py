@@ -1,0 +1,243 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import uuid
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.discovery import model
+from tests.unit.discovery import scripted_magnum
+
+HELM, ALIAS, OFF = (scripted_magnum.HELM, scripted_magnum.ALIAS,
+                    scripted_magnum.OFF)
+
+
+class ClusterTestCase(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger())
+        self.magnum = scripted_magnum.Magnum()
+        self.app = scripted_magnum.filtered(self.magnum)
+
+    def send(self, path, body):
+        return scripted_magnum.send(self.app, 'POST', path, body)
+
+    def check_refused(self, answer, *parts):
+        self.assertEqual(400, answer.status_int)
+        for part in parts:
+            self.assertIn(part, scripted_magnum.detail(answer))
+        self.assertEqual([], self.magnum.asked('POST'))
+
+
+class CreateTest(ClusterTestCase):
+
+    def create(self, template, **fields):
+        return self.send('/v1/clusters',
+                         fields | {'cluster_template_id': template})
+
+    def test_a_good_template(self):
+        template = self.magnum.template()
+        answer = self.create(template, name='c', labels={'a': 'b'})
+        self.assertEqual(202, answer.status_int)
+        self.assertEqual(
+            [('/v1/clusters', {'name': 'c', 'labels': {'a': 'b'},
+                               'cluster_template_id': template})],
+            self.magnum.asked('POST'))
+
+    def test_a_name_is_forwarded_as_uuid(self):
+        # Between check and use the name may be given to another template.
+        template = self.magnum.template('mine')
+        self.create('mine')
+        [(_, body)] = self.magnum.asked('POST')
+        self.assertEqual(template, body['cluster_template_id'])
+
+    def test_a_name_with_blanks_and_signs(self):
+        for name in ('a b', 'é%41?x=1#y', '..'):
+            template = self.magnum.template(name)
+            self.assertEqual(202, self.create(name).status_int)
+            body = self.magnum.asked('POST')[-1][1]
+            self.assertEqual(template, body['cluster_template_id'])
+
+    def test_the_template_is_read_as_the_user(self):
+        self.create(self.magnum.template())
+        self.assertEqual('secret',
+                         self.magnum.environs[0]['HTTP_X_AUTH_TOKEN'])
+
+    def test_templates_from_before(self):
+        for fields, part in (
+                ({'driver': OFF}, 'disabled'),
+                ({'driver': 'gone'}, 'not installed'),
+                ({'driver': scripted_magnum.BETA,
+                  'cluster_distro': 'flatcar'}, 'beta'),
+                ({'driver': ALIAS, 'cluster_distro': 'flatcar'},
+                 'does not provide')):
+            template = self.magnum.template(**fields)
+            self.check_refused(self.create(template), part, template,
+                               'update its field driver')
+
+    def test_no_driver_and_one_provider(self):
+        template = self.magnum.template(driver=None, cluster_distro='flatcar')
+        self.assertEqual(202, self.create(template).status_int)
+
+    def test_no_driver_and_several(self):
+        template = self.magnum.template(driver=None)
+        answer = self.create(template)
+        self.check_refused(answer, 'ambiguous', 'update its field driver')
+        # The image does not count any more.
+        self.assertNotIn('magnum_driver', scripted_magnum.detail(answer))
+
+    def test_the_default_does_not_help_a_template_without_driver(self):
+        # Magnum 23 takes the last loaded provider of the type then.
+        self.app = scripted_magnum.filtered(
+            self.magnum, scripted_magnum.catalog(default_driver=HELM))
+        self.check_refused(self.create(self.magnum.template(driver=None)),
+                           'provided by several', 'update its field driver')
+
+    def test_no_driver_and_none(self):
+        self.check_refused(self.create(self.magnum.template(
+            driver=None, cluster_distro='x')), 'No usable driver')
+
+    def test_an_unknown_uuid_is_magnums_to_refuse(self):
+        unknown = str(uuid.uuid4())
+        self.create(unknown)
+        self.assertEqual(
+            [('/v1/clusters', {'cluster_template_id': unknown})],
+            self.magnum.asked('POST'))
+
+    def test_an_unknown_name_is_not_forwarded(self):
+        # It may be given to a template meanwhile. To Magnum 23 a number is a
+        # row of its database: 202 for any row of the project.
+        for name in ('other', '7', '0', '12345678901234567890123456789012'):
+            answer = self.create(name)
+            self.assertEqual((404, f'{name} could not be found.'), (
+                answer.status_int, scripted_magnum.detail(answer)))
+        self.assertEqual([], self.magnum.asked('POST'))
+
+    def test_a_template_that_the_user_may_not_see(self):
+        self.magnum.broken['GET', 'clustertemplates'] = 403
+        for template in ('x', str(uuid.uuid4())):
+            self.assertEqual(403, self.create(template).status_int)
+
+    def test_what_is_no_uuid_or_name(self):
+        for template in (None, 7, '', ' ', ['x'], {'a': 1}, True, '\ud800',
+                         'a/b', '../clusters/x', 'x/'):
+            self.magnum.template('x')
+            self.check_refused(self.create(template))
+        self.check_refused(self.send('/v1/clusters', {}))
+
+    def test_magnum_fails(self):
+        self.magnum.broken['POST', 'clusters'] = RuntimeError('a bug')
+        self.assertEqual(
+            500, self.create(self.magnum.template()).status_int)
+
+
+class UpgradeTest(ClusterTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.old = self.magnum.template('old')
+        self.cluster = self.magnum.cluster(self.old)
+
+    def upgrade(self, template, ident='c'):
+        return self.send(f'/v1/clusters/{ident}/actions/upgrade',
+                         {'cluster_template': template, 'max_batch_size': 1})
+
+    def check_forwarded(self, answer, template):
+        self.assertEqual(202, answer.status_int)
+        self.assertEqual(
+            [(f'/v1/clusters/{self.cluster}/actions/upgrade',
+              {'cluster_template': template, 'max_batch_size': 1})],
+            self.magnum.asked('POST'))
+
+    def test_the_same_driver(self):
+        new = self.magnum.template('new', cluster_distro='flatcar')
+        self.check_forwarded(self.upgrade('new'), new)
+
+    def test_another_driver(self):
+        self.magnum.template('new', driver=ALIAS)
+        self.check_refused(self.upgrade('new'), HELM, ALIAS,
+                           'cannot be given to another driver')
+
+    def test_the_same_template(self):
+        self.magnum.templates[self.old]['driver'] = 'gone'
+        self.check_forwarded(self.upgrade('old'), self.old)
+
+    def test_a_driver_that_was_disabled_goes_on(self):
+        self.magnum.templates[self.old]['driver'] = OFF
+        new = self.magnum.template('new', driver=OFF)
+        self.check_forwarded(self.upgrade('new'), new)
+
+    def test_from_a_disabled_driver_to_another(self):
+        self.magnum.templates[self.old]['driver'] = OFF
+        self.magnum.template('new')
+        self.check_refused(self.upgrade('new'), OFF, HELM)
+
+    def test_the_driver_does_not_provide_the_new_type(self):
+        self.magnum.templates[self.old]['driver'] = ALIAS
+        self.magnum.template('new', driver=ALIAS, cluster_distro='flatcar')
+        self.check_refused(self.upgrade('new'), 'does not provide')
+
+    def test_a_disabled_driver_is_not_taken(self):
+        self.magnum.template('new', driver=OFF)
+        self.check_refused(self.upgrade('new'), 'disabled')
+
+    def test_old_template_without_driver(self):
+        self.magnum.templates[self.old].update(
+            driver=None, cluster_distro='flatcar')
+        new = self.magnum.template('new')
+        self.check_forwarded(self.upgrade('new'), new)
+
+    def test_nobody_knows_who_serves_the_cluster(self):
+        self.magnum.templates[self.old]['driver'] = None
+        self.magnum.template('new')
+        self.check_refused(self.upgrade('new'), 'ambiguous', self.old)
+
+    def test_new_template_without_driver(self):
+        new = self.magnum.template(
+            'new', driver=None, cluster_distro='flatcar')
+        self.check_forwarded(self.upgrade('new'), new)
+
+    def test_new_template_of_anybody(self):
+        self.magnum.template('new', driver=None)
+        self.check_refused(self.upgrade('new'), 'ambiguous')
+
+    def test_neither_names_a_driver(self):
+        self.magnum.templates[self.old].update(
+            driver=None, cluster_distro='flatcar')
+        self.app = scripted_magnum.filtered(
+            self.magnum, model.Catalog((
+                model.Offer(HELM, (scripted_magnum.cluster_type('flatcar'),)),
+                model.Offer(ALIAS, (scripted_magnum.cluster_type('ubuntu'),))
+            )))
+        self.magnum.template('new', driver=None)
+        self.check_refused(self.upgrade('new'), 'another driver')
+
+    def test_what_is_not_there_is_magnums_to_say(self):
+        for template, ident in (('x', 'c'), ('old', 'x')):
+            answer = self.upgrade(template, ident)
+            self.assertEqual((404, 'x could not be found.'), (
+                answer.status_int, scripted_magnum.detail(answer)))
+        self.assertEqual([], self.magnum.asked('POST'))
+
+    def test_the_clusters_template_cannot_be_seen(self):
+        del self.magnum.templates[self.old]
+        self.magnum.template('new')
+        self.assertEqual(404, self.upgrade('new').status_int)
+        self.assertEqual([], self.magnum.asked('POST'))
+
+    def test_what_is_no_uuid_or_name(self):
+        for template in (None, 7, '', ['x'], 'a/b'):
+            self.check_refused(self.upgrade(template))
+        self.check_refused(self.send(
+            f'/v1/clusters/{self.cluster}/actions/upgrade', {}))
