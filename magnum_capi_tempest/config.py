@@ -132,7 +132,96 @@ OPTS = [
              'carry the conditions that Cluster API reports, and tests '
              'verify that a deleted cluster leaves nothing behind there. '
              'Needs the extra magnum-capi-tempest[evidence].'),
+    cfg.ListOpt(
+        'clashing_drivers', default=[],
+        help='Names of two or more enabled drivers that provide the cluster '
+             'type of image_id, for example '
+             'k8s_capi_helm_v1,k8s_cluster_api_ubuntu. When empty, what '
+             'Magnum does with two drivers of one type is not tested.'),
+    cfg.StrOpt(
+        'mismatched_driver', default='',
+        help='Name of an enabled driver that does not provide the cluster '
+             'type of image_id. When empty, naming one that does not fit is '
+             'not tested.'),
+    cfg.StrOpt(
+        'disabled_driver', default='',
+        help='Name of a driver that provides the cluster type of image_id '
+             'and is in [drivers] disabled_drivers of magnum.conf. When '
+             'empty, naming a disabled driver is not tested.'),
+    cfg.StrOpt(
+        'beta_driver', default='',
+        help='Name of a beta driver that is not in [drivers] '
+             'enabled_beta_drivers of magnum.conf; it provides '
+             'beta_shadowed_distro. When empty, naming a beta driver is not '
+             'tested.'),
+    cfg.StrOpt(
+        'broken_driver', default='',
+        help='Name of a driver that is installed and cannot be loaded, for '
+             'want of a library for example. When empty, what it does to '
+             'others is not tested. Set it in an environment made for this '
+             'only: it stops an unmodified Magnum 23.'),
+    cfg.StrOpt(
+        'sole_distro', default='',
+        help='Operating system (magnum_distro or os_distro of an image) that '
+             'one driver only provides, best one whose name is not the first '
+             'in the alphabet. When empty, this is not tested.'),
+    cfg.StrOpt(
+        'sole_driver', default='',
+        help='Name of the driver that provides sole_distro.'),
+    cfg.StrOpt(
+        'beta_shadowed_distro', default='',
+        help='Operating system that beta_shadowed_driver provides, and, '
+             'registered after it, beta_driver: Magnum then finds the beta '
+             'driver by the type. When empty, this is not tested.'),
+    cfg.StrOpt(
+        'beta_shadowed_driver', default='',
+        help='Name of the driver to use for beta_shadowed_distro.'),
+    cfg.StrOpt(
+        'lax_distro', default='',
+        help='Operating system that lax_shadowed_driver provides, and, '
+             'registered after it, a driver that accepts any number of '
+             'control plane nodes. When empty, it is not tested whose rule '
+             'counts.'),
+    cfg.StrOpt(
+        'lax_shadowed_driver', default='',
+        help='Name of a driver for lax_distro that refuses an even number of '
+             'control plane nodes.'),
+    cfg.StrOpt(
+        'magnum_distro_image', default='',
+        help='Name or id of an image that states its operating system by the '
+             'property magnum_distro; os_distro may be missing. Everybody '
+             'must see it. Its type must have one driver, or the image name '
+             'one. When empty, this is not tested.'),
+    cfg.StrOpt(
+        'configure_command', default='',
+        help='Command that changes options of magnum.conf and restarts '
+             'Magnum, ready when it ends. It is given '
+             'GROUP.OPTION=VALUE once or more; an empty VALUE brings back '
+             'what was there before. Those tests run alone. When empty, what '
+             'needs another configuration is not tested. Divided as a shell '
+             'does, for example: magnum-capi sandbox set --directory /box.'),
+    cfg.StrOpt(
+        'configure_live_command', default='',
+        help='The same without a restart, for example: magnum-capi sandbox '
+             'set --no-restart --directory /box. When empty, it is not '
+             'tested whether Magnum follows its files without a restart.'),
+    cfg.IntOpt(
+        'configure_timeout', default=300, min=1,
+        help='How many seconds configure_command may take.'),
 ]
+
+
+def _promise(name, what, magnum):
+    """Return the flag of something that Magnum itself does not promise.
+
+    :param what: what a deployment promises, a sentence without its stop.
+    :param magnum: what an unmodified Magnum 23 does instead, the same.
+    """
+    return cfg.BoolOpt(
+        name, default=False,
+        help=f'{what}. An unmodified Magnum 23 does not promise this: '
+             f'{magnum}. When false, this is not tested.')
+
 
 FEATURE_GROUP = cfg.OptGroup(
     'magnum_capi_feature_enabled',
@@ -156,6 +245,70 @@ FEATURE_OPTS = [
         'driver_field', default=True,
         help='Cluster templates have the field "driver", as of Magnum 23. '
              'When false, this is not tested.'),
+    # What the discovery filter of this project adds, or another Magnum.
+    _promise(
+        'ambiguity_refused',
+        'A cluster template whose type several drivers provide is refused '
+        'when neither the template nor the image names one, and no '
+        '[drivers] default_driver provides the type; the answer names the '
+        'candidates', 'the first name in the alphabet is taken'),
+    _promise(
+        'sole_provider_chosen',
+        'A cluster template gets the only driver that provides its type '
+        'when nothing names one', 'the first name in the alphabet is taken, '
+        'or [drivers] default_driver, whatever it provides'),
+    _promise(
+        'driver_must_provide_type',
+        'A cluster template is refused when its driver does not provide its '
+        'type, and when no driver does, also when the request says the '
+        'operating system', 'any installed driver is taken by its name'),
+    _promise(
+        'disabled_driver_refused',
+        'A driver in [drivers] disabled_drivers is refused for cluster '
+        'templates, and for clusters of templates that are older',
+        'disabled drivers can be used by their name'),
+    _promise(
+        'beta_driver_refused',
+        'A beta driver that is not in [drivers] enabled_beta_drivers is '
+        'refused', 'beta drivers can be used by their name'),
+    _promise(
+        'magnum_distro',
+        'The property magnum_distro of an image counts before os_distro',
+        'it is not read'),
+    _promise(
+        'magnum_distro_alone',
+        'An image needs no os_distro when it has magnum_distro',
+        'os_distro is required. No filter in front of Magnum can cure this'),
+    _promise(
+        'driver_name_trimmed',
+        'Blanks around the property magnum_driver of an image do not count, '
+        'and a blank one is none', 'names are taken as they are'),
+    _promise(
+        'template_driver_decides',
+        'Whether a cluster may be created is asked of the driver that its '
+        'template names', 'it is asked of the driver that was registered '
+        'last for the type. No filter in front of Magnum can cure this'),
+    _promise(
+        'template_update_checked',
+        'An update of a cluster template is refused when its driver could '
+        'not be chosen afterwards', 'updates are not checked'),
+    _promise(
+        'upgrade_keeps_driver',
+        'A cluster is not upgraded to a cluster template of another driver',
+        'the other driver takes over the living cluster'),
+    _promise(
+        'policy_reloaded',
+        'Changes of the options of [drivers] in magnum.conf count for new '
+        'cluster templates without a restart', 'they are read once'),
+    _promise(
+        'broken_driver_isolated',
+        'A driver that cannot be loaded stops nobody but itself',
+        'requests fail, or other drivers are forgotten. No filter in front '
+        'of Magnum can cure this wholly'),
+    _promise(
+        'values_escaped',
+        'A refusal shows values of images short, and without control '
+        'characters', 'they are repeated as they are'),
 ]
 
 #: (group, options): the one table that everything below and plugin.py use.

@@ -17,12 +17,15 @@ set -euo pipefail
 
 usage() {
     cat << EOF
-usage: tools/run_sandbox.sh [--keep] [--profile embedded|full] [ARGUMENT...]
+usage: tools/run_sandbox.sh [--keep] [--plain] [--profile embedded|full]
+                           [ARGUMENT...]
 
 Sets everything up, starts the sandbox (a cloud with Magnum and Cluster API on
 loopback), runs tempest against it and takes the sandbox down again.
 
   --keep        leave the sandbox up
+  --plain       Magnum as it is: without the filter of the discovery
+                specification, and without drivers that clash
   --profile P   embedded (default): sqlite, no message broker
                 full: private MariaDB and RabbitMQ
   ARGUMENT      for "magnum-capi sandbox tempest"; without --regex it runs
@@ -37,12 +40,14 @@ TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$TOP/tools/lib.sh"
 
 keep=
+drivers=(--clash --discovery-filter)
 profile=embedded
 arguments=()
 while (($#)); do
     case $1 in
         -h | --help) usage; exit 0 ;;
         --keep) keep=yes ;;
+        --plain) drivers=() ;;
         --profile) profile=${2-}; shift ;;
         --profile=*) profile=${1#*=} ;;
         *) arguments+=("$1") ;;
@@ -84,5 +89,5 @@ else
     packages
 fi
 started=yes
-magnum-capi sandbox up --profile "$profile"
+magnum-capi sandbox up --profile "$profile" "${drivers[@]}"
 magnum-capi sandbox tempest "${arguments[@]}"

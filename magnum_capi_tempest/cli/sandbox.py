@@ -11,6 +11,7 @@
 # under the License.
 """``magnum-capi sandbox ...``: a whole cloud on loopback."""
 
+import argparse
 import pathlib
 import shlex
 
@@ -54,13 +55,30 @@ class Up(_OfSandbox, base.Command):
         parser.add_argument(
             '--port-base', type=int, metavar='N',
             help='first of its ports (default: 25000)')
+        parser.add_argument(
+            '--install', action='append', default=[], metavar='REQ',
+            help='install drivers for Magnum: a folder, a wheel, an archive '
+                 'or a requirement; may be repeated')
+        parser.add_argument(
+            '--magnum-conf', action='append', default=[], type=pathlib.Path,
+            metavar='FILE', help="a file to add to Magnum's configuration; "
+            'may be repeated, later ones win')
+        parser.add_argument(
+            '--discovery-filter', action='store_true',
+            help="give Magnum's API the filter of the discovery "
+                 'specification')
+        parser.add_argument(
+            '--clash', action='store_true',
+            help='install drivers that clash with magnum-capi-helm, for '
+                 'tests')
         return parser
 
     def take_action(self, args):
         box = sandbox.Sandbox(args.directory)
         say = progress.Progress()
-        record = box.up(sandbox.Wish(args.profile, args.chart,
-                                     args.port_base), say)
+        record = box.up(sandbox.Wish(
+            args.profile, args.chart, args.port_base, tuple(args.install),
+            tuple(args.magnum_conf), args.discovery_filter, args.clash), say)
         say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
                  f'{record.profile}. Use it: eval "$(magnum-capi sandbox '
                  'env)"')
@@ -119,6 +137,26 @@ class Env(_OfSandbox, base.Command):
                   file=self.app.stdout)
 
 
+class Set(_OfSandbox, base.Command):
+    """Change Magnum's configuration and restart Magnum."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--no-restart', action='store_true',
+            help='only write it; what Magnum reads when it starts takes '
+                 'effect later')
+        parser.add_argument(
+            'change', nargs='+', metavar='GROUP.OPTION=VALUE',
+            help='for example drivers.default_driver=k8s_capi_helm_v1; an '
+                 'empty VALUE takes back what was set before')
+        return parser
+
+    def take_action(self, args):
+        sandbox.Sandbox(args.directory).set(
+            args.change, not args.no_restart, progress.Progress())
+
+
 class Tempest(_OfSandbox, base.Command):
     """Run Tempest against a sandbox and report on it."""
 
@@ -138,6 +176,15 @@ class Tempest(_OfSandbox, base.Command):
             '-c', '--concurrency', type=int, default=2,
             help='workers (default: 2)')
         parser.add_argument(
+            '--promise', choices=tempest_run.PROMISES, default='kept',
+            help='which promises of driver discovery to ask for: those that '
+                 'this sandbox keeps, or all of them, to see what fails '
+                 '(default: kept)')
+        parser.add_argument(
+            '--option', type=_option, action='append', default=[],
+            metavar='NAME=VALUE', help='one more option of [magnum_capi] in '
+            'tempest.conf; may be repeated')
+        parser.add_argument(
             '--results', type=pathlib.Path, metavar='DIR',
             help='folder for report.html and the like (default: a new one '
                  'below the state folder)')
@@ -150,7 +197,15 @@ class Tempest(_OfSandbox, base.Command):
         return tempest(sandbox.Sandbox(args.directory), tempest_run.Order(
             regex=args.regex, driver=args.driver,
             third_party=args.third_party, concurrency=args.concurrency,
+            promise=args.promise, options=tuple(args.option),
             arguments=tuple(args.arguments), results=args.results))
+
+
+def _option(text):
+    name, equals, value = text.partition('=')
+    if not (name.isidentifier() and equals and value.isprintable()):
+        raise argparse.ArgumentTypeError(f'{text!r} is not NAME=VALUE')
+    return name, value
 
 
 def tempest(box, order) -> int:

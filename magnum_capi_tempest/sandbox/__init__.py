@@ -21,6 +21,6 @@ for everybody who wants to test a Magnum driver without devstack. ::
 """
 
 from magnum_capi_tempest.sandbox.life import Sandbox
-from magnum_capi_tempest.sandbox.life import Wish
+from magnum_capi_tempest.sandbox.wishes import Wish
 
 __all__ = ['Sandbox', 'Wish']

@@ -12,6 +12,8 @@
 """Files and variables with which people and programs use a sandbox."""
 
 import json
+import shlex
+import sys
 
 from magnum_capi_tempest.sandbox import configuration
 
@@ -36,18 +38,38 @@ def variables(layout, venv) -> dict[str, str]:
         'KUBECONFIG': str(layout.kubeconfig),
         'TEMPEST_CONFIG_DIR': str(layout.directory / 'tempest' / 'etc'),
         'SANDBOX_OPENSTACK': str(venv / 'bin' / 'openstack'),
+        'SANDBOX_MAGNUM_CAPI': str(layout.magnum_env / 'bin/magnum-capi'),
+        'SANDBOX_MAGNUM_CONF': str(layout.magnum_conf[0]),
+        'SANDBOX_MAGNUM_CONF_DIR': str(layout.magnum_conf[1]),
     }
 
 
-def tempest_config(layout, passwords, driver=None, third_party=False) -> str:
+def configure_command(layout) -> str:
+    """A command line that changes Magnum's configuration.
+
+    ``GROUP.OPTION=VALUE`` words follow it.
+    """
+    return shlex.join([
+        sys.executable, '-m', 'magnum_capi_tempest.cli.main', 'sandbox',
+        'set', '--directory', str(layout.directory)])
+
+
+def tempest_config(layout, passwords, additions, driver=None,
+                   third_party=False, promise='kept', options=()) -> str:
     """Text of a tempest.conf for this sandbox.
 
+    :param additions: what this sandbox has that others do not.
     :param driver: name of the Magnum driver that templates ask for.
     :param third_party: also configure magnum-tempest-plugin.
+    :param promise: see :class:`.tempest_run.Order`, like options.
     """
     seeded = json.loads((layout.directory / 'seeded.json').read_text())
     return configuration.render(
         'tempest.conf', layout=layout, passwords=passwords, driver=driver,
-        third_party=third_party, workspace=layout.directory / 'tempest',
+        third_party=third_party, clash=additions.clash,
+        discovery_filter=additions.discovery_filter,
+        promise=promise, options=dict(options),
+        configure_command=configure_command(layout),
+        workspace=layout.directory / 'tempest',
         image_id=seeded['images']['ubuntu-capi'],
         network_id=seeded['networks']['public'])

@@ -17,6 +17,7 @@ import secrets
 from magnum_capi_tempest.sandbox import backends
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import databases
+from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import seed
 from magnum_capi_tempest.sandbox import services
 from magnum_capi_tempest.sandbox import snapshot
@@ -35,16 +36,16 @@ def new_passwords() -> dict[str, str]:
 class Cloud:
     """The cloud of a sandbox.
 
-    :param chart: path of the chart that drivers are pointed at.
+    :param record: how the sandbox was made.
     :param helm: path of helm.
     """
 
-    def __init__(self, layout, profile, venv, supervisor, chart, helm):
+    def __init__(self, layout, record, venv, supervisor, helm):
         self._layout = layout
-        self._profile = profile
+        self._record = record
+        self._profile = profiles.get(record.profile)
         self._venv = venv
         self._supervisor = supervisor
-        self._chart = chart
         self._helm = helm
         self._mariadb = backends.MariaDB(layout.directory)
         self._env = services.environment(layout, venv)
@@ -62,8 +63,7 @@ class Cloud:
         broker = backends.RabbitMQ(self._layout, passwords['broker'])
         self._configure(passwords, broker)
         programs = [*services.base(self._layout, self._venv, self._profile),
-                    *services.magnum(self._layout, self._venv, self._profile,
-                                     self._helm)]
+                    *self._magnum()]
         if self._profile.broker:
             broker.configure()
             programs.append(broker.program())
@@ -73,6 +73,17 @@ class Cloud:
                 seed.relocate(self._layout, self._venv, self._env, self._url)
             self._supervisor.launch(programs, PATIENCE, progress)
             warmup.first_requests(self._layout, passwords['admin'])
+
+    def restart_magnum(self, progress):
+        """Have Magnum read its configuration anew; it answers then."""
+        programs = self._magnum()
+        with progress.step('Magnum'):
+            self._supervisor.stop(*(p.name for p in programs))
+            self._supervisor.launch(programs, PATIENCE, progress)
+
+    def _magnum(self):
+        return services.magnum(self._layout, self._venv, self._profile,
+                               self._helm)
 
     def _make_data(self, progress):
         """Create and fill the databases, with the services running."""
@@ -108,7 +119,8 @@ class Cloud:
     def _configure(self, passwords, broker):
         configuration.write_services(
             self._layout, profile=self._profile, venv=self._venv,
-            passwords=passwords, chart=self._chart, url=self._url,
+            passwords=passwords, chart=self._record.chart, url=self._url,
+            discovery_filter=self._record.additions.discovery_filter,
             transport_url=broker.transport_url if self._profile.broker
             else 'fake://')
 

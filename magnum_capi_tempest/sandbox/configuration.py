@@ -13,6 +13,7 @@
 
 import jinja2
 
+from magnum_capi_tempest.discovery import paste
 from magnum_capi_tempest.management import files
 
 REGION = 'RegionOne'
@@ -36,13 +37,21 @@ def render(name, **values) -> str:
         region=REGION, **values)
 
 
-def write_services(layout, **values):
+def write_services(layout, *, venv, discovery_filter=False, **values):
     """Write the files of all services.
 
-    :param values: profile, venv, passwords, chart, transport_url and url,
-        a function of a database's name.
+    :param venv: environment of the cloud.
+    :param discovery_filter: whether Magnum's API gets it.
+    :param values: profile, passwords, chart, transport_url and url, a
+        function of a database's name.
     """
     layout.etc.mkdir(mode=0o700, parents=True, exist_ok=True)
+    layout.magnum_conf[1].mkdir(mode=0o700, exist_ok=True)
+    api_paste = venv / 'etc' / 'magnum' / 'api-paste.ini'
+    if discovery_filter:
+        text = paste.with_filter(api_paste.read_text())
+        api_paste = layout.etc / 'magnum-api-paste.ini'
+        write_private(api_paste, text)
     for name in SERVICE_FILES:
-        write_private(layout.etc / name,
-                      render(name, layout=layout, **values))
+        write_private(layout.etc / name, render(
+            name, layout=layout, venv=venv, api_paste=api_paste, **values))

@@ -73,6 +73,21 @@ class Layout:
         return self.directory / 'etc'
 
     @property
+    def magnum_conf(self) -> tuple[pathlib.Path, pathlib.Path]:
+        """Magnum's configuration: a file, and a folder that follows it."""
+        return self.etc / 'magnum.conf', self.etc / 'magnum.d'
+
+    @property
+    def magnum_env(self) -> pathlib.Path:
+        """Python environment of Magnum's programs."""
+        return self.directory / 'magnum-env'
+
+    @property
+    def drivers(self) -> pathlib.Path:
+        """What was installed for Magnum beside the cloud's environment."""
+        return self.directory / 'drivers'
+
+    @property
     def databases(self) -> pathlib.Path:
         return self.directory / 'db'
 

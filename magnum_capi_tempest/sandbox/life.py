@@ -27,16 +27,19 @@ from magnum_capi_tempest import management
 from magnum_capi_tempest.management import local
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest import paths
-from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import backends
 from magnum_capi_tempest.sandbox import cloud
+from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import flavors
 from magnum_capi_tempest.sandbox import layout as layouts
+from magnum_capi_tempest.sandbox import options
+from magnum_capi_tempest.sandbox import overlay
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest.sandbox import wishes
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 
@@ -44,15 +47,6 @@ from magnum_capi_tempest import toolchain
 ROOM = 2 << 30
 
 TOOLS = (*local.TOOLS, 'helm')
-
-
-@dataclasses.dataclass(frozen=True)
-class Wish:
-    """What a user wants of a sandbox; None: whatever it is."""
-
-    profile: str | None = None
-    chart: pathlib.Path | None = None
-    port_base: int | None = None
 
 
 def default_directory() -> pathlib.Path:
@@ -88,14 +82,16 @@ class Sandbox:
     def up(self, wish, progress):
         """Bring the sandbox up; on a running one, what is missing of it.
 
-        :param wish: :class:`Wish`.
+        :param wish: :class:`~.wishes.Wish`.
         :returns: the :class:`~..record.Record`.
-        :raises UsageError: the folder is not a sandbox's.
+        :raises UsageError: the folder is not a sandbox's, or what is wished
+            does not exist.
         :raises MagnumCapiError: with nothing left behind, unless the
             sandbox was up before.
         """
         profile = profiles.get(wish.profile or profiles.DEFAULT)
-        chart = _chart(wish.chart)
+        chart = wishes.chart(wish.chart)
+        additions = wishes.additions(wish)
         with records.locked(self.directory):
             record = self._record()
             if record and record.ready:
@@ -112,7 +108,7 @@ class Sandbox:
             with network.allocate(_ports(base),
                                   paths.cache() / 'networks') as net:
                 record = records.Record(profile.name, net.prefix, base,
-                                        str(chart))
+                                        str(chart), additions=additions)
                 self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.directory.chmod(0o700)
                 records.save(self.directory, record)
@@ -121,17 +117,7 @@ class Sandbox:
             return records.load(self.directory)
 
     def _again(self, record, wish, progress):
-        if wish.profile not in (None, record.profile):
-            raise errors.UsageError(
-                f'A sandbox with the profile {record.profile!r} is up',
-                where=self.directory,
-                hint='Take it down first, or name another --directory')
-        if wish.chart and str(_chart(wish.chart)) != record.chart or (
-                wish.port_base not in (None, record.port_base)):
-            raise errors.UsageError(
-                'A sandbox with another chart or other ports is up',
-                where=self.directory,
-                hint='Take it down first, or name another --directory')
+        wishes.refuse_others(wish, record, self.directory)
         if not self.supervisor.running():
             progress.info('supervisord has gone: what it left is ended and '
                           'started again with its data')
@@ -147,12 +133,12 @@ class Sandbox:
                                 record.port_base)
         for name in ('etc', 'log', 'home', 'tmp', 'lock'):
             (self.directory / name).mkdir(mode=0o700, exist_ok=True)
+        self._add(layout, record, venv, progress)
         self.supervisor.start()
         plane = management.Processes(
             layout.management, programs, flavors.behaviours(), lock)
-        above = cloud.Cloud(
-            layout, profiles.get(record.profile), venv, self.supervisor,
-            record.chart, programs['helm'])
+        above = cloud.Cloud(layout, record, venv, self.supervisor,
+                            programs['helm'])
         # Side by side: neither needs the other until a cluster is made.
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             future = pool.submit(plane.up, self.supervisor, progress)
@@ -166,6 +152,38 @@ class Sandbox:
                 raise
         access.write(layout, self.passwords())
         records.save(self.directory, dataclasses.replace(record, ready=True))
+
+    def _add(self, layout, record, venv, progress):
+        """What Magnum has beside the cloud's environment."""
+        wanted = record.additions
+        if not record.ready:
+            options.copy(wanted.magnum_conf, layout.magnum_conf[1])
+        if wanted.install and not layout.drivers.exists():
+            drivers.install(layout, venv, wanted.install, progress)
+        overlay.make(layout, venv)
+
+    def set(self, words, restart, progress):
+        """Change Magnum's configuration.
+
+        :param words: ``GROUP.OPTION=VALUE``; an empty value takes back what
+            was set before.
+        :param restart: have Magnum read it; it answers when this returns.
+        :raises UsageError: a word is of another form, or there is no sandbox
+            that runs; nothing is changed.
+        :raises WaitFailed: Magnum does not start with it.
+        """
+        with records.locked(self.directory):
+            record = records.require_ready(self.directory)
+            layout = self.layout()
+            if restart and not self.supervisor.running():
+                raise errors.UsageError(
+                    'This sandbox does not run', where=self.directory,
+                    hint='Start it again with "magnum-capi sandbox up"')
+            options.change(layout.magnum_conf[1], words)
+            if restart:
+                helm = toolchain.ensure(['helm'], progress)['helm']
+                cloud.Cloud(layout, record, environment.ensure(progress),
+                            self.supervisor, helm).restart_magnum(progress)
 
     @contextlib.contextmanager
     def _all_or_nothing(self, progress):
@@ -182,6 +200,8 @@ class Sandbox:
         logs = paths.state() / 'failed' / (
             f'{self.directory.name}-{environment.digest(str(self.directory))}')
         with contextlib.suppress(OSError):
+            if not any((self.directory / 'log').iterdir()):
+                return
             shutil.rmtree(logs, ignore_errors=True)
             shutil.copytree(self.directory / 'log', logs)
             progress.info(f'The logs of the failed start are in {logs}')
@@ -254,15 +274,3 @@ def _ports(base):
     layout = layouts.Layout(pathlib.Path('/'), '127.0', base)
     return sorted({*(layout.port(s) for s in layouts.PORTS if s != 'epmd'),
                    *layout.management.ports.values()})
-
-
-def _chart(path):
-    if path is None:
-        return resources.find('charts/sandbox-cluster')
-    path = pathlib.Path(path).absolute()
-    if not (path / 'Chart.yaml').is_file():
-        raise errors.UsageError(
-            'This folder is not a Helm chart (it has no Chart.yaml)',
-            where=path, hint='Name the folder of a chart like '
-            'openstack-cluster of capi-helm-charts')
-    return path

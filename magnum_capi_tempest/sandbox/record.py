@@ -26,6 +26,7 @@ from magnum_capi_tempest import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import wishes
 
 #: Name of the file.
 NAME = 'sandbox.json'
@@ -38,6 +39,7 @@ class Record:
     :param prefix: its network, ``127.77``.
     :param chart: path of the chart that drivers are pointed at.
     :param ready: whether it was up once.
+    :param additions: what it has that others do not.
     """
 
     profile: str
@@ -45,6 +47,7 @@ class Record:
     port_base: int
     chart: str
     ready: bool = False
+    additions: wishes.Additions = wishes.Additions()
 
 
 def load(directory: pathlib.Path) -> Record | None:
@@ -53,10 +56,14 @@ def load(directory: pathlib.Path) -> Record | None:
     A record that cannot be read is one of a sandbox that is not ready.
     """
     try:
-        return Record(**json.loads((directory / NAME).read_text()))
+        values = json.loads((directory / NAME).read_text())
+        # One of an earlier version has none.
+        added = {k: tuple(v) if isinstance(v, list) else v
+                 for k, v in values.pop('additions', {}).items()}
+        return Record(**values, additions=wishes.Additions(**added))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         return Record('?', '?', 0, '?')
 
 

@@ -91,15 +91,16 @@ def base(layout, venv, profile):
 
 
 def magnum(layout, venv, profile, helm):
-    """Programs of Magnum.
+    """Programs of Magnum; they have an environment of their own.
 
     :param helm: path of helm, which drivers look for in PATH.
     """
-    config = ('--config-file', str(layout.etc / 'magnum.conf'))
+    file, folder = map(str, layout.magnum_conf)
+    config = ('--config-file', file, '--config-dir', folder)
     env = environment(layout, venv, [helm.parent])
     probe = answers(layout.address, layout.port('magnum'))
     listen = (layout.address, str(layout.port('magnum')), '8')
-    python = str(venv / 'bin' / 'python')
+    python = str(layout.magnum_env / 'bin' / 'python')
     if not profile.broker:
         return [supervision.Program(
             'magnum', (python, str(_CLOUD / 'magnum_all.py'), *listen,
@@ -111,7 +112,7 @@ def magnum(layout, venv, profile, helm):
             env=env, ready=probe),
         supervision.Program(
             'magnum-conductor',
-            (str(venv / 'bin' / 'magnum-conductor'), *config),
+            (python, str(venv / 'bin' / 'magnum-conductor'), *config),
             env=env, after=('rabbitmq',), ready=_consumes(
                 (layout.address, layout.port('rabbitmq')))),
     ]

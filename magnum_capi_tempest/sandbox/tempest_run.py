@@ -36,11 +36,17 @@ THIRD_PARTY = r'^(?!.*\[.*\bslow\b.*\])magnum_tempest_plugin\.tests\.api'
 
 DEFAULT = 'magnum_capi'
 
+#: Which promises of driver discovery the tests ask for: those that this
+#: sandbox keeps, or all, to see the tests fail.
+PROMISES = ('kept', 'all')
+
 
 @dataclasses.dataclass(frozen=True)
 class Order:
     """What to run.
 
+    :param promise: one of :data:`PROMISES`.
+    :param options: more options of [magnum_capi], (name, value) each.
     :param arguments: more arguments for ``tempest run``.
     :param results: folder of the results, a new one by default.
     """
@@ -49,6 +55,8 @@ class Order:
     driver: str | None = None
     third_party: bool = False
     concurrency: int = 2
+    promise: str = 'kept'
+    options: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()
     results: pathlib.Path | None = None
 
@@ -61,7 +69,9 @@ def prepare(box, order) -> pathlib.Path:
     (workspace / 'lock').mkdir(exist_ok=True)
     configuration.write_private(
         workspace / 'etc' / 'tempest.conf', access.tempest_config(
-            layout, box.passwords(), order.driver, order.third_party))
+            layout, box.passwords(),
+            records.require_ready(box.directory).additions, order.driver,
+            order.third_party, order.promise, order.options))
     library = sysconfig.get_path('purelib')
     # As "tempest init" does; the tests of a class share their resources.
     (workspace / '.stestr.conf').write_text(

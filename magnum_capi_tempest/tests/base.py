@@ -12,12 +12,16 @@
 
 """What all tests against a cloud share: skips, clients, making, evidence."""
 
+import os
+
+import fixtures
 from tempest.common import credentials_factory
 from tempest import config
 from tempest.lib.common import api_version_utils
 from tempest import test
 
 from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.tests import access
 from magnum_capi_tempest.tests import details
 from magnum_capi_tempest.tests import factories
 from magnum_capi_tempest.tests import waiters
@@ -153,6 +157,23 @@ class BaseMagnumCapiTest(test.BaseTestCase):
     def delete_cluster(self, cluster):
         """Delete a cluster and wait until Magnum no longer knows it."""
         factories.delete_cluster(self.magnum, self.waiter, cluster['uuid'])
+
+    def assert_usable(self, cluster, masters, workers):
+        """Assert that the workload API shows these nodes, all ready.
+
+        :param cluster: body of the cluster; api_address and coe_version
+            must be set.
+        """
+        if not CONF.magnum_capi_feature_enabled.workload_api:
+            return
+        folder = self.useFixture(fixtures.TempDir()).path
+        path = os.path.join(folder, 'kubeconfig')
+        access.write_kubeconfig(self.magnum.certificates, cluster, path)
+        access.wait_for_nodes(
+            path, masters=masters, workers=workers,
+            version=cluster['coe_version'],
+            timeout=CONF.magnum_capi.build_timeout,
+            interval=CONF.magnum_capi.build_interval)
 
     def _attach_evidence(self, exc_info):
         explain = self.management and self.management.conditions

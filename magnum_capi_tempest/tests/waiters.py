@@ -39,6 +39,9 @@ _PASSING_400 = re.compile(
 #: Seconds for the conductor to write an accepted cluster down.
 KNOWN_TIMEOUT = 60
 
+#: The node group that every cluster has.
+WORKERS = 'default-worker'
+
 #: How many conditions of Cluster API an error names.
 _CONDITIONS = 8
 
@@ -130,6 +133,26 @@ class ClusterWaiter:
             lambda: self.look(cluster_id),
             f'cluster {cluster_id} to be known', KNOWN_TIMEOUT,
             done=lambda look: look.cluster is not None or look.trouble,
+            failed=None)
+
+    def until_handed_over(self, cluster_id):
+        """Wait until the driver has done its part of a creation, or failed.
+
+        A DELETE before that may overtake the creation, which then makes what
+        nobody deletes: the conductor handles both at one time. It gives the
+        stack_id to the node groups when the driver's method has returned
+        (magnum/conductor/handlers/cluster_conductor.py, cluster_create).
+        Needs microversion 1.9.
+
+        :returns: looks.Look.
+        """
+        return self._wait(
+            lambda: self.look(cluster_id, WORKERS),
+            f'the driver to take over cluster {cluster_id}', self._timeout,
+            # None: also while the node groups are not written down yet.
+            done=lambda look: look.cluster is not None and (
+                not looks.is_in_progress(look.status)
+                or bool(look.nodegroup.get('stack_id'))),
             failed=None)
 
     def until_created(self, cluster_id):

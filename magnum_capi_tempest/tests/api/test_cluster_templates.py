@@ -110,6 +110,9 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
     @testtools.skipUnless(
         CONF.magnum_capi_feature_enabled.driver_field,
         '[magnum_capi_feature_enabled] driver_field is false')
+    @testtools.skipIf(
+        CONF.magnum_capi.clashing_drivers,
+        'test_driver_discovery has a test for each case with clashing_drivers')
     def test_template_without_driver_gets_one(self):
         template = self.create_template(driver=None)
 

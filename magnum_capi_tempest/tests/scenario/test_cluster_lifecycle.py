@@ -12,22 +12,19 @@
 
 """The life of a cluster, as its owner sees it, through the real driver."""
 
-import os
-
-import fixtures
 from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.evidence import workload
-from magnum_capi_tempest.tests import access
 from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import waiters
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 
 MASTERS = 'default-master'
-WORKERS = 'default-worker'
+WORKERS = waiters.WORKERS
 
 
 class ClusterLifecycleTest(base.BaseMagnumCapiTest):
@@ -76,18 +73,6 @@ class ClusterLifecycleTest(base.BaseMagnumCapiTest):
             {MASTERS: ('master', masters), WORKERS: ('worker', workers)},
             {group['name']: (group['role'], group['node_count'])
              for group in groups['nodegroups']})
-
-    def assert_usable(self, cluster, masters, workers):
-        if not CONF.magnum_capi_feature_enabled.workload_api:
-            return
-        folder = self.useFixture(fixtures.TempDir()).path
-        path = os.path.join(folder, 'kubeconfig')
-        access.write_kubeconfig(self.magnum.certificates, cluster, path)
-        access.wait_for_nodes(
-            path, masters=masters, workers=workers,
-            version=cluster['coe_version'],
-            timeout=CONF.magnum_capi.build_timeout,
-            interval=CONF.magnum_capi.build_interval)
 
     def assert_refuses_strangers(self, cluster):
         if not CONF.magnum_capi_feature_enabled.workload_api:

@@ -74,6 +74,23 @@ class CommandsTest(testtools.TestCase):
         self.call(cli.Up)
         self.assertEqual(sandbox.Wish(), up.call_args.args[0])
 
+    def test_up_with_drivers(self):
+        self.pretend()
+        up = self.patch('up', return_value=record.load(self.folder))
+        self.call(cli.Up, '--install', 'a', '--install', 'b',
+                  '--magnum-conf', '/x', '--discovery-filter', '--clash')
+        self.assertEqual(sandbox.Wish(
+            install=('a', 'b'), magnum_conf=(pathlib.Path('/x'),),
+            discovery_filter=True, clash=True), up.call_args.args[0])
+
+    def test_set(self):
+        change = self.patch('set')
+        self.call(cli.Set, 'a.b=1', 'c.d=')
+        self.call(cli.Set, '--no-restart', 'a.b=1')
+        self.assertEqual(
+            [(['a.b=1', 'c.d='], True), (['a.b=1'], False)],
+            [c.args[:2] for c in change.call_args_list])
+
     def status(self, *found):
         self.patch('status', return_value=[
             supervision.Status(*s) for s in found])

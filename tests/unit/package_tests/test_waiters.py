@@ -63,6 +63,32 @@ class WaiterTestCase(testtools.TestCase):
         return self.waiter.look('c', nodegroup)
 
 
+class HandedOverTest(WaiterTestCase):
+
+    def handed_over(self, *answers):
+        self.script(*answers)
+        self.waiter.until_handed_over('c')
+        return len(self.magnum.requests)
+
+    def test_when_the_node_group_belongs_to_a_stack(self):
+        without = group('CREATE_IN_PROGRESS', 1)
+        with_stack = (200, {**without[1], 'stack_id': 's'})
+
+        self.assertEqual(4, self.handed_over(
+            without, cluster('CREATE_IN_PROGRESS'),
+            with_stack, cluster('CREATE_IN_PROGRESS'), NOT_FOUND))
+
+    def test_when_the_driver_failed(self):
+        self.assertEqual(2, self.handed_over(
+            group('CREATE_IN_PROGRESS', 1), cluster('CREATE_FAILED'),
+            NOT_FOUND))
+
+    def test_not_before_there_are_node_groups(self):
+        self.assertEqual(3, self.handed_over(
+            NOT_FOUND, group('CREATE_COMPLETE', 1),
+            cluster('CREATE_COMPLETE'), NOT_FOUND))
+
+
 class CreatedTest(WaiterTestCase):
 
     def test_returns_the_cluster(self):

@@ -14,6 +14,7 @@
 
 import json
 import pathlib
+import sys
 
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import layout
@@ -28,21 +29,55 @@ SEEDED = {'images': {'ubuntu-capi': 'image-id'},
           'networks': {'public': 'network-id'}}
 
 
+#: As far as the discovery filter needs it.
+PASTE = """
+[pipeline:api]
+pipeline = cors authtoken api_v1
+
+[filter:authtoken]
+acl_public_routes = /, /v1
+paste.filter_factory = magnum.api.middleware.auth_token:\
+AuthTokenMiddleware.factory
+
+[app:api_v1]
+paste.app_factory = magnum.api.app:app_factory
+"""
+
+
 def a_layout(directory, prefix='127.77', port_base=25000):
-    """A layout whose folder exists, with what a new cloud leaves there."""
+    """A layout with its folder, and what a new cloud leaves there."""
     directory = pathlib.Path(directory)
+    directory.mkdir(exist_ok=True)
     (directory / 'seeded.json').write_text(json.dumps(SEEDED))
     (directory / 'secrets.json').write_text(json.dumps(PASSWORDS))
     return layout.Layout(directory, prefix, port_base)
+
+
+def a_cloud(folder):
+    """An environment of the cloud, made by hand; returns its folder."""
+    folder = pathlib.Path(folder)
+    library = folder / 'lib' / 'python3.11' / 'site-packages'
+    for path in (library / 'magnum-23.0.0.dist-info',
+                 folder / 'bin', folder / 'etc' / 'magnum'):
+        path.mkdir(parents=True)
+    (library / 'magnum-23.0.0.dist-info' / 'METADATA').write_text(
+        'Metadata-Version: 2.1\nName: magnum\nVersion: 23.0.0\n')
+    (library / 'magnum-23.0.0.dist-info' / 'WHEEL').touch()
+    (folder / 'bin' / 'python').symlink_to(sys.executable)
+    (folder / 'pyvenv.cfg').write_text(
+        f'home = {sys.base_prefix}/bin\n'
+        'include-system-site-packages = false\n')
+    (folder / 'etc' / 'magnum' / 'api-paste.ini').write_text(PASTE)
+    return folder
 
 
 def sqlite_url(database):
     return f'sqlite:////data/{database}.sqlite'
 
 
-def write_services(where, profile='embedded'):
+def write_services(where, profile='embedded', venv=VENV, **values):
     """Write the configuration of all services."""
     configuration.write_services(
-        where, profile=profiles.get(profile), venv=VENV,
+        where, profile=profiles.get(profile), venv=venv, **values,
         passwords=PASSWORDS, chart='/charts/x', url=sqlite_url,
         transport_url='rabbit://sandbox:brokersecret@127.77.0.1:25672/')

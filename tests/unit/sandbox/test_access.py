@@ -11,7 +11,9 @@
 # under the License.
 
 import configparser
+import os
 import pathlib
+import shlex
 
 import fixtures
 import testtools
@@ -19,6 +21,7 @@ import yaml
 
 from magnum_capi_tempest import config
 from magnum_capi_tempest.sandbox import access
+from magnum_capi_tempest.sandbox import wishes
 from tests.unit.sandbox import samples
 
 
@@ -29,17 +32,20 @@ class AccessTest(testtools.TestCase):
         self.layout = samples.a_layout(
             self.useFixture(fixtures.TempDir()).path)
 
-    def tempest_conf(self, **wish):
+    def tempest_conf(self, additions=wishes.Additions(), **wish):
         parser = configparser.RawConfigParser(default_section='no section')
         parser.read_string(access.tempest_config(
-            self.layout, samples.PASSWORDS, **wish))
+            self.layout, samples.PASSWORDS, additions, **wish))
         return parser
 
     def test_every_option_of_ours_exists(self):
         known = {(group, option.name) for group, options
                  in config.list_opts() for option in options}
-        for driver, third_party in ((None, False), ('k8s_x', True)):
-            conf = self.tempest_conf(driver=driver, third_party=third_party)
+        added = wishes.Additions(clash=True, discovery_filter=True)
+        for driver, third_party, additions in (
+                (None, False, wishes.Additions()), ('k8s_x', True, added)):
+            conf = self.tempest_conf(additions, driver=driver,
+                                     third_party=third_party)
             ours = {(group, name) for group in conf.sections()
                     if group.startswith('magnum_capi')
                     for name in conf[group]}
@@ -58,6 +64,21 @@ class AccessTest(testtools.TestCase):
         self.assertNotIn('driver', self.tempest_conf()['magnum_capi'])
         self.assertEqual('k8s_x', self.tempest_conf(
             driver='k8s_x')['magnum_capi']['driver'])
+
+    def test_clashing_drivers_only_when_they_are_there(self):
+        self.assertNotIn('clashing_drivers',
+                         self.tempest_conf()['magnum_capi'])
+        self.assertIn(
+            'k8s_capi_alias_v1', self.tempest_conf(
+                wishes.Additions(clash=True))[
+                    'magnum_capi']['clashing_drivers'])
+
+    def test_command_that_changes_the_configuration(self):
+        command = shlex.split(
+            self.tempest_conf()['magnum_capi']['configure_command'])
+        self.assertTrue(os.access(command[0], os.X_OK))
+        self.assertEqual(['sandbox', 'set', '--directory',
+                          str(self.layout.directory)], command[-4:])
 
     def test_third_party_only_when_asked_for(self):
         self.assertNotIn('magnum', self.tempest_conf())
@@ -84,6 +105,12 @@ class AccessTest(testtools.TestCase):
         found = access.variables(self.layout, samples.VENV)
         self.assertEqual('sandbox', found['OS_CLOUD'])
         self.assertEqual(str(self.layout.kubeconfig), found['KUBECONFIG'])
+        self.assertEqual(
+            [str(self.layout.directory / p) for p in (
+                'magnum-env/bin/magnum-capi', 'etc/magnum.conf',
+                'etc/magnum.d')],
+            [found[f'SANDBOX_MAGNUM_{n}'] for n in (
+                'CAPI', 'CONF', 'CONF_DIR')])
         for secret in samples.PASSWORDS.values():
             self.assertNotIn(secret, ' '.join(found.values()))
 

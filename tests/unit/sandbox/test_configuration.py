@@ -18,6 +18,7 @@ import fixtures
 import jinja2
 import testtools
 
+from magnum_capi_tempest.discovery import paste
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import profiles
 from tests.unit.sandbox import samples
@@ -46,7 +47,8 @@ class ServicesTest(testtools.TestCase):
     def test_files_are_private(self):
         samples.write_services(self.layout)
         self.assertEqual(
-            {name: 0o600 for name in configuration.SERVICE_FILES},
+            {name: 0o600 for name in configuration.SERVICE_FILES}
+            | {'magnum.d': 0o700},
             {p.name: p.stat().st_mode & 0o777
              for p in self.layout.etc.iterdir()})
         self.assertEqual(0o700, self.layout.etc.stat().st_mode & 0o777)
@@ -72,6 +74,26 @@ class ServicesTest(testtools.TestCase):
              config['capi_helm']['helm_chart_name'],
              config['capi_helm']['kubeconfig_file'],
              config['DEFAULT']['transport_url']))
+
+    def test_magnum_without_the_discovery_filter(self):
+        config = self.read('magnum.conf', 'embedded')
+        self.assertEqual(str(samples.VENV / 'etc/magnum/api-paste.ini'),
+                         config['api']['api_paste_config'])
+
+    def test_magnum_with_the_discovery_filter(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        venv = samples.a_cloud(pathlib.Path(folder) / 'cloud')
+        samples.write_services(self.layout, venv=venv,
+                               discovery_filter=True)
+        config = configparser.RawConfigParser()
+        config.read(self.layout.etc / 'magnum.conf')
+        path = pathlib.Path(config['api']['api_paste_config'])
+        self.assertEqual(self.layout.etc, path.parent)
+        self.assertEqual(0o600, path.stat().st_mode & 0o777)
+        text = path.read_text()
+        self.assertIs(paste.Position.IN_PLACE, paste.position(text))
+        self.assertEqual(samples.PASTE, (
+            venv / 'etc/magnum/api-paste.ini').read_text())
 
     def test_every_key_of_keystone_is_in_the_folder(self):
         """Receipts have keys of their own, by default in /etc/keystone."""

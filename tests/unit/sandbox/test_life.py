@@ -25,6 +25,8 @@ from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import life
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record
+from magnum_capi_tempest.sandbox import wishes
+from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 from tests.unit import own_folders
 
@@ -152,18 +154,56 @@ class WishTest(_Base):
         self.pretend(profile='full', chart='/charts/x', port_base=26000)
         self.assertIn('guards let this pass', self.refused(AssertionError))
 
+    def test_other_drivers_than_those_of_the_running_one(self):
+        self.pretend()
+        for wish in ({'install': ('x',)}, {'discovery_filter': True},
+                     {'clash': True}, {'magnum_conf': (self.conf(),)}):
+            with self.subTest(str(wish)):
+                e = self.assertRaises(
+                    errors.UsageError, self.box.up, sandbox.Wish(**wish),
+                    progress.Silent())
+                self.assertIn('other drivers', str(e))
+
+    def test_the_drivers_of_the_running_one(self):
+        wish = sandbox.Wish(install=('x',), discovery_filter=True,
+                            magnum_conf=(self.conf(),), clash=True)
+        self.pretend(additions=wishes.additions(wish))
+        for again in (wish, sandbox.Wish(clash=True),
+                      sandbox.Wish(discovery_filter=True)):
+            with self.subTest(str(again)):
+                if again is not wish and again.clash:
+                    # Fewer than it has are others.
+                    self.assertRaises(errors.UsageError, self.box.up, again,
+                                      progress.Silent())
+                    continue
+                e = self.assertRaises(AssertionError, self.box.up, again,
+                                      progress.Silent())
+                self.assertIn('guards let this pass', str(e))
+
+    def conf(self):
+        path = self.base / 'x.conf'
+        path.write_text('[drivers]\n')
+        return path
+
+    def test_nothing_costly_before_a_wish_is_checked(self):
+        for wish in (sandbox.Wish(install=('./missing',)),
+                     sandbox.Wish(magnum_conf=('missing',))):
+            self.assertRaises(errors.UsageError, self.box.up, wish,
+                              progress.Silent())
+        self.assertFalse(self.box.directory.exists())
+
     def test_chart_that_is_none(self):
         self.assertIn('no Chart.yaml', self.refused(
             errors.UsageError, None, self.base))
 
     def test_default_chart(self):
-        self.assertTrue((life._chart(None) / 'Chart.yaml').is_file())
+        self.assertTrue((wishes.chart(None) / 'Chart.yaml').is_file())
 
     def test_relative_chart(self):
         (self.base / 'Chart.yaml').touch()
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.base)
-        self.assertEqual(self.base, life._chart('.'))
+        self.assertEqual(self.base, wishes.chart('.'))
 
     def test_ports_out_of_range(self):
         for base in (-1, 0, 1023, 64001):
@@ -207,6 +247,63 @@ class MachineTest(_Base):
         e = self.assertRaises(
             errors.UsageError, sandbox.Sandbox, self.base / ('x' * 100))
         self.assertIn('too long', str(e))
+
+
+class SetTest(_Base):
+    """``sandbox set``; Magnum's restart is a stand-in."""
+
+    def setUp(self):
+        super().setUp()
+        self.restarts = []
+        self.useFixture(fixtures.MockPatchObject(
+            life.toolchain, 'ensure', lambda *a: {'helm': self.base}))
+        self.useFixture(fixtures.MockPatchObject(
+            life.environment, 'ensure', lambda *a: self.base))
+        self.useFixture(fixtures.MockPatchObject(
+            life.cloud.Cloud, 'restart_magnum',
+            lambda *a: self.restarts.append(self.file.read_text())))
+        self.file = self.box.directory / 'etc' / 'magnum.d' / '90-set.conf'
+
+    def running(self, answer=True):
+        self.pretend()
+        self.useFixture(fixtures.MockPatchObject(
+            supervision.Supervisor, 'running', lambda box: answer))
+
+    def set(self, *words, restart=True):
+        self.box.set(words, restart, progress.Silent())
+
+    def test_written_before_the_restart(self):
+        self.running()
+        self.set('drivers.default_driver=x')
+        self.assertEqual([self.file.read_text()], self.restarts)
+        self.assertIn('default_driver = x', self.restarts[0])
+
+    def test_without_a_restart(self):
+        self.running()
+        self.set('drivers.default_driver=x', restart=False)
+        self.assertIn('default_driver = x', self.file.read_text())
+        self.assertEqual([], self.restarts)
+
+    def test_bad_word(self):
+        self.running()
+        self.assertRaises(errors.UsageError, self.set, 'a.b=1', 'c')
+        self.assertEqual((False, []), (self.file.exists(), self.restarts))
+
+    def test_sandbox_that_does_not_run(self):
+        self.running(False)
+        e = self.assertRaises(errors.UsageError, self.set, 'a.b=1')
+        self.assertIn('does not run', str(e))
+        self.assertFalse(self.file.exists())
+
+    def test_no_sandbox(self):
+        self.assertRaises(errors.UsageError, self.set, 'a.b=1')
+        self.assertFalse(self.box.directory.exists())
+
+    def test_while_another_command_is_at_it(self):
+        self.running()
+        with record.locked(self.box.directory):
+            e = self.assertRaises(errors.UsageError, self.set, 'a.b=1')
+        self.assertIn('Another command', str(e))
 
 
 class FailedStartTest(_Base):

@@ -11,6 +11,7 @@
 # under the License.
 
 import dataclasses
+import json
 import os
 import pathlib
 
@@ -19,6 +20,7 @@ import testtools
 
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.sandbox import record
+from magnum_capi_tempest.sandbox import wishes
 
 A_RECORD = record.Record('embedded', '127.77', 25000, '/charts/x')
 
@@ -39,6 +41,19 @@ class RecordTest(testtools.TestCase):
         self.assertEqual(A_RECORD, record.load(self.directory))
         self.assertFalse(record.load(self.directory).ready)
 
+    def test_round_trip_of_additions(self):
+        added = dataclasses.replace(A_RECORD, additions=wishes.Additions(
+            ('/drivers/x', 'y>=1'), ('/x.conf',), True, True))
+        record.save(self.directory, added)
+        self.assertEqual(added, record.load(self.directory))
+
+    def test_one_of_an_earlier_version(self):
+        record.save(self.directory, A_RECORD)
+        values = json.loads(self.file.read_text())
+        del values['additions']
+        self.file.write_text(json.dumps(values))
+        self.assertEqual(A_RECORD, record.load(self.directory))
+
     def test_private(self):
         record.save(self.directory, A_RECORD)
         self.assertEqual(0o600, self.file.stat().st_mode & 0o777)
@@ -48,7 +63,8 @@ class RecordTest(testtools.TestCase):
         self.assertIsNone(record.load(self.directory / 'missing'))
 
     def test_broken_ones_are_of_an_interrupted_start(self):
-        for text in ('', '{"profile": ', '[]', '{"other": 1}', '\0' * 20):
+        for text in ('', '{"profile": ', '[]', '{"other": 1}', '\0' * 20,
+                     '{"additions": 1}', '{"additions": {"x": 1}}'):
             with self.subTest(repr(text)):
                 self.file.write_text(text)
                 self.assertFalse(record.load(self.directory).ready)

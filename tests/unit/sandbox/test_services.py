@@ -94,6 +94,29 @@ class ProgramsTest(testtools.TestCase):
             for name in found.keys() & {'magnum', 'magnum-conductor'}:
                 self.assertIn('/tools', found[name].env['PATH'].split(':'))
 
+    def test_magnum_has_an_environment_of_its_own(self):
+        """Only Magnum: drivers concern nobody else."""
+        own = str(self.layout.magnum_env / 'bin' / 'python')
+        for profile in profiles.PROFILES:
+            self.assertEqual(
+                {n for n in self.programs(profile) if 'magnum' in n},
+                {n for n, p in self.programs(profile).items()
+                 if p.argv[0] == own})
+
+    def test_magnum_reads_the_folder_after_the_file(self):
+        for profile in profiles.PROFILES:
+            found = self.programs(profile)
+            for name in found.keys() & {'magnum', 'magnum-conductor'}:
+                self.assertEqual(
+                    ('--config-file', str(self.layout.etc / 'magnum.conf'),
+                     '--config-dir', str(self.layout.etc / 'magnum.d')),
+                    found[name].argv[-4:])
+
+    def test_the_conductor_is_found_by_its_command_line(self):
+        """So does the probe that waits for it."""
+        argv = self.programs('full')['magnum-conductor'].argv
+        self.assertIn('magnum-conductor', ' '.join(argv[1:2]))
+
     def test_mariadb_has_no_port(self):
         self.assertIn('--skip-networking',
                       self.programs('full')['mariadb'].argv)

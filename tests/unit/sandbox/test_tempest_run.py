@@ -11,13 +11,16 @@
 # under the License.
 
 import configparser
+import dataclasses
 import pathlib
 import types
 
 import fixtures
 import testtools
 
+from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import tempest_run
+from magnum_capi_tempest.sandbox import wishes
 from tests.unit.sandbox import samples
 
 
@@ -27,6 +30,8 @@ class PrepareTest(testtools.TestCase):
         super().setUp()
         self.layout = samples.a_layout(
             self.useFixture(fixtures.TempDir()).path)
+        record.save(self.layout.directory, record.Record(
+            'embedded', '127.77', 25000, '/c', ready=True))
         self.box = types.SimpleNamespace(
             directory=self.layout.directory, layout=lambda: self.layout,
             passwords=lambda: samples.PASSWORDS)
@@ -49,6 +54,13 @@ class PrepareTest(testtools.TestCase):
             self.prepare(driver='k8s_x'))['magnum_capi']['driver'])
         self.assertNotIn(
             'driver', self.config(self.prepare())['magnum_capi'])
+
+    def test_what_the_sandbox_has_is_told(self):
+        with_clash = record.load(self.layout.directory)
+        record.save(self.layout.directory, dataclasses.replace(
+            with_clash, additions=wishes.Additions(clash=True)))
+        self.assertIn('clashing_drivers', self.config(
+            self.prepare())['magnum_capi'])
 
     def test_lock_folder_exists(self):
         workspace = self.prepare()

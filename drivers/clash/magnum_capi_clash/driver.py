@@ -1,0 +1,89 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""magnum-capi-helm's driver under other names, each with one peculiarity."""
+
+from magnum.common import exception
+from magnum_capi_helm import driver
+
+#: What the stack ids (Helm releases) of Alias begin with.
+PREFIX = 'alias-'
+
+
+def _types(*distros):
+    return [{'server_type': 'vm', 'os': distro, 'coe': 'kubernetes'}
+            for distro in distros]
+
+
+def _guarded(name):
+    """The inherited operation, for clusters of Alias's own."""
+    inherited = getattr(driver.Driver, name)
+
+    def operation(self, context, cluster, *args, **kwargs):
+        # Nobody has made a cluster that has none yet.
+        if cluster.stack_id and not cluster.stack_id.startswith(PREFIX):
+            raise exception.NotSupported(
+                f'{name}: k8s_capi_alias_v1 has not made the cluster '
+                f'{cluster.uuid} (stack {cluster.stack_id})')
+        return inherited(self, context, cluster, *args, **kwargs)
+
+    return operation
+
+
+class Alias(driver.Driver):
+    """Two drivers on one cluster type, and clusters of both side by side.
+
+    magnum-capi-helm takes every cluster for its own. This one does not, so
+    that a test sees when Magnum asks the wrong driver.
+    """
+
+    provides = _types('ubuntu', 'rocky', 'debian')
+
+    update_cluster_status = _guarded('update_cluster_status')
+    update_cluster = _guarded('update_cluster')
+    delete_cluster = _guarded('delete_cluster')
+    resize_cluster = _guarded('resize_cluster')
+    upgrade_cluster = _guarded('upgrade_cluster')
+    create_nodegroup = _guarded('create_nodegroup')
+    update_nodegroup = _guarded('update_nodegroup')
+    delete_nodegroup = _guarded('delete_nodegroup')
+    rotate_credential = _guarded('rotate_credential')
+
+    def _generate_release_name(self, cluster):
+        if cluster.stack_id:
+            return
+        super()._generate_release_name(cluster)
+        name, _, random = cluster.stack_id.rpartition('-')
+        # No longer than theirs: host names are made of it.
+        cluster.stack_id = f'{PREFIX}{name[:30 - len(PREFIX)]}-{random}'
+        cluster.save()
+
+
+class Beta(driver.Driver):
+    """Takes rocky from Alias, and must be enabled."""
+
+    beta = True
+    provides = _types('rocky')
+
+
+class Disabled(driver.Driver):
+    """[drivers]disabled_drivers names it."""
+
+    provides = _types('ubuntu')
+
+
+class Lenient(driver.Driver):
+    """Takes debian from Alias, and validates nothing."""
+
+    provides = _types('debian')
+
+    def validate_master_size(self, node_count):
+        pass

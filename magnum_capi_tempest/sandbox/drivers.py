@@ -1,0 +1,180 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Drivers that a user installs beside those of the cloud's environment.
+
+uv has to know what the cloud's environment has, and must not touch it. So it
+works on an environment in which every distribution of the cloud's is there
+by name and version only: it takes them for installed, adds what is missing,
+and says when they do not fit together.
+"""
+
+import importlib.metadata
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import overlay
+
+#: Group of entry points by which Magnum finds drivers.
+GROUP = 'magnum.drivers'
+
+#: Seconds for an index, a build and its dependencies.
+PATIENCE = 600
+
+#: Characters of uv's message that are shown.
+_LONGEST = 800
+
+# What a folder may have that is neither needed for a build nor small.
+_LEAVE_OUT = shutil.ignore_patterns(
+    '.tox', '.venv', '.stestr', '__pycache__', '*.egg-info')
+
+
+def requirement(text: str) -> str:
+    """What a user wants to install: an absolute path or a requirement.
+
+    :raises UsageError: neither.
+    """
+    path = pathlib.Path(text).absolute()
+    if path.is_dir():
+        if not any((path / name).is_file()
+                   for name in ('pyproject.toml', 'setup.py')):
+            raise errors.UsageError(
+                'This folder is no Python distribution (it has neither '
+                'pyproject.toml nor setup.py)', where=path)
+        return str(path)
+    if path.is_file():
+        return str(path)
+    if not text.strip() or text.startswith('-') or not text.isprintable():
+        raise errors.UsageError(
+            f'{text!r} is neither a path nor a requirement')
+    if os.sep in text and '://' not in text:
+        raise errors.UsageError('There is no such file or folder',
+                                where=path)
+    return text
+
+
+def install(layout, cloud, requirements, progress):
+    """Install into the sandbox's folder ``drivers``, all or nothing.
+
+    :param cloud: environment of the cloud.
+    :param requirements: results of :func:`requirement`.
+    :raises MagnumCapiError: something cannot be installed, or is there
+        already, or nothing of it is a driver.
+    """
+    with progress.step('Drivers'), tempfile.TemporaryDirectory(
+            dir=layout.directory / 'tmp', prefix='drivers-') as scratch:
+        scratch = pathlib.Path(scratch)
+        library = overlay.empty(scratch / 'env', cloud)
+        pretended = _pretend(library, overlay.library(cloud))
+        pretended.append(_pretend_this(library, scratch))
+        _uv(layout, scratch, requirements)
+        for name in pretended:
+            _refuse_another(library / name, requirements)
+            shutil.rmtree(library / name)
+        _require_drivers(library, requirements)
+        library.rename(layout.drivers)
+
+
+def _pretend(library, cloud):
+    """Returns the names of the folders that were made."""
+    names = [path.name for path in cloud.glob('*.dist-info')]
+    for name in names:
+        (library / name).mkdir()
+        for file in ('METADATA', 'WHEEL'):
+            (library / name / file).symlink_to(cloud / name / file)
+        # Of no files: what "is not there" cannot be removed.
+        (library / name / 'RECORD').touch()
+    return names
+
+
+def _pretend_this(library, scratch):
+    """This package is in every sandbox, for drivers that are in it.
+
+    What the extra "driver" needs is not in every sandbox, so that is what
+    its metadata asks for. Returns the name of the folder.
+    """
+    metadata = scratch / 'METADATA'
+    metadata.write_text(overlay.metadata(extra='driver'))
+    folder = library / overlay.folder()
+    folder.mkdir()
+    (folder / 'METADATA').symlink_to(metadata)
+    (folder / 'WHEEL').write_text(
+        'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n')
+    (folder / 'RECORD').touch()
+    return folder.name
+
+
+def _uv(layout, scratch, requirements):
+    env = {k: v for k, v in os.environ.items() if k != 'VIRTUAL_ENV'} | {
+        # So that it is found and ended when this process is killed.
+        runmarks.MARK: str(layout.directory),
+        # uv leaves lock files there.
+        'TMPDIR': str(scratch)}
+    sources = {_copied(r, scratch): r for r in requirements}
+    try:
+        processes.run(
+            [environment.uv(), 'pip', 'install', '--quiet', '--python',
+             scratch / 'env' / 'bin' / 'python', '--constraint',
+             resources.find(environment.CONSTRAINTS), '--', *sources],
+            env=env, timeout=PATIENCE)
+    except errors.CommandFailed as e:
+        said = e.output
+        for copy, source in sources.items():
+            said = said.replace(copy, source)
+        raise errors.MagnumCapiError(
+            f'Cannot install {", ".join(requirements)}',
+            elapsed=None if e.returncode else e.elapsed,
+            last_seen=' '.join(said.split())[:_LONGEST].rstrip('.') or None,
+            hint='It must fit the versions of constraints/cloud.txt, and a '
+                 'package index must be reachable') from e
+
+
+def _copied(text, scratch):
+    """A folder is built from a copy.
+
+    Builds write into it, and uv would take an older wheel of the same path.
+    """
+    path = pathlib.Path(text)
+    if not path.is_absolute() or not path.is_dir():
+        return text
+    parent = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    try:
+        return str(shutil.copytree(path, parent / path.name, symlinks=True,
+                                   ignore=_LEAVE_OUT))
+    except (OSError, shutil.Error) as e:
+        raise errors.UsageError(
+            'The folder cannot be read', where=path,
+            last_seen=re.sub(r'\s+', ' ', str(e))[:_LONGEST]) from e
+
+
+def _refuse_another(folder, requirements):
+    """Nothing of the cloud's may have been installed once more."""
+    if not (folder / 'METADATA').is_symlink():
+        raise errors.UsageError(
+            f'{folder.name.removesuffix(".dist-info")} is in the environment '
+            "of Magnum already, and the sandbox's cannot replace it",
+            where=', '.join(requirements))
+
+
+def _require_drivers(library, requirements):
+    found = importlib.metadata.distributions(path=[str(library)])
+    if not any(d.entry_points.select(group=GROUP) for d in found):
+        raise errors.UsageError(
+            f'Nothing of it is a driver: no entry point of {GROUP}',
+            where=', '.join(requirements))

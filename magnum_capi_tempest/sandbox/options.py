@@ -1,0 +1,128 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What is added to Magnum's configuration: the files of ``etc/magnum.d``.
+
+Magnum reads them after magnum.conf, in the order of their names; later ones
+win. First those of the user, last the one that ``sandbox set`` writes.
+"""
+
+import configparser
+import io
+import pathlib
+import re
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.sandbox import configuration
+
+#: Name of the file of ``sandbox set``.
+SET = '90-set.conf'
+
+_FIRST, _LAST = 10, 89
+
+_CHANGE = re.compile(
+    r'([\w:.-]+)\.([\w-]+)=([^\x00-\x1f\x7f]*)', re.ASCII).fullmatch
+
+
+def check(path) -> pathlib.Path:
+    """The absolute path of a file that oslo.config can parse.
+
+    :raises UsageError: it cannot.
+    """
+    # Imported here: it takes a while, and few need it.
+    from oslo_config import cfg
+    path = pathlib.Path(path).absolute()
+    if not path.is_file():
+        raise errors.UsageError('There is no such file', where=path)
+    try:
+        cfg.ConfigOpts()(['--config-file', str(path)], project='magnum',
+                         default_config_files=[], default_config_dirs=[])
+    except (cfg.Error, ValueError, OSError) as e:
+        raise errors.UsageError(
+            'This is no configuration file of oslo.config', where=path,
+            last_seen=' '.join(str(e).split())) from e
+    return path
+
+
+def copy(paths, folder: pathlib.Path):
+    """Copy files into ``etc/magnum.d``, named in the order of ``paths``.
+
+    :raises UsageError: too many, or one cannot be read.
+    """
+    if len(paths) > _LAST - _FIRST + 1:
+        raise errors.UsageError('Too many configuration files')
+    for number, path in enumerate(map(pathlib.Path, paths), _FIRST):
+        stem = re.sub(r'[^\w-]', '_', path.stem, flags=re.ASCII)
+        try:
+            text = path.read_text()
+        except (OSError, ValueError) as e:
+            raise errors.UsageError('This file cannot be read', where=path,
+                                    last_seen=e) from e
+        configuration.write_private(folder / f'{number}-{stem}.conf', text)
+
+
+def changes(words) -> dict[tuple[str, str], str]:
+    """Values by (group, option) of words ``GROUP.OPTION=VALUE``.
+
+    :raises UsageError: a word is none.
+    """
+    found = {}
+    for word in words:
+        match = _CHANGE(word)
+        if match is None:
+            raise errors.UsageError(
+                f'{word!r} is not of the form GROUP.OPTION=VALUE',
+                hint='For example drivers.default_driver=k8s_capi_helm_v1; '
+                     'an empty VALUE removes it')
+        group, option, value = match.groups()
+        found[group, option] = value.strip()
+    return found
+
+
+def merged(text: str, changes_) -> str:
+    """The text of a file with changes made; an empty value removes.
+
+    :param text: as this function returns it, or empty.
+    :param changes_: result of :func:`changes`.
+    :raises configparser.Error: the text cannot be parsed.
+    """
+    parser = configparser.RawConfigParser(default_section='')
+    parser.optionxform = str
+    parser.read_string(text)
+    for (group, option), value in changes_.items():
+        if not parser.has_section(group):
+            parser.add_section(group)
+        parser.remove_option(group, option)
+        if value:
+            parser.set(group, option, value)
+    for group in parser.sections():
+        if not parser.options(group):
+            parser.remove_section(group)
+    stream = io.StringIO()
+    parser.write(stream)
+    return stream.getvalue()
+
+
+def change(folder: pathlib.Path, words):
+    """Make changes to the file of ``sandbox set``, all or none.
+
+    :raises UsageError: see :func:`changes`.
+    """
+    path = folder / SET
+    wanted = changes(words)
+    try:
+        text = merged(path.read_text() if path.exists() else '', wanted)
+    except (configparser.Error, ValueError) as e:
+        raise errors.UsageError(
+            'This file was changed by somebody else and cannot be parsed',
+            where=path, last_seen=' '.join(str(e).split()),
+            hint='Correct or remove it') from e
+    configuration.write_private(path, text)

@@ -1,0 +1,131 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The Python environment of Magnum's programs, and of nothing else.
+
+The cloud's environment in the cache is shared by all sandboxes and never
+changed. Magnum runs from one of the sandbox's own, which adds to it what was
+installed for this sandbox, and this package: for the discovery filter, and
+for ``magnum-capi`` as on a Magnum host.
+
+sys.path is: this package, the cloud's packages, the sandbox's ``drivers``.
+Magnum enumerates entry points in this order, and of two drivers that provide
+the same it takes the last one: so the drivers of the sandbox win over
+magnum-capi-helm, while no module of the cloud can be replaced by them.
+"""
+
+import importlib.metadata
+import pathlib
+import shlex
+
+import magnum_capi_tempest
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.sandbox import configuration
+
+_DISTRIBUTION = 'magnum-capi-tempest'
+
+# For sh and for Python, as pip does where "#!" cannot name the interpreter:
+# it takes no blanks. Isolated (-I): neither PYTHONPATH nor the user's own
+# packages lend it what Magnum does not have.
+_COMMAND = """\
+#!/bin/sh
+'''exec' {python} -I "$0" "$@"
+' '''
+import sys
+from magnum_capi_tempest.cli import main
+sys.exit(main.main())
+"""
+
+
+def library(environment: pathlib.Path) -> pathlib.Path:
+    """The folder ``site-packages`` of an environment.
+
+    :raises EnvironmentProblem: it is no environment.
+    """
+    found = list(environment.glob('lib/python3*/site-packages'))
+    if len(found) != 1:
+        raise errors.EnvironmentProblem(
+            'This is no Python environment', where=environment,
+            hint='Remove the folder, it is made again')
+    return found[0]
+
+
+def empty(folder: pathlib.Path, cloud: pathlib.Path) -> pathlib.Path:
+    """Make an environment of the cloud's Python without any package.
+
+    :param folder: where; what is there of one is kept.
+    :param cloud: environment of the cloud.
+    :returns: its ``site-packages``.
+    """
+    mine = folder / library(cloud).relative_to(cloud)
+    for path in (folder / 'bin', mine):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    configuration.write_private(folder / 'pyvenv.cfg',
+                                (cloud / 'pyvenv.cfg').read_text())
+    _link(folder / 'bin' / 'python', cloud / 'bin' / 'python')
+    return mine
+
+
+def make(layout, cloud: pathlib.Path):
+    """Make the environment of a sandbox, or bring it up to date.
+
+    :param cloud: environment of the cloud.
+    """
+    mine = empty(layout.magnum_env, cloud)
+    # Such a line is run, and the .pth files of these folders are heeded.
+    configuration.write_private(
+        mine / 'sandbox.pth', 'import site; ' + '; '.join(
+            f'site.addsitedir({str(path)!r})'
+            for path in (library(cloud), layout.drivers)) + '\n')
+    _add_this_package(mine)
+    command = layout.magnum_env / 'bin' / 'magnum-capi'
+    configuration.write_private(command, _COMMAND.format(
+        python=shlex.quote(str(layout.magnum_env / 'bin' / 'python'))))
+    command.chmod(0o700)
+
+
+def _add_this_package(library_):
+    """Add the package and its metadata, and nothing that lies beside it."""
+    package = pathlib.Path(magnum_capi_tempest.__file__).parent
+    _link(library_ / package.name, package)
+    found = importlib.metadata.distribution(_DISTRIBUTION)
+    for name, text in (
+            ('METADATA', metadata()),
+            ('entry_points.txt', found.read_text('entry_points.txt'))):
+        configuration.write_private(library_ / folder() / name, text or '')
+
+
+def folder() -> str:
+    """Name of the folder with this package's metadata."""
+    version = importlib.metadata.version(_DISTRIBUTION)
+    return f'{magnum_capi_tempest.__name__}-{version}.dist-info'
+
+
+def metadata(extra: str | None = None) -> str:
+    """This package's metadata.
+
+    :param extra: keep only the requirements of this extra.
+    """
+    found = importlib.metadata.distribution(_DISTRIBUTION)
+    # A checkout has PKG-INFO instead.
+    text = found.read_text('METADATA') or found.read_text('PKG-INFO') or ''
+    if extra is None:
+        return text
+    head, _, _rest = text.partition('\n\n')
+    return ''.join(
+        f'{line}\n' for line in head.splitlines()
+        if not line.startswith('Requires-Dist:')
+        or f'extra == "{extra}"' in line.replace("'", '"'))
+
+
+def _link(path, target):
+    path.unlink(missing_ok=True)
+    path.symlink_to(target)

@@ -1,0 +1,112 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What a user wants of a sandbox, and whether a running one grants it."""
+
+import dataclasses
+import pathlib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import drivers
+from magnum_capi_tempest.sandbox import options
+
+#: Drivers that clash with magnum-capi-helm, made for tests.
+CLASH = 'drivers/clash'
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    """What a user wants of a sandbox; None and the like: whatever it is.
+
+    :param install: paths of distributions with drivers, or requirements.
+    :param magnum_conf: files that are added to Magnum's configuration.
+    :param discovery_filter: Magnum's API gets the discovery filter.
+    :param clash: also install :data:`CLASH`, with its configuration.
+    """
+
+    profile: str | None = None
+    chart: pathlib.Path | None = None
+    port_base: int | None = None
+    install: tuple[str, ...] = ()
+    magnum_conf: tuple[pathlib.Path, ...] = ()
+    discovery_filter: bool = False
+    clash: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Additions:
+    """What a sandbox has that others do not; see :class:`Wish`.
+
+    :param install: results of :func:`.drivers.requirement`, those of
+        ``clash`` included.
+    :param magnum_conf: absolute paths, that of ``clash`` included.
+    """
+
+    install: tuple[str, ...] = ()
+    magnum_conf: tuple[str, ...] = ()
+    discovery_filter: bool = False
+    clash: bool = False
+
+
+def additions(wish) -> Additions:
+    """What a wish adds.
+
+    :raises UsageError: something of it does not exist or cannot be used.
+    """
+    install = [drivers.requirement(text) for text in wish.install]
+    conf = [str(options.check(path)) for path in wish.magnum_conf]
+    if wish.clash:
+        folder = resources.find(CLASH)
+        install.insert(0, str(folder))
+        # First, so that the user's files win.
+        conf.insert(0, str(folder / 'magnum.conf'))
+    return Additions(tuple(install), tuple(conf), wish.discovery_filter,
+                     wish.clash)
+
+
+def chart(path) -> pathlib.Path:
+    """The absolute path of a chart, by default of the sandbox's own.
+
+    :raises UsageError: it is none.
+    """
+    if path is None:
+        return resources.find('charts/sandbox-cluster')
+    path = pathlib.Path(path).absolute()
+    if not (path / 'Chart.yaml').is_file():
+        raise errors.UsageError(
+            'This folder is not a Helm chart (it has no Chart.yaml)',
+            where=path, hint='Name the folder of a chart like '
+            'openstack-cluster of capi-helm-charts')
+    return path
+
+
+def refuse_others(wish, record, directory):
+    """Whether a sandbox that is up is what is wanted.
+
+    :param record: its :class:`~.record.Record`.
+    :raises UsageError: it is not.
+    """
+    if wish.profile not in (None, record.profile):
+        raise _refusal(f'the profile {record.profile!r}', directory)
+    if wish.chart and str(chart(wish.chart)) != record.chart or (
+            wish.port_base not in (None, record.port_base)):
+        raise _refusal('another chart or other ports', directory)
+    wanted = dataclasses.asdict(additions(wish))
+    have = dataclasses.asdict(record.additions)
+    if any(value and value != have[name] for name, value in wanted.items()):
+        raise _refusal('other drivers or another configuration', directory)
+
+
+def _refusal(what, directory):
+    return errors.UsageError(
+        f'A sandbox with {what} is up', where=directory,
+        hint='Take it down first, or name another --directory')

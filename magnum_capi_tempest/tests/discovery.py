@@ -1,0 +1,180 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the tests of driver discovery share.
+
+Every test says what it needs above its name: :func:`promised` the flag of
+[magnum_capi_feature_enabled] that a deployment sets when it keeps that
+promise, :func:`configured` the options that name the drivers to try it with.
+
+The attributes ``magnum-...`` of a test name the deviation of Magnum 23 that
+it shows, ``uncured`` one that no filter in front of Magnum can cure; they are
+listed in doc/source/discovery-deviations.rst.
+"""
+
+import shlex
+
+from tempest import config
+from tempest.lib import exceptions as lib_exc
+import testtools
+
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import images
+
+CONF = config.CONF
+
+#: Nobody registers a driver, and no operating system has the name.
+NOBODY = 'k8s_nobody_wrote_it'
+
+
+def promised(flag):
+    """Return a decorator: skip the test where this is not promised."""
+    return testtools.skipUnless(
+        CONF.magnum_capi_feature_enabled[flag],
+        f'[magnum_capi_feature_enabled] {flag} is false')
+
+
+def configured(*options):
+    """Return a decorator: skip the test where an option is not set."""
+    missing = [o for o in options if not CONF.magnum_capi[o]]
+    return testtools.skipIf(
+        missing, 'Not set in [magnum_capi] of tempest.conf: '
+        f'{", ".join(missing)}')
+
+
+def texts(value):
+    """Yield every string in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from texts(part)
+
+
+class BaseDiscoveryTest(base.BaseMagnumCapiTest):
+    """A test that makes images and asks which driver their templates get.
+
+    :cvar properties: of the configured image, without magnum_driver.
+    :cvar distro: its operating system.
+    """
+
+    @classmethod
+    def skip_checks(cls):
+        super().skip_checks()
+        if not CONF.service_available.glance:
+            raise cls.skipException('[service_available] glance is false')
+        if not CONF.magnum_capi_feature_enabled.driver_field:
+            raise cls.skipException(
+                '[magnum_capi_feature_enabled] driver_field is false')
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        image = images.find(cls.os_primary.image_client_v2,
+                            CONF.magnum_capi.image_id)
+        cls.properties = images.properties(image)
+        cls.properties.pop('magnum_driver', None)
+        cls.distro = (cls.properties.pop('magnum_distro', None)
+                      or cls.properties['os_distro'])
+
+    def create_image(self, **changes):
+        """Create an image of the configured one's type, with changes."""
+        return images.create(
+            self.os_primary.image_client_v2, self.addCleanup, CONF,
+            {**self.properties, 'os_distro': self.distro, **changes})
+
+    def create_template_of(self, image, driver=None, **changes):
+        """Create a template of an image, by default without a driver."""
+        return self.create_template(
+            image_id=image['id'], driver=driver, **changes)
+
+    def assert_refused(self, image, driver=None, **changes):
+        """Assert that Magnum refuses a template; returns the error."""
+        try:
+            template = self.create_template_of(image, driver, **changes)
+        except lib_exc.BadRequest as e:
+            return e
+        self.fail(f'Magnum accepts the template, with the driver '
+                  f'{template["driver"]!r} for '
+                  f'{ascii(template["cluster_distro"])[:80]}')
+
+    def assert_cluster_refused(self, template, **changes):
+        """Assert that Magnum refuses a cluster, for which 1.9 is needed."""
+        try:
+            self.request_small_cluster(template, **changes)
+        except lib_exc.BadRequest:
+            return
+        self.fail('Magnum accepts the cluster of a template with the driver '
+                  f'{template["driver"]!r}')
+
+    def request_small_cluster(self, template, **changes):
+        """Ask for a cluster that is only there to be accepted.
+
+        It is deleted in the end, whatever has become of it.
+        """
+        uuid = self.request_cluster(
+            template, keypair=self.create_keypair(), **changes)
+        self.waiter.until_handed_over(uuid)
+
+    def assert_driver(self, expected, image, driver=None):
+        """Assert which driver a template of an image gets."""
+        template = self.create_template_of(image, driver)
+        # Not what the answer says, but what is kept.
+        found = self.magnum.templates.show_cluster_template(template['uuid'])
+        self.assertEqual((expected, expected),
+                         (template['driver'], found['driver']))
+
+
+class Configuration:
+    """Changes options of [drivers] in magnum.conf; puts them back.
+
+    :param command: as of the option configure_command.
+    :param timeout: seconds.
+    :param cleanup: ``self.addCleanup`` of a test.
+    """
+
+    def __init__(self, command, timeout, cleanup):
+        self._command = shlex.split(command)
+        self._timeout = timeout
+        self._cleanup = cleanup
+        self._changed = {}
+
+    def set(self, **drivers):
+        """Set options of [drivers], all others stay."""
+        if not self._changed:
+            self._cleanup(self._restore)
+        # First: a command that fails may have changed them.
+        self._changed.update(dict.fromkeys(drivers, ''))
+        self._run(drivers)
+
+    def _restore(self):
+        self._run(self._changed)
+
+    def _run(self, drivers):
+        processes.run(
+            [*self._command, *(f'drivers.{name}={value}'
+                               for name, value in drivers.items())],
+            timeout=self._timeout, merge=True,
+            hint='Look at [magnum_capi] configure_command')
+
+
+def configuration(test, command):
+    """Return the Configuration for a test.
+
+    :param command: value of the option.
+    """
+    return Configuration(command, CONF.magnum_capi.configure_timeout,
+                         test.addCleanup)

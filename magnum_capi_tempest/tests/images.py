@@ -1,0 +1,68 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Images that tests make: properties, no data, nobody boots from them.
+
+They carry what the configured image carries besides its operating system
+(``kube_version`` for magnum-capi-helm), because drivers may ask for it.
+"""
+
+import re
+
+from tempest.lib.common.utils import test_utils
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest.tests import factories
+
+#: What Glance itself says of an image (glance/api/v2/images.py,
+#: get_base_properties, and what stores and imports add); it cannot be given
+#: with a new one, or means the data.
+_GLANCE = re.compile(
+    '^(checksum|container_format|created_at|direct_url|disk_format|file|id|'
+    'locations|min_disk|min_ram|name|os_glance_.*|os_hash_.*|os_hidden|owner|'
+    r'owner_specified\..*|protected|schema|self|size|status|stores|tags|'
+    'updated_at|validation_data|virtual_size|visibility)$')
+
+
+def find(client, wanted):
+    """Return the image with a name or id, as Magnum looks for it.
+
+    :param client: tempest's ImagesClient of Glance's API version 2.
+    :raises NotFound: none or several have this name.
+    """
+    try:
+        return client.show_image(wanted)
+    except lib_exc.NotFound:
+        found = client.list_images(params={'name': wanted})['images']
+    if len(found) != 1:
+        raise lib_exc.NotFound(f'{len(found)} images are called {wanted!r}')
+    return found[0]
+
+
+def properties(image):
+    """Return what people have set on an image, a dict of strings."""
+    return {key: value for key, value in image.items()
+            if isinstance(value, str) and not _GLANCE.match(key)}
+
+
+def create(client, cleanup, conf, wanted):
+    """Create a private image without data and return it.
+
+    :param wanted: dict of properties; None leaves one out.
+    """
+    image = client.create_image(
+        name=factories.name(conf, 'image'), container_format='bare',
+        disk_format='raw', visibility='private',
+        **{key: value for key, value in wanted.items() if value is not None})
+    cleanup(test_utils.call_and_ignore_notfound_exc, client.delete_image,
+            image['id'])
+    return image

@@ -1,0 +1,157 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Clusters of drivers that provide the same type, and what Magnum mixes up."""
+
+from tempest import config
+from tempest.lib import decorators
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import discovery
+from magnum_capi_tempest.tests import waiters
+
+CONF = config.CONF
+
+WORKERS = waiters.WORKERS
+
+
+class ClashTest(base.BaseMagnumCapiTest):
+    """Clusters of two drivers, in one cloud at one time."""
+
+    # Node groups came with 1.9.
+    min_microversion = '1.9'
+    required_options = (*base.TEMPLATE_OPTIONS, 'clashing_drivers')
+    # Two clusters, created, resized and deleted.
+    TIMEOUT_SCALING_FACTOR = 4
+
+    def setUp(self):
+        super().setUp()
+        self.driver, self.other = CONF.magnum_capi.clashing_drivers[:2]
+
+    def assert_served_by(self, driver, cluster):
+        """The cluster's template is of this driver, and it is well."""
+        cluster = self.magnum.clusters.show_cluster(cluster['uuid'])
+        template = self.magnum.templates.show_cluster_template(
+            cluster['cluster_template_id'])
+        self.assertEqual(driver, template['driver'])
+        self.assertRegex(cluster['status'], '_COMPLETE$')
+
+    def resize(self, cluster, workers):
+        if CONF.magnum_capi_feature_enabled.resize:
+            self.resize_cluster(cluster, workers, WORKERS)
+            self.assert_usable(
+                cluster, CONF.magnum_capi.master_count, workers)
+
+    @decorators.attr(type='slow')
+    @decorators.idempotent_id('4061d64e-f288-4b45-8f78-49da851a84bf')
+    def test_two_clusters_side_by_side(self):
+        workers = CONF.magnum_capi.node_count
+        stays, goes = [self.waiter.until_created(uuid) for uuid in [
+            self.request_cluster(self.create_template(driver=driver),
+                                 keypair=self.create_keypair())
+            for driver in (self.driver, self.other)]]
+        self.assert_served_by(self.driver, stays)
+        self.assert_served_by(self.other, goes)
+
+        self.resize(stays, workers + 1)
+        self.resize(goes, workers + 1)
+        self.assert_served_by(self.driver, stays)
+        self.assert_served_by(self.other, goes)
+
+        self.delete_cluster(goes)
+        self.assert_served_by(self.driver, stays)
+        self.resize(stays, workers)
+
+        self.delete_cluster(stays)
+
+    @decorators.attr(type=['slow', 'magnum-rehoming'])
+    @discovery.promised('upgrade_keeps_driver')
+    @decorators.idempotent_id('66d458d0-c204-4903-aa28-536316886f83')
+    def test_upgrade_keeps_the_driver(self):
+        workers = CONF.magnum_capi.node_count
+        template = self.create_template(driver=self.driver)
+        of_other = self.create_template(driver=self.other)
+        of_same = self.create_template(driver=self.driver)
+        self.addCleanup(self.delete_application_credentials)
+        cluster = self.create_cluster(template)
+
+        # If Magnum accepts, the cluster is the other driver's from now on.
+        self.assertRaises(
+            lib_exc.BadRequest, self.request_upgrade, cluster, of_other)
+
+        after = self.magnum.clusters.show_cluster(cluster['uuid'])
+        self.assertEqual(
+            (template['uuid'], 'CREATE_COMPLETE'),
+            (after['cluster_template_id'], after['status']))
+        self.resize(cluster, workers + 1)
+        self.upgrade(cluster, of_same)
+
+    def delete_application_credentials(self):
+        """Delete what is left when the other driver deletes nothing.
+
+        A cluster may be lost to it; a secret with the rights of the user
+        must not stay in Keystone, too.
+        """
+        client = self.os_primary.application_credentials_client
+        user = self.os_primary.credentials.user_id
+        for found in client.list_application_credentials(user)[
+                'application_credentials']:
+            client.delete_application_credential(user, found['id'])
+
+    def request_upgrade(self, cluster, template):
+        # Without max_batch_size Magnum 23.0.0 answers 500: "Cannot convert
+        # Unset to primitive".
+        self.magnum.clusters.upgrade_cluster(
+            cluster['uuid'], cluster_template=template['uuid'],
+            max_batch_size=1)
+
+    def upgrade(self, cluster, template):
+        before = self.waiter.before(cluster['uuid'], WORKERS)
+        self.request_upgrade(cluster, template)
+        after = self.waiter.until_updated(
+            cluster['uuid'], before, before.nodegroup['node_count'])
+        self.assertEqual(template['uuid'], after['cluster_template_id'])
+
+
+class ShadowedDriverTest(discovery.BaseDiscoveryTest):
+    """Magnum asks the driver that was registered last for the type.
+
+    The images have no data: what counts is whether Magnum accepts a cluster,
+    which goes away at once.
+    """
+
+    # Node groups, by which the end of a creation is seen, came with 1.9.
+    min_microversion = '1.9'
+
+    @decorators.attr(type=['slow', 'magnum-d5', 'uncured'])
+    @discovery.promised('template_driver_decides')
+    @discovery.configured('beta_shadowed_distro', 'beta_shadowed_driver')
+    @decorators.idempotent_id('4fae17d1-209c-46b8-9b07-c712d9aa8908')
+    def test_a_beta_driver_stops_nobody(self):
+        template = self.create_template_of(
+            self.create_image(
+                os_distro=CONF.magnum_capi.beta_shadowed_distro),
+            CONF.magnum_capi.beta_shadowed_driver)
+
+        self.request_small_cluster(template)
+
+    @decorators.attr(type=['slow', 'magnum-d7', 'uncured'])
+    @discovery.promised('template_driver_decides')
+    @discovery.configured('lax_distro', 'lax_shadowed_driver')
+    @decorators.idempotent_id('411f724f-15a4-4b30-97eb-fa9d73a3b91b')
+    def test_the_driver_of_the_template_judges_the_masters(self):
+        template = self.create_template_of(
+            self.create_image(os_distro=CONF.magnum_capi.lax_distro),
+            CONF.magnum_capi.lax_shadowed_driver, master_lb_enabled=True)
+
+        self.assert_cluster_refused(template, master_count=2)

@@ -1,0 +1,105 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The command: four sandboxes, one after the other, and a table."""
+
+import argparse
+import pathlib
+import signal
+import sys
+import tempfile
+import typing
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import progress
+from magnum_capi_tempest.report import model
+from tests.discovery_proof import compare
+from tests.discovery_proof import proof
+from tests.discovery_proof import suite
+
+#: A developer's own sandbox may run meanwhile.
+PORT_BASE = 29000
+
+
+class Part(typing.NamedTuple):
+    """A part of the proof.
+
+    :param function: of :mod:`.proof`.
+    :param sandbox: arguments of :class:`.proof.Box`.
+    """
+
+    function: typing.Callable
+    sandbox: dict
+
+
+PARTS = {
+    'filter': Part(proof.cured_or_named, {'with_filter': True}),
+    'plain': Part(proof.rest_and_live, {'with_filter': False}),
+    'broken-filter': Part(proof.broken,
+                          {'with_filter': True, 'broken': True}),
+    'broken-plain': Part(proof.broken,
+                         {'with_filter': False, 'broken': True}),
+}
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        prog='python -m tests.discovery_proof',
+        description='Prove that the tests of driver discovery fail where '
+        'they must, and only there.')
+    parser.add_argument('--part', choices=PARTS, action='append',
+                        help='one part only; may be repeated')
+    parser.add_argument('--results', type=pathlib.Path, metavar='DIR',
+                        help='keep the reports of the runs there')
+    parser.add_argument('--port-base', type=int, default=PORT_BASE)
+    args = parser.parse_args(argv)
+    # So that sandboxes are taken down, too, when CI has lost its patience.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    tests = suite.load()
+    runs, found = {}, []
+    with tempfile.TemporaryDirectory(prefix='proof-', dir='/tmp') as folder:
+        results = args.results or pathlib.Path(folder) / 'results'
+        for name in args.part or PARTS:
+            with proof.Box(pathlib.Path(folder) / name, results,
+                           progress.Progress(), port_base=args.port_base,
+                           **PARTS[name].sandbox) as box:
+                problems, runs[name] = PARTS[name].function(box, tests)
+            found += [f'{name}: {problem}' for problem in problems]
+            print(*(problems or [f'{name}: as expected']), sep='\n',
+                  flush=True)
+    show(tests, runs)
+    print(*(found or ['All as expected.']), sep='\n')
+    return 1 if found else 0
+
+
+def show(tests, runs):
+    """Print a row for every test of a deviation."""
+    rows = [('deviation', 'test', 'with the filter', 'without')]
+    for names, is_broken in ((('filter', 'plain'), False),
+                             (('broken-filter', 'broken-plain'), True)):
+        if any(name in runs for name in names):
+            rows += compare.table(
+                [t for t in tests
+                 if (compare.BROKEN in t.deviations) is is_broken],
+                *(runs.get(name, model.Run(name)) for name in names))
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        print('  '.join(cell.ljust(width) for cell, width
+                        in zip(row, widths)).rstrip())
+
+
+if __name__ == '__main__':
+    try:
+        sys.exit(main())
+    except errors.MagnumCapiError as e:
+        print(f'discovery proof: {e}', file=sys.stderr)
+        sys.exit(e.exit_code)

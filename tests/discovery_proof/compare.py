@@ -1,0 +1,181 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which tests must fail in a run, and which do; pure.
+
+What a test shows is in its attributes: ``magnum-...`` names the deviation of
+Magnum 23 that makes it fail, ``uncured`` says that the filter cannot help. A
+test that passes although it must fail is as bad as the opposite: it proves
+nothing.
+"""
+
+import dataclasses
+import re
+
+from magnum_capi_tempest.report import model
+
+_DEVIATION = 'magnum-'
+UNCURED = 'uncured'
+
+#: A driver that is broken; it breaks whatever else is in its sandbox.
+BROKEN = 'magnum-d8'
+#: A configuration that changes under a Magnum that runs.
+LIVE = 'magnum-d10'
+#: They have runs of their own.
+APART = frozenset({BROKEN, LIVE})
+
+#: Skipped wherever drivers clash.
+SKIPPED = frozenset({
+    'ClusterTemplatesTest.test_template_without_driver_gets_one'})
+
+
+@dataclasses.dataclass(frozen=True)
+class Expected:
+    """A test of the suite, as its attributes tell.
+
+    :param name: ``Class.test``.
+    """
+
+    name: str
+    deviations: frozenset[str] = frozenset()
+    uncured: bool = False
+
+    def fails(self, with_filter):
+        """Whether it must fail."""
+        return self.uncured if with_filter else bool(self.deviations)
+
+    @property
+    def apart(self):
+        return bool(self.deviations & APART)
+
+    @property
+    def label(self):
+        return ', '.join(sorted(d.removeprefix(_DEVIATION)
+                                for d in self.deviations))
+
+
+def expected(name, tags) -> Expected:
+    """What the attributes of a test tell."""
+    return Expected(
+        name, frozenset(t for t in tags if t.startswith(_DEVIATION)),
+        UNCURED in tags)
+
+
+def differences(run: model.Run, wanted, failing) -> list[str]:
+    """What is not as it must be, one line each.
+
+    :param wanted: the :class:`Expected` tests that had to run.
+    :param failing: function of an Expected: whether it must fail.
+    """
+    found = list(run.problems)
+    ended = {}
+    for test in run.tests:
+        if test.name in ended:
+            found.append(f'{test.name} ended twice')
+        ended[test.name] = test
+    for test in wanted:
+        got = ended.pop(test.name, None)
+        fails = bool(failing(test))
+        must = 'must fail' if fails else 'must pass'
+        if got is None:
+            found.append(f'{test.name} {must} and did not run')
+        elif got.status == model.SKIPPED:
+            if test.name not in SKIPPED:
+                found.append(
+                    f'{test.name} {must} and was skipped: {_why(got)}')
+        elif got.status not in (model.PASSED, model.FAILED):
+            found.append(f'{test.name} {must} and is {got.status}')
+        elif fails != got.failing:
+            found.append(f'{test.name} {must} and {got.status}'
+                         + (f': {_why(got)}' if got.failing else ''))
+    # Fixtures of classes that failed, and what nobody asked for.
+    found += [f'{test.name} is no test that was wanted, and {test.status}: '
+              f'{_why(test)}' for test in ended.values()]
+    return found
+
+
+def _why(test):
+    return ' '.join(test.reason.split())[:300]
+
+
+def table(tests, with_filter: model.Run, without: model.Run):
+    """Rows (deviation, test, with the filter, without), sorted.
+
+    :param tests: Expected ones; those of no deviation are left out.
+    """
+    runs = [{t.name: t.status for t in run.tests}
+            for run in (with_filter, without)]
+    return sorted(
+        (test.label, test.name, *(run.get(test.name, 'did not run')
+                                  for run in runs))
+        for test in tests if test.deviations)
+
+
+#: Code and subject of the finding of the audit for each uncured test.
+FINDINGS = {
+    'MagnumDistroTest.test_it_is_enough':
+        ('image-no-os-distro', 'image'),
+    'ShadowedDriverTest.test_a_beta_driver_stops_nobody':
+        ('beta-wins', 'rocky'),
+    'ShadowedDriverTest.test_the_driver_of_the_template_judges_the_masters':
+        ('shadowed', 'debian'),
+    'BrokenDriverTest.test_a_fresh_magnum_serves_the_other_drivers':
+        ('broken', 'k8s_capi_broken_v1'),
+}
+
+
+def without_finding(tests, findings) -> list[str]:
+    """Uncured tests that no finding of an audit tells an operator of.
+
+    :param tests: Expected ones.
+    :param findings: dicts with ``code`` and ``subject``.
+    """
+    return [
+        f'The audit has no finding {" ".join(_finding(test))} for '
+        f'{test.name}' for test in tests if test.uncured
+        and not any(_tells(f, test) for f in findings)]
+
+
+def still_found(tests, findings) -> list[str]:
+    """Findings for uncured tests that are there although all was cured."""
+    return [
+        f'The audit still says {f["code"]} of {f["subject"]}'
+        for test in tests if test.uncured
+        for f in findings if _tells(f, test)]
+
+
+#: Control characters, those that turn the direction of writing, and the long
+#: value of test_driver_values; other tests have long values of their own.
+_UNCLEAN = re.compile('[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]|w{200}')
+
+
+def unclean(log) -> list[str]:
+    """What hostile values of images have done to a log, one line each.
+
+    :param log: the text of Magnum's, after test_driver_values.
+    """
+    found = [f'The log has a line with raw values: {ascii(line)[:200]}'
+             for line in log.split('\n') if _UNCLEAN.search(line)]
+    # Markup is not dangerous there; it tells that the values were logged.
+    if '<script>alert(1)</script>' not in log:
+        found.append('The log says nothing of hostile values, so that it is '
+                     'not known how they look')
+    return found
+
+
+def _finding(test):
+    return FINDINGS.get(test.name, ('unknown:', 'add it to FINDINGS'))
+
+
+def _tells(finding, test):
+    code, subject = _finding(test)
+    return finding['code'] == code and subject in finding['subject']

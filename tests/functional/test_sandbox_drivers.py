@@ -1,0 +1,360 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Drivers beside magnum-capi-helm, the discovery filter, and ``set``."""
+
+import importlib.metadata
+import json
+import pathlib
+import signal
+
+import fixtures
+from testtools import matchers
+
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import progress
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import overlay
+from magnum_capi_tempest.sandbox import rest
+from magnum_capi_tempest import waiting
+from tests.functional import boxes
+
+PATIENCE = 120
+
+#: A pure Python package without dependencies that OpenStack does not use.
+NEW = 'tomlkit'
+
+_PROJECT = '''
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "{name}"
+version = "{version}"
+dependencies = {dependencies}
+[project.entry-points."{group}"]
+functional_v1 = "magnum_capi_helm.driver:Driver"
+[tool.setuptools]
+py-modules = []
+'''
+
+# Announces itself and waits for its end.
+_ENDLESS_BUILD = '''
+import pathlib
+import signal
+pathlib.Path({begun!r}).touch()
+signal.pause()
+'''
+
+
+def project(folder, dependencies=(), group='magnum.drivers',
+            name='functional-driver', version='1.0'):
+    """Write a distribution with a driver; returns its folder."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(exist_ok=True)
+    (folder / 'pyproject.toml').write_text(_PROJECT.format(
+        dependencies=json.dumps(dependencies), group=group, name=name,
+        version=version))
+    return folder
+
+
+def snapshot(folder):
+    """What can be seen of a folder: times and sizes by name."""
+    return {str(p): (p.lstat().st_mtime_ns, p.lstat().st_size)
+            for p in folder.glob('*.dist-info/*')} | {
+        str(p): () for p in folder.iterdir()}
+
+
+class RunningTest(boxes.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        temporary = fixtures.TempDir()
+        temporary.setUp()
+        cls.addClassCleanup(temporary.cleanUp)
+        cls.mine = pathlib.Path(temporary.path) / 'mine.conf'
+        cls.mine.write_text('[capi_helm]\nnamespace_suffix = x\n')
+        source = project(pathlib.Path(temporary.path) / 'driver',
+                         [NEW, 'requests>=2', 'magnum-capi-helm'])
+        cls.source = source
+        cls.one = boxes.Box()
+        cls.one.setUp()
+        cls.addClassCleanup(cls.one.cleanUp)
+        cls.cloud = environment.ensure(progress.Silent())
+        cls.before = snapshot(overlay.library(cls.cloud))
+        ended = cls.one.up('--clash', '--discovery-filter', '--install',
+                           str(source), '--magnum-conf', str(cls.mine))
+        if ended.code:
+            raise AssertionError(ended.err)
+        cls.layout = cls.one.sandbox.layout()
+        cls.user = rest.User(cls.layout,
+                             cls.one.sandbox.passwords()['demo'])
+        cls.seeded = json.loads(
+            (cls.one.directory / 'seeded.json').read_text())
+
+    def python(self, code, *arguments):
+        """What a program in Magnum's environment prints, parsed."""
+        return json.loads(processes.run(
+            [self.layout.magnum_env / 'bin' / 'python', '-I', '-c', code,
+             *arguments], timeout=60))
+
+    def create_template(self, **fields):
+        """The answer to a template for Ubuntu."""
+        body = {
+            'coe': 'kubernetes', 'network_driver': 'calico',
+            'image_id': self.seeded['images']['ubuntu-capi'],
+            'external_network_id': self.seeded['networks']['public'],
+            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small'}
+        return self.user.request('container-infra', 'POST',
+                                 'clustertemplates', body | fields)
+
+    def template(self, **fields):
+        answer = self.create_template(**fields)
+        self.assertEqual(201, answer.status_code, answer.text)
+        self.addCleanup(
+            self.user.request, 'container-infra', 'DELETE',
+            f'clustertemplates/{answer.json()["uuid"]}')
+        return answer.json()
+
+    def set(self, *changes):
+        ended = self.one.call('set', *changes)
+        self.assert_done(ended)
+
+    def test_drivers_come_after_those_of_the_cloud(self):
+        """So that Magnum, which takes the last one, takes them."""
+        names = self.python(
+            'import importlib.metadata, json\n'
+            'print(json.dumps([e.name for e in importlib.metadata'
+            '.entry_points(group="magnum.drivers")]))')
+        self.assertEqual('k8s_capi_helm_v1', names[0])
+        self.assertThat(names[1:], matchers.MatchesSetwise(*map(
+            matchers.Equals, (
+                'k8s_capi_alias_v1', 'k8s_capi_beta_v1',
+                'k8s_capi_disabled_v1', 'k8s_capi_lenient_v1',
+                'functional_v1'))))
+
+    def test_only_what_is_missing_is_installed(self):
+        found = importlib.metadata.distributions(
+            path=[str(self.layout.drivers)])
+        self.assertEqual({'functional-driver', 'magnum-capi-clash', NEW},
+                         {d.name for d in found})
+
+    def test_the_environment_of_all_sandboxes_is_as_it_was(self):
+        self.assertEqual(self.before,
+                         snapshot(overlay.library(self.cloud)))
+
+    def test_the_source_is_as_it_was(self):
+        self.assertEqual(['pyproject.toml'],
+                         [p.name for p in self.source.rglob('*')])
+
+    def test_modules_are_where_they_belong(self):
+        places = self.python(
+            'import importlib, json, sys\n'
+            'print(json.dumps([importlib.import_module(name).__file__'
+            ' for name in sys.argv[1:]]))',
+            NEW, 'requests', 'magnum_capi_clash')
+        self.assertEqual(
+            [True, False, True],
+            [pathlib.Path(p).is_relative_to(self.layout.drivers)
+             for p in places])
+
+    def test_nothing_else_of_the_checkout_is_there(self):
+        found = self.python(
+            'import importlib.util, json, sys\n'
+            'print(json.dumps([bool(importlib.util.find_spec(name))'
+            ' for name in sys.argv[1:]]))',
+            'magnum_capi_tempest', 'tests', 'benchmarks', 'testtools')
+        self.assertEqual([True, False, False, False], found)
+
+    def test_other_services_do_not_have_them(self):
+        names = json.loads(processes.run(
+            [self.cloud / 'bin' / 'python', '-I', '-c',
+             'import importlib.metadata, json\n'
+             'print(json.dumps([e.name for e in importlib.metadata'
+             '.entry_points(group="magnum.drivers")]))'], timeout=60))
+        self.assertEqual(['k8s_capi_helm_v1'], names)
+
+    def test_magnum_capi_runs_as_on_a_magnum_host(self):
+        exports = self.one.call('env').out
+        out = processes.run(
+            ['bash', '-euc', 'eval "$1"; cd /; "$SANDBOX_MAGNUM_CAPI" '
+             '--version; ls "$SANDBOX_MAGNUM_CONF" '
+             '"$SANDBOX_MAGNUM_CONF_DIR"', 'bash', exports],
+            env=self.one.env, timeout=60)
+        self.assertThat(out, matchers.StartsWith('magnum-capi '))
+        self.assertEqual(['10-magnum.conf', '11-mine.conf'],
+                         [line for line in out.split() if '0-' in line
+                          or '1-' in line])
+
+    def test_files_are_private(self):
+        found = {
+            str(p): oct(p.stat().st_mode)
+            for top in (self.layout.etc, self.layout.magnum_env)
+            for p in top.rglob('*') if p.is_file() and not p.is_symlink()
+            and p.is_relative_to(self.one.directory)
+            and p.stat().st_mode & 0o077}
+        self.assertEqual({}, found)
+        self.assertEqual(0, self.layout.drivers.stat().st_mode & 0o077)
+
+    def test_magnum_knows_a_driver_by_its_name(self):
+        found = self.template(name='named', driver='k8s_capi_alias_v1')
+        self.assertEqual('k8s_capi_alias_v1', found['driver'])
+
+    def test_the_filter_refuses_what_is_ambiguous(self):
+        answer = self.create_template(name='ambiguous')
+        self.assertEqual(400, answer.status_code, answer.text)
+        self.assertIn('ambiguous', answer.text)
+
+    def test_set_restarts_magnum_and_clusters_survive(self):
+        template = self.template(name='kept', driver='k8s_capi_alias_v1')
+        cluster = self.cluster(template)
+        before = self.one.pids()
+
+        self.set('drivers.default_driver=k8s_capi_alias_v1')
+
+        after = self.one.pids()
+        self.assertNotEqual(before.pop('magnum'), after.pop('magnum'))
+        self.assertEqual(before, after)
+        path = self.layout.magnum_conf[1] / '90-set.conf'
+        self.assertEqual(0o600, path.stat().st_mode & 0o777)
+        # Magnum answers, with the new value.
+        chosen = self.template(name='by-default')
+        self.assertEqual('k8s_capi_alias_v1', chosen['driver'])
+        found = self.user.request('container-infra', 'GET', cluster).json()
+        self.assertEqual('CREATE_COMPLETE', found['status'])
+        self.assertThat(found['stack_id'] if 'stack_id' in found
+                        else found['cluster_id'],
+                        matchers.StartsWith('alias-'))
+        self.set('drivers.default_driver=')
+        self.assertEqual('', path.read_text())
+        self.assertEqual(400, self.create_template(
+            name='ambiguous-again').status_code)
+
+    def cluster(self, template):
+        """The path of a cluster that is complete; it is deleted later."""
+        answer = self.user.request('container-infra', 'POST', 'clusters', {
+            'name': 'kept', 'cluster_template_id': template['uuid'],
+            'keypair': 'demo', 'master_count': 1, 'node_count': 1})
+        self.assertEqual(202, answer.status_code, answer.text)
+        path = f'clusters/{answer.json()["uuid"]}'
+
+        def state():
+            found = self.user.request('container-infra', 'GET', path)
+            return found.json()['status'] if found.ok else None
+
+        def delete():
+            self.user.request('container-infra', 'DELETE', path)
+            waiting.wait_for(state, done=lambda s: s is None,
+                             timeout=PATIENCE, what='the cluster to be gone')
+
+        self.addCleanup(delete)
+        waiting.wait_for(state, done=lambda s: s == 'CREATE_COMPLETE',
+                         timeout=PATIENCE, what='the cluster', describe=str)
+        return path
+
+    def test_bad_change_changes_nothing(self):
+        before = self.one.pids()
+        folder = self.layout.magnum_conf[1]
+        files = {p: p.read_text() for p in folder.iterdir()}
+
+        ended = self.one.call('set', 'drivers.default_driver=x', 'oops=1')
+
+        self.assertIn("'oops=1'", self.assert_one_line(2, ended))
+        self.assertEqual(before, self.one.pids())
+        self.assertEqual(files, {p: p.read_text() for p in folder.iterdir()})
+
+    def test_another_wish_is_refused(self):
+        line = self.assert_one_line(2, self.one.up('--install', NEW))
+        self.assertIn('other drivers', line)
+
+    def test_drivers_survive_the_death_of_supervisord(self):
+        self.one.kill('supervisord')
+        self.assert_done(self.one.up())
+        self.assertEqual(201, self.create_template(
+            name='survived', driver='k8s_capi_alias_v1').status_code)
+
+
+class RefusedTest(boxes.TestCase):
+    """Nothing is left of a start with something that cannot be."""
+
+    def setUp(self):
+        super().setUp()
+        self.one = self.box()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def refused(self, code, *arguments):
+        line = self.assert_one_line(code, self.one.up(*arguments))
+        self.assert_nothing_left(self.one)
+        return line
+
+    def test_requirement_that_does_not_fit_magnum(self):
+        source = project(self.folder / 'p', ['requests<2'])
+        line = self.refused(1, '--install', str(source))
+        self.assertIn('requests<2', line)
+        self.assertIn(str(source), line)
+
+    def test_distribution_without_a_driver(self):
+        source = project(self.folder / 'p', group='others')
+        self.assertIn('Nothing of it is a driver', self.refused(
+            2, '--install', str(source)))
+
+    def test_folder_that_cannot_be_built(self):
+        source = project(self.folder / 'p')
+        (source / 'setup.py').write_text('raise SystemExit("no way")')
+        self.assertIn('no way', self.refused(1, '--install', str(source)))
+
+    def test_what_magnum_has_already(self):
+        have, = {d.version for d in importlib.metadata.distributions(
+            path=[str(overlay.library(environment.ensure(
+                progress.Silent())))]) if d.name == 'magnum-capi-helm'}
+        source = project(self.folder / 'p', name='magnum-capi-helm',
+                         version=have)
+        self.assertIn('already', self.refused(2, '--install', str(source)))
+
+    def test_no_configuration_file(self):
+        path = self.folder / 'bad.conf'
+        path.write_text('not at all\n')
+        self.assertIn(str(path), self.refused(
+            2, '--magnum-conf', str(path)))
+
+
+@boxes.LONG
+class KilledTest(boxes.TestCase):
+
+    def test_the_next_up_repairs(self):
+        box = self.box()
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        begun = folder / 'begun'
+        source = project(folder / 'p')
+        (source / 'setup.py').write_text(
+            _ENDLESS_BUILD.format(begun=str(begun)))
+        with box.start('up', '--port-base', str(box.port_base),
+                       '--install', str(source)) as process:
+            self.addCleanup(process.kill)
+            waiting.wait_for(begun.exists, done=bool, timeout=PATIENCE,
+                             what='the build to begin')
+            process.kill()
+        self.assertEqual(-signal.SIGKILL, process.returncode)
+        before = box.processes()
+        self.assertNotEqual([], before)
+
+        (source / 'setup.py').unlink()
+        ended = box.up('--install', str(source))
+
+        self.assert_done(ended)
+        self.assertIn('An interrupted start is cleaned up', ended.err)
+        self.assertEqual(set(), set(before) & set(box.processes()))
+        self.assertEqual([], list((box.directory / 'tmp').iterdir()))
+        self.assertEqual([], [
+            p for p in box.directory.iterdir() if p.name.startswith('.')])
+        self.assert_done(box.down())
+        self.assert_nothing_left(box)

@@ -1,0 +1,133 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The tempest.conf of a sandbox, as far as driver discovery goes."""
+
+import configparser
+import io
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.cli import sandbox as cli
+from magnum_capi_tempest import config
+from magnum_capi_tempest.sandbox import access
+from magnum_capi_tempest.sandbox import wishes
+from tests.unit.sandbox import samples
+
+FLAGS = 'magnum_capi_feature_enabled'
+#: What no filter in front of Magnum can do.
+OUT_OF_REACH = {'broken_driver_isolated', 'magnum_distro_alone',
+                'template_driver_decides'}
+
+
+class TempestConfTest(testtools.TestCase):
+
+    def conf(self, clash=False, discovery_filter=False, **order):
+        layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
+        parser = configparser.RawConfigParser(default_section='none')
+        parser.read_string(access.tempest_config(
+            layout, samples.PASSWORDS, wishes.Additions(
+                clash=clash, discovery_filter=discovery_filter), **order))
+        return parser
+
+    def promised(self, **wish):
+        conf = self.conf(**wish)
+        return {name for name in conf[FLAGS] if conf.getboolean(FLAGS, name)}
+
+    def test_an_unmodified_magnum_promises_nothing(self):
+        self.assertEqual(set(), self.promised(clash=True))
+
+    def test_the_filter_promises_what_it_can(self):
+        everything = {o.name for o in config.FEATURE_OPTS if not o.default}
+
+        self.assertEqual(everything - OUT_OF_REACH,
+                         self.promised(discovery_filter=True))
+
+    def test_everything_can_be_asked_for(self):
+        everything = {o.name for o in config.FEATURE_OPTS if not o.default}
+
+        self.assertEqual(everything, self.promised(promise='all'))
+
+    def test_drivers_that_clash(self):
+        options = self.conf(clash=True)['magnum_capi']
+
+        self.assertEqual('k8s_capi_helm_v1,k8s_capi_alias_v1',
+                         options['clashing_drivers'])
+        self.assertEqual('k8s_capi_helm_v1', options['driver'])
+
+    def test_the_user_chooses_among_them(self):
+        options = self.conf(clash=True, driver='k8s_x')['magnum_capi']
+
+        self.assertEqual('k8s_x', options['driver'])
+
+    def test_no_drivers_that_are_not_there(self):
+        options = self.conf()['magnum_capi']
+
+        self.assertEqual([], [name for name in options if 'driver' in name
+                              and name != 'network_driver'])
+
+    def test_configuration_with_and_without_a_restart(self):
+        options = self.conf()['magnum_capi']
+
+        self.assertIn(' sandbox set ', options['configure_command'])
+        self.assertEqual(
+            f'{options["configure_command"]} --no-restart',
+            options['configure_live_command'])
+
+    def test_options_of_the_order(self):
+        options = self.conf(options=[('broken_driver', 'x')])['magnum_capi']
+
+        self.assertEqual('x', options['broken_driver'])
+
+    def test_every_option_exists(self):
+        known = {(group, option.name) for group, options
+                 in config.list_opts() for option in options}
+        conf = self.conf(clash=True, promise='all')
+
+        for group in ('magnum_capi', FLAGS):
+            for name in conf[group]:
+                self.assertIn((group, name), known)
+
+
+class OrderTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.MonkeyPatch('sys.stderr', io.StringIO()))
+
+    def order(self, *words):
+        """What the command line hands over."""
+        run = self.useFixture(fixtures.MockPatchObject(
+            cli, 'tempest', return_value=0)).mock
+        command = cli.Tempest(mock.Mock(), None)
+        command.run(command.get_parser('x').parse_args(words))
+        return run.call_args.args[1]
+
+    def test_what_is_kept_by_default(self):
+        order = self.order()
+
+        self.assertEqual(('kept', ()), (order.promise, order.options))
+
+    def test_everything(self):
+        self.assertEqual('all', self.order('--promise', 'all').promise)
+
+    def test_options(self):
+        self.assertEqual(
+            (('broken_driver', 'x'), ('labels', 'a:b=c')), self.order(
+                '--option', 'broken_driver=x', '--option',
+                'labels=a:b=c').options)
+
+    def test_what_is_no_option(self):
+        for word in ('broken_driver', '=x', 'a b=x', 'a=x\n[y]'):
+            self.assertRaises(SystemExit, self.order, '--option', word)

@@ -1,0 +1,134 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import importlib.metadata
+import json
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.sandbox import overlay
+from tests.unit.sandbox import samples
+
+_LOOK = '''
+import json, sys
+from importlib import metadata
+ours = metadata.distribution('magnum-capi-tempest')
+print(json.dumps({
+    'path': sys.path,
+    'version': ours.version,
+    'commands': [e.name for e in ours.entry_points
+                 if e.group == 'magnum_capi.cli'],
+    'drivers': [e.name for e in metadata.entry_points(
+        group='magnum.drivers')],
+    'file': __import__('magnum_capi_tempest').__file__}))
+'''
+
+
+class OverlayTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        base = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path).resolve()
+        self.cloud = samples.a_cloud(base / 'cloud')
+        # A blank, a quote: neither sh nor .pth files like them.
+        self.layout = samples.a_layout(base / "a 'box'")
+        self.library = (self.layout.magnum_env / 'lib' / 'python3.11'
+                        / 'site-packages')
+
+    def make(self):
+        overlay.make(self.layout, self.cloud)
+
+    def a_distribution(self, folder, name):
+        info = folder / f'{name}-1.0.dist-info'
+        info.mkdir(parents=True)
+        (info / 'METADATA').write_text(f'Name: {name}\nVersion: 1.0\n')
+        (info / 'entry_points.txt').write_text(
+            f'[magnum.drivers]\n{name} = x:X\n')
+
+    def look(self):
+        return json.loads(processes.run(
+            [self.layout.magnum_env / 'bin' / 'python', '-I', '-c', _LOOK],
+            timeout=20))
+
+    def test_the_drivers_of_the_sandbox_are_the_last(self):
+        """Of two that provide the same Magnum takes the last."""
+        self.a_distribution(self.layout.drivers, 'aaa')
+        self.a_distribution(overlay.library(self.cloud), 'zzz')
+        self.make()
+        found = self.look()
+        self.assertEqual(['zzz', 'aaa'], found['drivers'])
+        self.assertEqual(
+            [str(self.library), str(overlay.library(self.cloud)),
+             str(self.layout.drivers)], found['path'][-3:])
+
+    def test_pth_files_below_are_heeded(self):
+        more = self.layout.directory / 'more'
+        self.a_distribution(more, 'pointed-at')
+        self.layout.drivers.mkdir()
+        (self.layout.drivers / 'x.pth').write_text(f'{more}\n')
+        self.make()
+        self.assertEqual(['pointed-at'], self.look()['drivers'])
+
+    def test_this_package_is_there_with_its_commands(self):
+        self.make()
+        found = self.look()
+        ours = importlib.metadata.distribution('magnum-capi-tempest')
+        self.assertEqual(ours.version, found['version'])
+        self.assertIn('sandbox_up', found['commands'])
+        self.assertTrue(pathlib.Path(found['file']).is_relative_to(
+            self.library))
+
+    def test_nothing_that_lies_beside_this_package(self):
+        self.make()
+        self.assertEqual(
+            {'magnum_capi_tempest', 'sandbox.pth'},
+            {p.name for p in self.library.iterdir()
+             if p.suffix != '.dist-info'})
+
+    def test_the_environment_of_the_cloud_is_as_it_was(self):
+        def state():
+            return {str(p): p.lstat().st_mtime_ns
+                    for p in self.cloud.rglob('*')}
+
+        before = state()
+        self.make()
+        self.look()
+        self.assertEqual(before, state())
+
+    def test_made_again_it_follows_the_cloud(self):
+        self.make()
+        other = samples.a_cloud(self.cloud.with_name('other'))
+        overlay.make(self.layout, other)
+        self.assertIn(str(overlay.library(other)), self.look()['path'])
+        self.assertEqual(
+            other / 'bin' / 'python',
+            (self.layout.magnum_env / 'bin' / 'python').readlink())
+
+    def test_the_command_of_a_magnum_host(self):
+        self.make()
+        command = self.layout.magnum_env / 'bin' / 'magnum-capi'
+        self.assertEqual(0o700, command.stat().st_mode & 0o777)
+        # It has no cliff here, but got as far as this package.
+        e = self.assertRaises(errors.CommandFailed, processes.run,
+                              [command, '--version'], timeout=20)
+        self.assertIn("No module named 'cliff'", e.output)
+        self.assertIn('magnum_capi_tempest/cli/main.py', e.output)
+
+    def test_what_is_no_environment(self):
+        e = self.assertRaises(errors.EnvironmentProblem, overlay.library,
+                              self.layout.directory)
+        self.assertIn(str(self.layout.directory), str(e))

@@ -1,0 +1,78 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import configparser
+import pathlib
+import tomllib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import options
+from magnum_capi_tempest.sandbox import wishes
+
+
+class AdditionsTest(testtools.TestCase):
+
+    def test_no_wish(self):
+        self.assertEqual(wishes.Additions(),
+                         wishes.additions(wishes.Wish('embedded')))
+
+    def test_clash_is_a_distribution_and_its_configuration(self):
+        found = wishes.additions(wishes.Wish(clash=True))
+        folder = resources.find('drivers/clash')
+        self.assertEqual(wishes.Additions(
+            (str(folder),), (str(folder / 'magnum.conf'),), False, True),
+            found)
+
+    def test_the_users_configuration_wins_over_that_of_clash(self):
+        path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'x.conf'
+        path.write_text('[a]\nb = 1\n')
+        found = wishes.additions(wishes.Wish(
+            install=('x',), magnum_conf=(path,), clash=True))
+        self.assertEqual('x', found.install[-1])
+        self.assertEqual(str(path), found.magnum_conf[-1])
+        self.assertEqual(2, len(found.magnum_conf))
+
+
+class DistributionsTest(testtools.TestCase):
+    """The drivers of this project that are made for tests."""
+
+    def project(self, name):
+        with open(resources.find(f'drivers/{name}/pyproject.toml'),
+                  'rb') as f:
+            return tomllib.load(f)['project']
+
+    def names(self, name):
+        return list(self.project(name)['entry-points']['magnum.drivers'])
+
+    def test_names_are_in_the_order_that_decides(self):
+        names = self.names('clash')
+        self.assertEqual(sorted(names), names)
+        self.assertEqual([f'k8s_capi_{n}_v1' for n in (
+            'alias', 'beta', 'disabled', 'lenient')], names)
+
+    def test_the_disabled_one_is_disabled(self):
+        path = options.check(resources.find('drivers/clash/magnum.conf'))
+        parser = configparser.ConfigParser()
+        parser.read(path)
+        self.assertIn(parser['drivers']['disabled_drivers'],
+                      self.names('clash'))
+
+    def test_they_say_what_they_are_not_for(self):
+        for name in ('clash', 'broken'):
+            text = resources.find(f'drivers/{name}/README.rst').read_text()
+            self.assertRegex(text, r'Never install (it|them) in production')
+            self.assertIn('Private :: Do Not Upload',
+                          self.project(name)['classifiers'])
