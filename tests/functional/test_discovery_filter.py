@@ -140,3 +140,14 @@ class DiscoveryFilterTest(testtools.TestCase):
         for number in range(1, 4):
             self.assertEqual(404, self.ask('POST', 'clusters', {
                 'name': 'c', 'cluster_template_id': str(number)}).status_code)
+
+    def test_an_outage_of_glance_is_told(self):
+        # Without the filter: 400 "Image ... doesn't contain os_distro field".
+        self.addCleanup(self.box.up)
+        self.box.kill('glance')
+        answer = self.create('flatcar-capi')
+        self.assertEqual(503, answer.status_code, answer.text)
+        [error] = answer.json()['errors']
+        self.assertIn('image service could not be asked', error['detail'])
+        self.assertEqual([], self.ask(
+            'GET', 'clustertemplates').json()['clustertemplates'])
