@@ -22,7 +22,7 @@ from magnum_capi_tempest import errors
 
 
 def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
-        hint=None, binary=False):
+        hint=None, binary=False, spool=None):
     """Run a program and return what it printed.
 
     The program gets a session of its own; after ``timeout``, and when the
@@ -35,18 +35,35 @@ def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
     :param stdin: text for its standard input, nothing by default.
     :param merge: return standard error with standard output.
     :param binary: return bytes; standard input is bytes then, too.
+    :param spool: folder where its output is kept meanwhile, for a program
+        that shall end well even if this process is killed: who writes to a
+        pipe that nobody reads is killed, too. Not with ``merge``.
     :returns: standard output, str.
     :raises CommandFailed: exit code not 0, or timeout.
     :raises EnvironmentProblem: there is no such program.
     """
     argv = [str(a) for a in argv]
     start = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        files = [] if spool is None else [stack.enter_context(open(
+            os.path.join(spool, name), 'w+b')) for name in ('out', 'err')]
+        return _run(argv, files, start, timeout, env, cwd, stdin, merge,
+                    hint, binary)
+
+
+def _run(argv, files, start, timeout, env, cwd, stdin, merge, hint, binary):
+    stdout, stderr = files or (
+        subprocess.PIPE, subprocess.STDOUT if merge else subprocess.PIPE)
+
+    def communicate(*args, **kwargs):
+        said = process.communicate(*args, **kwargs)
+        return [_content(file, binary) for file in files] or said
+
     try:
         process = subprocess.Popen(
             argv, env=env, cwd=cwd, start_new_session=True,
             text=not binary, errors=None if binary else 'replace',
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if merge else subprocess.PIPE,
+            stdout=stdout, stderr=stderr,
             stdin=subprocess.PIPE if stdin is not None
             else subprocess.DEVNULL)
     except (FileNotFoundError, PermissionError) as e:
@@ -54,10 +71,10 @@ def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
             f'Cannot run {argv[0]}: {e.strerror}', where=' '.join(argv),
             hint=hint) from e
     try:
-        out, err = process.communicate(stdin, timeout=timeout)
+        out, err = communicate(stdin, timeout=timeout)
     except subprocess.TimeoutExpired:
         _kill(process)
-        out, err = process.communicate()
+        out, err = communicate()
         raise errors.CommandFailed(
             argv, None, _text(err) + _text(out),
             elapsed=time.monotonic() - start, hint=hint) from None
@@ -70,6 +87,12 @@ def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
             argv, process.returncode, _text(err or out),
             elapsed=time.monotonic() - start, hint=hint)
     return out
+
+
+def _content(file, binary):
+    file.seek(0)
+    content = file.read()
+    return content if binary else content.decode(errors='replace')
 
 
 def attached(argv, *, env=None, cwd=None) -> int:

@@ -15,6 +15,7 @@
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import threading
 
@@ -73,6 +74,34 @@ class RunTest(testtools.TestCase):
             ['sh', '-c', 'echo out; exit 7'], timeout=10)
 
         self.assertEqual('out\n', error.output)
+
+    def test_spooled_output(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        self.assertEqual('a\n', processes.run(
+            ['sh', '-c', 'cat; echo b >&2'], timeout=10, stdin='a\n',
+            spool=folder))
+        e = self.assertRaises(
+            errors.CommandFailed, processes.run,
+            ['sh', '-c', 'echo why >&2; exit 3'], timeout=10, spool=folder)
+        self.assertEqual((3, 'why'), (e.returncode, e.output.strip()))
+
+    def test_spooled_program_outlives_its_reader(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        reader = subprocess.Popen(
+            [sys.executable, '-c', 'import sys\n'
+             'from magnum_capi_tempest import processes\n'
+             'processes.run(["sh", "-c", sys.argv[1]], timeout=20, '
+             'spool=sys.argv[2])',
+             f'touch {folder}/begun; '
+             'while [ "$(ps -o ppid= -p $$)" -eq $PPID ]; do sleep 0.05; '
+             'done; '
+             f'echo a; echo b >&2; touch {folder}/ended', str(folder)])
+        self.addCleanup(reader.wait)
+        waiting.wait_for((folder / 'begun').exists, done=bool, timeout=20,
+                         what='the program to begin')
+        reader.kill()
+        waiting.wait_for((folder / 'ended').exists, done=bool, timeout=20,
+                         what='the program to end')
 
     def test_unknown_program(self):
         error = self.assertRaises(
