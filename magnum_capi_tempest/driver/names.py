@@ -1,0 +1,213 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Names of a cluster's objects in Kubernetes, and what says whose they are.
+
+Magnum's names are not names of Kubernetes ("A_b" and "a-b" would be one), so
+names are made of uuids: always the same for a uuid, never the same for two,
+never too long, and with one dash between their parts, so that the driver and
+a chart cannot disagree. What people read is in labels and annotations.
+
+The ground rule is of the specification "clusterapi-driver" (uuid for the name
+in Kubernetes); the parts after the dash are those of both charts.
+"""
+
+import dataclasses
+import hashlib
+import json
+import re
+import string
+import uuid as uuid_lib
+
+#: Same keys as other Magnum drivers, so that operators' tools find both.
+PREFIX = 'magnum.openstack.org/'
+CLUSTER_UUID = f'{PREFIX}cluster-uuid'
+CLUSTER_NAME = f'{PREFIX}cluster-name'
+PROJECT_ID = f'{PREFIX}project-id'
+USER_ID = f'{PREFIX}user-id'
+NODE_GROUP_UUID = f'{PREFIX}nodegroup-uuid'
+NODE_GROUP_NAME = f'{PREFIX}nodegroup'
+NODE_GROUP_ROLE = f'{PREFIX}role'
+#: Annotation of a Cluster: JSON object, node group's name here -> in Magnum.
+NODE_GROUPS = f'{PREFIX}nodegroups'
+
+#: Cluster API finds the Secrets of a cluster by this label.
+CAPI_CLUSTER_NAME = 'cluster.x-k8s.io/cluster-name'
+
+#: Longest name of a node group's object: 33 + 1 + 26.
+LONGEST = 60
+_LONGEST_NAMESPACE = 63
+_LONGEST_PREFIX = 30
+_HASH_DIGITS = 30
+
+_DIGITS = string.digits + string.ascii_lowercase
+#: 36 ** 25 is more than 2 ** 128.
+_NODE_GROUP_DIGITS = 25
+
+_CLUSTER = re.compile(r'c([0-9a-f]{32})', re.ASCII).fullmatch
+_NODE_GROUP = re.compile(r'g([0-9a-z]{25})', re.ASCII).fullmatch
+_LABEL_VALUE = re.compile(
+    r'[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?', re.ASCII).fullmatch
+_DNS_LABEL = re.compile(
+    r'[a-z0-9](?:[a-z0-9-]*[a-z0-9])?', re.ASCII).fullmatch
+_HASHED = re.compile(r'h-[0-9a-f]{30}', re.ASCII).fullmatch
+
+
+def cluster(uuid) -> str:
+    """Name of the Helm release and of the Cluster, 33 characters.
+
+    :param uuid: of Magnum's cluster, in any form that uuid.UUID takes.
+    :raises ValueError: it is no uuid.
+    """
+    return f'c{uuid_lib.UUID(str(uuid)).hex}'
+
+
+def cluster_uuid(name) -> str:
+    """The uuid that :func:`cluster` made a name of.
+
+    :raises ValueError: the name is none of those.
+    """
+    match = _CLUSTER(name)
+    if not match:
+        raise ValueError(f'{name!r} is no name of a cluster: "c" and 32 '
+                         'hexadecimal digits')
+    return str(uuid_lib.UUID(match[1]))
+
+
+def node_group(uuid) -> str:
+    """Name of a node group in a chart's values, 26 characters.
+
+    :raises ValueError: it is no uuid.
+    """
+    number, digits = uuid_lib.UUID(str(uuid)).int, ''
+    for _place in range(_NODE_GROUP_DIGITS):
+        number, digit = divmod(number, 36)
+        digits = _DIGITS[digit] + digits
+    return f'g{digits}'
+
+
+def node_group_uuid(name) -> str:
+    """The uuid that :func:`node_group` made a name of.
+
+    :raises ValueError: the name is none of those.
+    """
+    match = _NODE_GROUP(name)
+    number = int(match[1], 36) if match else -1
+    if not 0 <= number < 2 ** 128:
+        raise ValueError(f'{name!r} is no name of a node group: "g" and 25 '
+                         'base-36 digits of a uuid')
+    return str(uuid_lib.UUID(int=number))
+
+
+def control_plane(release) -> str:
+    """Name of the KubeadmControlPlane, as both charts give it."""
+    return f'{release}-control-plane'
+
+
+def machine_deployment(release, group) -> str:
+    """Name of a node group's MachineDeployment, as both charts give it.
+
+    :param group: name of :func:`node_group`.
+    """
+    return f'{release}-{group}'
+
+
+def credentials(release) -> str:
+    """Name of the Secret with clouds.yaml."""
+    return f'{release}-cloud-credentials'
+
+
+def certificate(release, kind) -> str:
+    """Name of a Secret with a certificate authority, or with the key pair.
+
+    :param kind: ca, etcd, proxy or sa: Cluster API's own names.
+    """
+    return f'{release}-{kind}'
+
+
+def namespace(project_id, prefix='magnum') -> str:
+    """Namespace of a project's clusters.
+
+    The project id stays as it is where Kubernetes takes it (Keystone's are 32
+    hexadecimal digits). Another one becomes "h-" and 40 digits of its SHA-256;
+    to change its characters instead would put two projects into one namespace.
+
+    :raises ValueError: the prefix is no DNS label or has more than 30
+        characters, or there is no project id.
+    """
+    if not _DNS_LABEL(prefix) or len(prefix) > _LONGEST_PREFIX:
+        raise ValueError(f'namespace prefix {prefix!r} has to be a DNS label '
+                         f'of {_LONGEST_PREFIX} characters at most')
+    if not project_id:
+        raise ValueError('a namespace needs a project id')
+    fits = _LONGEST_NAMESPACE - len(prefix) - 1
+    if (not _DNS_LABEL(project_id) or len(project_id) > fits
+            or _HASHED(project_id)):
+        digest = hashlib.sha256(project_id.encode('utf-8', 'surrogatepass'))
+        project_id = f'h-{digest.hexdigest()[:_HASH_DIGITS]}'
+    return f'{prefix}-{project_id}'
+
+
+def is_label_value(text) -> bool:
+    """Whether Kubernetes takes a text for a label's value (not empty)."""
+    return bool(_LABEL_VALUE(text))
+
+
+@dataclasses.dataclass(frozen=True)
+class Marks:
+    """What an object carries, beside its name, to be found and read.
+
+    :param labels: what Kubernetes takes for a label's value.
+    :param annotations: the rest, as it is.
+    """
+
+    labels: dict
+    annotations: dict
+
+
+def cluster_marks(*, uuid, name, project_id, user_id) -> Marks:
+    """Marks of everything that the driver makes for a cluster.
+
+    A user id of LDAP has 64 characters, one more than a label may have; a
+    cluster's name may have spaces. Such values become annotations.
+    """
+    return _marks({
+        CLUSTER_UUID: str(uuid), CLUSTER_NAME: name,
+        PROJECT_ID: project_id, USER_ID: user_id})
+
+
+def node_group_marks(*, uuid, name, role=None) -> Marks:
+    """Marks of a node group; its nodes carry the labels, too."""
+    return _marks({NODE_GROUP_UUID: str(uuid), NODE_GROUP_NAME: name,
+                   NODE_GROUP_ROLE: role})
+
+
+def cluster_annotations(*, uuid, name, project_id, user_id,
+                        node_groups=()) -> dict:
+    """Annotations of the Cluster object, readable names included.
+
+    Charts let a driver set annotations there, no labels; an annotation takes
+    any text.
+
+    :param node_groups: pairs of a node group's uuid and name.
+    """
+    marks = cluster_marks(uuid=uuid, name=name, project_id=project_id,
+                          user_id=user_id)
+    groups = {node_group(group): label for group, label in node_groups}
+    return {**marks.labels, **marks.annotations,
+            NODE_GROUPS: json.dumps(groups, sort_keys=True)}
+
+
+def _marks(values):
+    given = {key: value for key, value in values.items() if value}
+    labels = {k: v for k, v in given.items() if is_label_value(v)}
+    return Marks(labels, {k: v for k, v in given.items() if k not in labels})

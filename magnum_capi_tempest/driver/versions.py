@@ -1,0 +1,91 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Versions of Kubernetes and of charts: read, compared, and never cut.
+
+Images say ``v1.35.0-rc.1``. A reader that only keeps digits and dots makes
+1.35.0.1 of it, which is no version; this one keeps it or refuses it.
+"""
+
+import functools
+import re
+
+_NUMBER = r'(0|[1-9][0-9]{0,9})'
+_PARTS = r'[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*'
+_VERSION = re.compile(
+    rf'v?{_NUMBER}\.{_NUMBER}\.{_NUMBER}'
+    rf'(?:-({_PARTS}))?(?:\+({_PARTS}))?', re.ASCII).fullmatch
+
+#: What a version looks like, for messages.
+FORM = 'a version like v1.34.2 or v1.35.0-rc.1'
+
+
+@functools.total_ordering
+class Version:
+    """A semantic version; the order is that of https://semver.org, item 11.
+
+    Build metadata (after "+") does not count when versions are compared.
+    """
+
+    def __init__(self, major, minor, patch, pre=None, build=None):
+        self.major, self.minor, self.patch = major, minor, patch
+        self.pre, self.build = pre, build
+
+    def _key(self):
+        # Identifiers of digits are numbers, and lower than words; a version
+        # without any is higher than those with some.
+        pre = tuple(
+            (0, int(part), '') if part.isdigit() else (1, 0, part)
+            for part in self.pre.split('.')) if self.pre else ((2, 0, ''),)
+        return self.major, self.minor, self.patch, pre
+
+    def __eq__(self, other):
+        return isinstance(other, Version) and self._key() == other._key()
+
+    def __lt__(self, other):
+        return self._key() < other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    @property
+    def release(self):
+        """Pair of major and minor."""
+        return self.major, self.minor
+
+    def __str__(self):
+        text = f'{self.major}.{self.minor}.{self.patch}'
+        if self.pre:
+            text += f'-{self.pre}'
+        if self.build:
+            text += f'+{self.build}'
+        return text
+
+    def __repr__(self):
+        return f'Version({self})'
+
+
+def parse(text) -> Version:
+    """Read a version, with or without a leading "v".
+
+    :raises ValueError: the text is none; it says what is accepted.
+    """
+    match = _VERSION(text) if isinstance(text, str) else None
+    if not match:
+        raise ValueError(f'{text!r} is not {FORM}')
+    major, minor, patch, pre, build = match.groups()
+    return Version(int(major), int(minor), int(patch), pre, build)
+
+
+def is_version(text) -> bool:
+    """Whether :func:`parse` takes a text."""
+    return isinstance(text, str) and bool(_VERSION(text))

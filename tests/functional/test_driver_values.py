@@ -1,0 +1,331 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Both charts render what the driver's names and values promise.
+
+The driver finds objects by names that it computes itself: a chart that names
+one differently leaves a cluster in progress for ever. So the names are proven
+here, by Helm, for the sandbox's chart and, where its path is given by
+MAGNUM_CAPI_PUBLISHED_CHART (a folder with its dependencies in charts/), for
+the published openstack-cluster.
+"""
+
+import functools
+import json
+import os
+
+import testtools
+import yaml
+
+from magnum_capi_tempest.driver import charts
+from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver import spec as spec_model
+from magnum_capi_tempest.driver import validation
+from magnum_capi_tempest.driver import values
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import toolchain
+
+PUBLISHED = 'MAGNUM_CAPI_PUBLISHED_CHART'
+#: The highest uuid makes the longest number.
+UUID = 'ffffffff-ffff-4fff-bfff-ffffffffffff'
+WORKER = 'ffffffff-ffff-4fff-bfff-fffffffffffe'
+GPU = '00000000-0000-4000-8000-000000000001'
+IMAGE = spec_model.Image(
+    '1f2c1f2c-0000-4000-8000-00000000000a', 'v1.34.2', 'ubuntu')
+OTHER_IMAGE = spec_model.Image(
+    '1f2c1f2c-0000-4000-8000-00000000000b', 'v1.34.1', 'ubuntu')
+NETWORK = '1f2c1f2c-0000-4000-8000-00000000000c'
+
+SMALL = spec_model.ClusterSpec(
+    uuid=UUID, name='Größe: eins', project_id='0' * 32, user_id='u' * 64,
+    image=IMAGE, master_flavor='m1.medium', node_groups=(
+        spec_model.NodeGroupSpec(
+            uuid=WORKER, name='default-worker', count=1, flavor='m1.small',
+            is_default=True),))
+
+LABELS = {
+    'auto_scaling_enabled': 'true', 'max_node_count': '5',
+    'api_master_lb_allowed_cidrs': '192.0.2.0/24 198.51.100.7',
+    'boot_volume_size': '20', 'boot_volume_type': 'ssd',
+    'etcd_blockdevice_size': '5', 'etcd_blockdevice_volume_type': 'ssd',
+    'extra_network_names': f'storage {NETWORK}',
+    'extra_network_control_plane': 'true', 'monitoring_enabled': 'true',
+    'ingress_controller': 'nginx', 'keystone_auth_enabled': 'true'}
+
+LARGE = spec_model.ClusterSpec(
+    uuid=UUID, name='large', project_id='0' * 32, user_id='u1', image=IMAGE,
+    master_flavor='m1.large', master_count=3, labels=LABELS,
+    network_driver='cilium', external_network_id=NETWORK,
+    dns_nameservers=('192.0.2.53',), keypair='ops key',
+    auth_url='https://keystone.example.org/v3',
+    proxies=spec_model.Proxies(http='http://proxy.example.org:3128'),
+    volumes=spec_model.Volumes(types=('ssd', '__DEFAULT__')),
+    node_groups=(
+        spec_model.NodeGroupSpec(
+            uuid=WORKER, name='default-worker', count=2, flavor='m1.small',
+            is_default=True, labels=LABELS),
+        spec_model.NodeGroupSpec(
+            uuid=GPU, name='A_b', count=4, flavor='g1.large', role='gpu',
+            image=OTHER_IMAGE, node_labels={'example.org/gpu': 'a100'},
+            node_taints=({'key': 'example.org/gpu', 'value': 'yes',
+                          'effect': 'NoSchedule'},))))
+
+
+@functools.cache
+def helm():
+    return toolchain.ensure(['helm'])['helm']
+
+
+@functools.cache
+def _rendered(path, text):
+    return processes.run(
+        [helm(), 'template', names.cluster(UUID), path, '--namespace',
+         names.namespace('0' * 32), '--values', '-'], timeout=60, stdin=text)
+
+
+class ChartCase(testtools.TestCase):
+    """A chart's folder, and what it makes of a cluster."""
+
+    def chart_path(self):
+        raise NotImplementedError
+
+    def values(self, spec):
+        return values.values(
+            spec, validation.check(spec, creating=True),
+            charts.features(self.chart_path()))
+
+    def documents(self, spec):
+        text = _rendered(self.chart_path(), json.dumps(self.values(spec)))
+        return [o for o in yaml.safe_load_all(text) if o]
+
+    def render(self, spec):
+        """Objects by (kind, name)."""
+        return {(o['kind'], o['metadata']['name']): o
+                for o in self.documents(spec)}
+
+    def names_of(self, objects, kind):
+        return sorted(name for k, name in objects if k == kind)
+
+    def deployment(self, objects, uuid):
+        return objects['MachineDeployment', names.machine_deployment(
+            names.cluster(UUID), names.node_group(uuid))]
+
+    def template(self, objects, deployment, what):
+        spec = deployment['spec']['template']['spec']
+        ref = (spec['bootstrap']['configRef'] if what == 'bootstrap'
+               else spec['infrastructureRef'])
+        return objects[ref['kind'], ref['name']]['spec']['template']['spec']
+
+    def control_plane_machine(self, objects):
+        ref = objects['KubeadmControlPlane', names.control_plane(
+            names.cluster(UUID))]['spec']['machineTemplate'][
+                'infrastructureRef']
+        return objects[ref['kind'], ref['name']]['spec']['template']['spec']
+
+    def registration(self, objects, uuid):
+        return self.template(objects, self.deployment(objects, uuid),
+                             'bootstrap')['joinConfiguration'][
+                                 'nodeRegistration']
+
+
+class Promises:
+    """What both charts keep."""
+
+    def test_names_are_exactly_those_that_the_driver_computes(self):
+        release = names.cluster(UUID)
+        for spec in (SMALL, LARGE):
+            objects = self.render(spec)
+
+            self.assertEqual([release], self.names_of(objects, 'Cluster'))
+            self.assertEqual([release],
+                             self.names_of(objects, 'OpenStackCluster'))
+            self.assertEqual([names.control_plane(release)],
+                             self.names_of(objects, 'KubeadmControlPlane'))
+            self.assertEqual(
+                sorted(names.machine_deployment(release, group.kube_name)
+                       for group in spec.node_groups),
+                self.names_of(objects, 'MachineDeployment'))
+
+    def test_no_two_objects_have_one_name(self):
+        documents = self.documents(LARGE)
+
+        self.assertEqual(len(documents), len(self.render(LARGE)))
+
+    def test_machines_name_the_secret_with_the_credentials(self):
+        objects = self.render(SMALL)
+        machine = self.template(
+            objects, self.deployment(objects, WORKER), 'infrastructure')
+
+        self.assertEqual(names.credentials(names.cluster(UUID)),
+                         machine['identityRef']['name'])
+        self.assertEqual([], [name for kind, name in objects
+                              if kind == 'Secret' and 'credentials' in name])
+
+    def test_readable_names_are_annotations_of_the_cluster(self):
+        annotations = self.render(SMALL)['Cluster', names.cluster(UUID)][
+            'metadata']['annotations']
+
+        self.assertEqual('Größe: eins', annotations[names.CLUSTER_NAME])
+        self.assertEqual(UUID, annotations[names.CLUSTER_UUID])
+        self.assertEqual({names.node_group(WORKER): 'default-worker'},
+                         json.loads(annotations[names.NODE_GROUPS]))
+
+    def test_counts_flavors_image_and_version_arrive(self):
+        objects = self.render(LARGE)
+        plane = objects['KubeadmControlPlane',
+                        names.control_plane(names.cluster(UUID))]['spec']
+        machine = self.control_plane_machine(objects)
+        worker = self.template(
+            objects, self.deployment(objects, WORKER), 'infrastructure')
+
+        self.assertEqual((3, 'v1.34.2'),
+                         (plane['replicas'], plane['version']))
+        self.assertEqual(('m1.large', {'id': IMAGE.id}, 'ops key'),
+                         (machine['flavor'], machine['image'],
+                          machine['sshKeyName']))
+        self.assertEqual(('m1.small', {'id': IMAGE.id}),
+                         (worker['flavor'], worker['image']))
+        self.assertEqual(4, self.deployment(objects, GPU)['spec']['replicas'])
+
+    def test_a_node_group_has_its_own_image(self):
+        objects = self.render(LARGE)
+        gpu = self.template(
+            objects, self.deployment(objects, GPU), 'infrastructure')
+
+        self.assertEqual({'id': OTHER_IMAGE.id}, gpu['image'])
+
+    def test_node_labels_arrive(self):
+        objects = self.render(LARGE)
+        labels = dict(
+            pair.split('=') for pair in self.registration(objects, GPU)[
+                'kubeletExtraArgs']['node-labels'].split(','))
+
+        self.assertEqual('a100', labels['example.org/gpu'])
+        self.assertEqual('A_b', labels[names.NODE_GROUP_NAME])
+        self.assertEqual(GPU, labels[names.NODE_GROUP_UUID])
+        self.assertEqual(names.node_group(GPU),
+                         labels['capi.stackhpc.com/node-group'])
+
+    def test_the_allow_list_of_the_api_server_arrives(self):
+        """B.4.9: the chart ignores a key that it does not know."""
+        balancer = self.render(LARGE)['OpenStackCluster', names.cluster(
+            UUID)]['spec']['apiServerLoadBalancer']
+
+        self.assertEqual(['192.0.2.0/24', '198.51.100.7/32'],
+                         balancer['allowedCIDRs'])
+
+    def test_autoscaling_arrives_for_the_group_that_has_bounds(self):
+        objects = self.render(LARGE)
+        worker = self.deployment(objects, WORKER)
+        prefix = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
+
+        self.assertNotIn('replicas', worker['spec'])
+        self.assertEqual(
+            {'min': '1', 'max': '5'},
+            {bound: worker['metadata']['annotations'][f'{prefix}-{bound}-size']
+             for bound in ('min', 'max')})
+
+    def test_volumes_and_networks_arrive(self):
+        objects = self.render(LARGE)
+        plane = self.control_plane_machine(objects)
+        worker = self.template(
+            objects, self.deployment(objects, WORKER), 'infrastructure')
+
+        for machine in (plane, worker):
+            self.assertEqual((20, 'ssd'), (machine['rootVolume']['sizeGiB'],
+                                           machine['rootVolume']['type']))
+            self.assertEqual([{}, {'filter': {'name': 'storage'}},
+                              {'id': NETWORK}],
+                             [p.get('network', {}) for p in machine['ports']])
+        etcd, = plane['additionalBlockDevices']
+        self.assertEqual(('etcd', 5, 'ssd'), (
+            etcd['name'], etcd['sizeGiB'], etcd['storage']['volume']['type']))
+
+    def test_networks_arrive(self):
+        spec = self.render(LARGE)['OpenStackCluster', names.cluster(UUID)][
+            'spec']
+
+        self.assertEqual({'id': NETWORK}, spec['externalNetwork'])
+        self.assertEqual([{'cidr': '10.0.0.0/24', 'dnsNameservers': [
+            '192.0.2.53']}], spec['managedSubnets'])
+
+    def test_addons_are_those_that_were_asked_for(self):
+        def components(spec):
+            return {o['metadata']['labels']['capi.stackhpc.com/component']
+                    for o in self.render(spec).values()
+                    if o['apiVersion'] == 'addons.stackhpc.com/v1alpha1'}
+
+        small, large = components(SMALL), components(LARGE)
+        self.assertIn('cni-calico', small)
+        self.assertIn('cni-cilium', large)
+        asked = {'kube-prometheus-stack', 'ingress-nginx',
+                 'k8s-keystone-auth'}
+        self.assertEqual(set(), asked & small)
+        self.assertEqual(asked, asked & large)
+
+
+class TestSandboxChart(Promises, ChartCase):
+
+    def chart_path(self):
+        return str(resources.find('charts/sandbox-cluster'))
+
+
+class TestPublishedChart(Promises, ChartCase):
+
+    def setUp(self):
+        super().setUp()
+        if PUBLISHED not in os.environ:
+            self.skipTest(f'{PUBLISHED} does not say where the chart is')
+
+    def chart_path(self):
+        return os.environ[PUBLISHED]
+
+    def test_taints_arrive(self):
+        taints = self.registration(self.render(LARGE), GPU)['taints']
+
+        self.assertEqual([{'key': 'example.org/gpu', 'value': 'yes',
+                           'effect': 'NoSchedule'}], taints)
+
+    def test_taints_leave_the_rest_of_the_registration(self):
+        registration = self.registration(self.render(LARGE), GPU)
+
+        self.assertEqual('external', registration['kubeletExtraArgs'][
+            'cloud-provider'])
+
+    def test_a_node_group_has_the_version_of_its_image(self):
+        gpu = self.deployment(self.render(LARGE), GPU)['spec']['template'][
+            'spec']
+
+        self.assertEqual('v1.34.1', gpu['version'])
+
+    def test_proxies_are_files_of_all_nodes(self):
+        objects = self.render(LARGE)
+        plane = objects['KubeadmControlPlane', names.control_plane(
+            names.cluster(UUID))]['spec']['kubeadmConfigSpec']
+        nodes = [plane] + [self.template(
+            objects, self.deployment(objects, uuid), 'bootstrap')
+            for uuid in (WORKER, GPU)]
+
+        for node in nodes:
+            self.assertIn('HTTP_PROXY=http://proxy.example.org:3128',
+                          [f['content'] for f in node['files']
+                           if 'proxy' in f['path']][0])
+            self.assertIn('systemctl restart containerd',
+                          node['preKubeadmCommands'])
+
+    def test_the_control_plane_keeps_the_charts_own_files(self):
+        plane = self.render(LARGE)['KubeadmControlPlane', names.control_plane(
+            names.cluster(UUID))]['spec']['kubeadmConfigSpec']
+
+        self.assertIn('/etc/kubernetes/admission/configuration.yaml',
+                      [f['path'] for f in plane['files']])
