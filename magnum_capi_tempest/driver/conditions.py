@@ -1,0 +1,219 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Objects of Cluster API, read in each of their two shapes.
+
+The same object looks different when v1beta1 and when v1beta2 is asked for:
+conditions of the new vocabulary are under ``status.v1beta2`` of the old
+shape, those of the old one under ``status.deprecated.v1beta1`` of the new
+(Cluster API 1.14, api/core/v1beta1 and v1beta2, ``*_types.go``). Older
+releases have the old vocabulary only. Who judges need not know: these
+functions answer from the newest vocabulary that is there.
+
+Objects are plain dicts as the Kubernetes API returns them.
+"""
+
+import dataclasses
+import re
+
+#: Conditions that are well when False (Cluster API 1.14,
+#: api/core/v1beta2/condition_consts.go and machine_types.go). All of the old
+#: vocabulary are well when True.
+WELL_WHEN_FALSE = frozenset((
+    'Deleting', 'Paused', 'Remediating', 'RollingOut', 'ScalingDown',
+    'ScalingUp', 'Updating'))
+
+#: They sum up others, which say more.
+_SUMMARIES = ('Available', 'Ready')
+
+_FIRST_BULLET = re.compile(r'(^|:)\s*\*\s+')
+_BULLET = re.compile(r'\s+\*\s+')
+
+
+@dataclasses.dataclass(frozen=True)
+class Condition:
+    """A condition of an object, of either vocabulary."""
+
+    type: str
+    status: str
+    reason: str = ''
+    message: str = ''
+
+    @property
+    def well(self):
+        """Whether it is as it should be in the end.
+
+        "Unknown" is well where False is: those tell of work, and nobody
+        knows of any.
+        """
+        if self.type in WELL_WHEN_FALSE:
+            return self.status != 'True'
+        return self.status == 'True'
+
+    def __str__(self):
+        why = ': '.join(text for text in (self.reason, self.message) if text)
+        text = f'{self.type} is {self.status}'
+        return f'{text} ({why})' if why else text
+
+
+@dataclasses.dataclass(frozen=True)
+class Replicas:
+    """Counts of machines; ``wanted`` is None when the object has no say."""
+
+    wanted: int | None
+    there: int
+    updated: int
+    ready: int
+    available: int
+
+    @property
+    def settled(self):
+        """Whether all that are wanted are there, new, and ready."""
+        return (self.there == self.updated == self.ready == self.available
+                == self.wanted)
+
+
+def one_line(text) -> str:
+    """Message of a controller as one line, without its bullets."""
+    text = _FIRST_BULLET.sub(r'\1 ', text or '')
+    return ' '.join(_BULLET.sub(', ', text).split())
+
+
+def metadata(obj) -> dict:
+    return obj.get('metadata') or {}
+
+
+def spec(obj) -> dict:
+    return obj.get('spec') or {}
+
+
+def status(obj) -> dict:
+    return obj.get('status') or {}
+
+
+def name(obj) -> str:
+    return metadata(obj).get('name', '')
+
+
+def labels(obj) -> dict:
+    return metadata(obj).get('labels') or {}
+
+
+def deleting(obj) -> bool:
+    return bool(metadata(obj).get('deletionTimestamp'))
+
+
+def observed(obj) -> bool:
+    """Whether the status was made with the latest spec in view.
+
+    Controllers move observedGeneration only in a reconciliation that
+    succeeded, together with the rest of the status (Cluster API 1.14,
+    core/reconcilers, ``patch.WithStatusObservedGeneration``).
+    """
+    return ((status(obj).get('observedGeneration') or 0)
+            >= (metadata(obj).get('generation') or 0))
+
+
+def newer(obj) -> dict[str, Condition]:
+    """Conditions of the v1beta2 vocabulary by type; none on old releases."""
+    found = status(obj)
+    if _new_shape(obj):
+        return _by_type(found)
+    return _by_type(found.get('v1beta2') or {})
+
+
+def older(obj) -> dict[str, Condition]:
+    """Conditions of the v1beta1 vocabulary by type."""
+    return _by_type(_deprecated(obj))
+
+
+def problems(obj) -> list[Condition]:
+    """Conditions that are not well, those that say most first."""
+    found = newer(obj) or older(obj)
+    return sorted(
+        (condition for condition in found.values() if not condition.well),
+        key=lambda condition: (condition.type in _SUMMARIES,
+                               condition.type in WELL_WHEN_FALSE))
+
+
+def missing(obj, new, old) -> list[str]:
+    """Conditions that have to be True and are not, or not there.
+
+    :param new: their types if the object has the v1beta2 vocabulary.
+    :param old: their types if it has not.
+    """
+    found, types = newer(obj), new
+    if not found:
+        found, types = older(obj), old
+    return [kind for kind in types
+            if kind not in found or found[kind].status != 'True']
+
+
+def replicas(obj) -> Replicas:
+    """Counts of a MachineDeployment, MachineSet or KubeadmControlPlane."""
+    found = status(obj)
+    wanted = spec(obj).get('replicas')
+    there = found.get('replicas') or 0
+    counts = found if _new_shape(obj) else found.get('v1beta2') or {}
+    if _new_shape(obj) or counts:
+        return Replicas(wanted, there, *(
+            counts.get(key) or 0 for key in (
+                'upToDateReplicas', 'readyReplicas', 'availableReplicas')))
+    # A KubeadmControlPlane of v1beta1 counts who is not available, and a
+    # MachineSet of v1beta1 has nothing to compare its machines with.
+    ready = found.get('readyReplicas') or 0
+    updated = found.get('updatedReplicas')
+    available = found.get('availableReplicas')
+    if available is None:
+        unavailable = found.get('unavailableReplicas')
+        available = ready if unavailable is None else there - unavailable
+    return Replicas(wanted, there, there if updated is None else updated or 0,
+                    ready, available)
+
+
+def failure(obj) -> str:
+    """Why an object is given up by its controller; empty when it is not.
+
+    ``failureReason`` and ``failureMessage`` are for what needs somebody's
+    hand; they end with v1beta1 (Cluster API 1.14,
+    docs/proposals/20240916-improve-status-in-CAPI-resources.md).
+    """
+    found = _deprecated(obj)
+    reason = found.get('failureReason') or ''
+    message = one_line(found.get('failureMessage'))
+    text = ': '.join(part for part in (reason, message) if part)
+    if not text and status(obj).get('phase') == 'Failed':
+        said = [str(condition) for condition in problems(obj)]
+        return 'phase Failed' + (f', {said[0]}' if said else '')
+    return text
+
+
+def _new_shape(obj):
+    version = (obj.get('apiVersion') or '').rpartition('/')[2]
+    if version:
+        return version not in ('v1alpha3', 'v1alpha4', 'v1beta1')
+    return 'v1beta2' not in status(obj) and 'deprecated' in status(obj)
+
+
+def _deprecated(obj):
+    found = status(obj)
+    if _new_shape(obj):
+        return (found.get('deprecated') or {}).get('v1beta1') or {}
+    return found
+
+
+def _by_type(holder):
+    return {
+        found['type']: Condition(
+            found['type'], found.get('status') or 'Unknown',
+            found.get('reason') or '', one_line(found.get('message')))
+        for found in holder.get('conditions') or ()}

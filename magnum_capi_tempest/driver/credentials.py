@@ -1,0 +1,302 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The life of a cluster's application credential, as steps. Pure.
+
+Keystone chooses a credential's id and shows its secret once, so a process
+that dies at the wrong moment leaves one that nobody knows. Therefore its
+name is recorded before it is made, its id before it is used, and it is
+deleted at Keystone before the record of it is dropped. Every step can be
+repeated; after a crash ``next_step`` of the record says how to go on.
+
+Rotation has two phases: the new one is made, recorded and applied, and only
+when it is taken up (see :func:`adopted`) the old one goes. Until then both
+are valid, so nodes need not be made anew.
+
+A record is a tuple of entries; the driver keeps it in the management
+cluster, together with the secrets, and writes all of it at once.
+"""
+
+import dataclasses
+import datetime
+
+#: What Keystone says of a credential: authenticated, refused, not asked.
+VALID = 'valid'
+INVALID = 'invalid'
+UNKNOWN = 'unknown'
+
+#: Stages of an entry, in this order.
+PLANNED = 'planned'     # name recorded; Keystone may or may not have it
+MADE = 'made'           # id recorded, secret kept; nobody uses it
+APPLIED = 'applied'     # in the Secret that the cluster reads
+ADOPTED = 'adopted'     # taken up by all that read it
+RETIRED = 'retired'     # nobody needs it; to be deleted
+
+#: What is wanted: one that is valid (a rotation is asked for in the record,
+#: see :func:`rotate`), or none, once the cluster is gone.
+KEEP = 'keep'
+REMOVE = 'remove'
+
+#: Kinds of steps; see Step.
+PLAN = 'plan'
+LOOK = 'look'
+MAKE = 'make'
+APPLY = 'apply'
+WAIT = 'wait'
+ADOPT = 'adopt'
+RETIRE = 'retire'
+DELETE = 'delete'
+FORGET = 'forget'
+DONE = 'done'
+
+#: Seconds that controllers get at least to read a changed Secret.
+SETTLE = 30
+#: Seconds after which a credential counts as taken up if nothing can tell
+#: (a chart without addons that use it), or is reported as overdue if
+#: something tells that it is not.
+BOUND = 15 * 60
+
+_NO_TOKEN = 'a new credential has to be asked for by a user'
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A credential that is or may be in Keystone.
+
+    :param name: at Keystone, never used twice.
+    :param user_id: whose it is; only they or an administrator delete it.
+    :param stage: PLANNED, MADE, APPLIED, ADOPTED or RETIRED.
+    :param id: at Keystone, None while PLANNED.
+    :param applied_at: aware datetime, once applied.
+    :param outgoing: whether another is wanted in its place.
+    """
+
+    name: str
+    user_id: str
+    stage: str = PLANNED
+    id: str | None = None
+    applied_at: datetime.datetime | None = None
+    outgoing: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """All that the next step depends on.
+
+    :param record: entries, oldest first.
+    :param wish: KEEP or REMOVE.
+    :param now: aware datetime.
+    :param user_id: whose token is at hand; None for nobody's. Keystone lets
+        nobody but a user make the user's application credentials.
+    :param fresh: function without arguments, a name never used before; see
+        ``delegation.name``.
+    :param found: ids at Keystone by name, for entries without an id; None
+        when nobody looked yet, or not since a MAKE that did not end well.
+    :param adopted: of the applied entry: True, False, or None when nothing
+        can tell; see :func:`adopted`.
+    :param gone: ids that Keystone was seen not to have any more.
+    :param settle: seconds, see SETTLE.
+    :param bound: seconds, see BOUND.
+    """
+
+    record: tuple[Entry, ...]
+    wish: str
+    now: datetime.datetime
+    user_id: str | None
+    fresh: object
+    found: dict | None = None
+    adopted: bool | None = None
+    gone: frozenset = frozenset()
+    settle: float = SETTLE
+    bound: float = BOUND
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """What to do next. Who carries it out does exactly this, then asks again.
+
+    ========= =========================================================
+    PLAN      write ``record``
+    LOOK      look up the names of entries without an id at Keystone, into
+              ``State.found``
+    MAKE      create ``entry.name`` at Keystone with a token of
+              ``entry.user_id``, then write the record of :func:`made`, with
+              the secret, in one write
+    APPLY     write the Secret that the cluster reads, then ``record``
+    WAIT      nothing; ask again later. ``reason`` says what for
+    ADOPT     write ``record``
+    RETIRE    write ``record``
+    DELETE    delete ``id`` at Keystone; "not found" is success; remember
+              it in ``State.gone``
+    FORGET    write ``record``; the secret goes with it
+    DONE      nothing, the wish is fulfilled
+    ========= =========================================================
+
+    :param record: to be written, None when nothing is.
+    :param overdue: whether a WAIT is longer than BOUND: somebody should
+        look, both credentials stay valid.
+    """
+
+    kind: str
+    entry: Entry | None = None
+    record: tuple[Entry, ...] | None = None
+    id: str | None = None
+    reason: str = ''
+    overdue: bool = False
+
+
+def made(record, entry, credential_id):
+    """The record once an entry's credential exists.
+
+    :returns: to be written before the credential is used for anything.
+    """
+    return _with(record, entry, stage=MADE, id=credential_id)
+
+
+def rotate(record):
+    """The record that asks for a rotation; writing it starts one.
+
+    Whoever finds it goes on with it, so a rotation is not lost. One that is
+    made and not yet recorded as applied may be in the cluster's Secret
+    already, so nothing is retired here.
+    """
+    return tuple(
+        entry if entry.stage == RETIRED
+        else dataclasses.replace(entry, outgoing=True) for entry in record)
+
+
+def in_use(record) -> Entry | None:
+    """The credential that the cluster uses; None before there is any.
+
+    A cluster can be created as soon as there is one.
+    """
+    used = [entry for entry in record if entry.stage in (APPLIED, ADOPTED)]
+    return used[-1] if used else None
+
+
+def adopted(applied_id, entry, taken_up):
+    """Whether a credential is taken up by all that read it.
+
+    Cluster API's provider reads the Secret at each reconciliation, so for it
+    the Secret is enough. The addons run in the workload cluster with a copy,
+    which their provider replaces.
+
+    :param applied_id: that is in the Secret now, read back.
+    :param entry: Entry, APPLIED.
+    :param taken_up: what ``addons.took_up`` says of that Secret.
+    :returns: True, False, or None when nothing can tell.
+    """
+    if applied_id != entry.id:
+        return False
+    return None if taken_up is None else taken_up[0]
+
+
+def next_step(state) -> Step:
+    """The one thing to do now, from any record that a crash can leave."""
+    for step in (_clean, _remove, _bring_in, _replace):
+        found = step(state)
+        if found:
+            return found
+    return Step(DONE)
+
+
+def _clean(state):
+    """Delete what nobody needs, Keystone first, then the record."""
+    for entry in state.record:
+        if entry.stage != RETIRED:
+            continue
+        if entry.id is None:
+            unresolved = _resolve(state, entry)
+            if unresolved:
+                return unresolved
+        elif entry.id not in state.gone:
+            return Step(DELETE, entry, id=entry.id)
+        return Step(FORGET, entry, tuple(
+            other for other in state.record if other != entry))
+    return None
+
+
+def _remove(state):
+    if state.wish != REMOVE or not state.record:
+        return None
+    return _retire(state, state.record[0])
+
+
+def _bring_in(state):
+    """Bring in what is on its way: planned, made."""
+    for entry in state.record:
+        if entry.stage == PLANNED:
+            return _resolve(state, entry) or _make(state, entry)
+        if entry.stage == MADE:
+            return Step(APPLY, entry, _with(
+                state.record, entry, stage=APPLIED, applied_at=state.now))
+    return None
+
+
+def _make(state, entry):
+    # Not wanted any more, or by somebody else now: it is not made.
+    if entry.outgoing or state.user_id not in (None, entry.user_id):
+        return _retire(state, entry)
+    if state.user_id is None:
+        return Step(WAIT, entry, reason=_NO_TOKEN)
+    return Step(MAKE, entry)
+
+
+def _replace(state):
+    """Let the last that was applied take the place of those before."""
+    if state.wish == REMOVE:
+        return None
+    if not state.record or state.record[-1].outgoing:
+        if state.user_id is None:
+            return Step(WAIT, reason=_NO_TOKEN)
+        entry = Entry(state.fresh(), state.user_id)
+        return Step(PLAN, entry, (*state.record, entry))
+    last = state.record[-1]
+    if last.stage == APPLIED:
+        return _wait(state, last) or Step(ADOPT, last, _with(
+            state.record, last, stage=ADOPTED))
+    return _retire(state, state.record[0]) if len(state.record) > 1 else None
+
+
+def _resolve(state, entry):
+    """A name without an id: Keystone knows it, or not, since a crash.
+
+    Its secret is lost, so it is of no use: it goes, under its id.
+    """
+    if state.found is None:
+        return Step(LOOK, entry)
+    known = state.found.get(entry.name)
+    if known is None or known in state.gone:
+        return None
+    return Step(DELETE, entry, id=known)
+
+
+def _wait(state, entry):
+    if len(state.record) == 1:
+        return None
+    age = (state.now - entry.applied_at).total_seconds()
+    if age < state.settle:
+        return Step(WAIT, entry, reason='the new credential was just applied')
+    if state.adopted or (state.adopted is None and age >= state.bound):
+        return None
+    return Step(
+        WAIT, entry, overdue=age >= state.bound,
+        reason='the new credential is applied but not yet taken up')
+
+
+def _retire(state, entry):
+    return Step(RETIRE, entry, _with(state.record, entry, stage=RETIRED))
+
+
+def _with(record, entry, **changes):
+    return tuple(dataclasses.replace(other, **changes)
+                 if other == entry else other for other in record)

@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What an application credential of a cluster is called and may do."""
+
+#: Roles that are never delegated, whatever an operator allows.
+FORBIDDEN = frozenset(('admin',))
+
+#: Longest name that Keystone takes (keystone/api/validation/
+#: parameter_types.py); a description needs no more.
+_LONGEST = 255
+
+
+def name(cluster_uuid, token) -> str:
+    """Name of a credential at Keystone.
+
+    :param token: random text; names are unique for a user.
+    """
+    return f'magnum-{cluster_uuid}-{token}'
+
+
+def belongs(credential_name, cluster_uuid) -> bool:
+    """Whether a credential at Keystone was made for a cluster.
+
+    To be asked before one is deleted by an id that came from outside.
+    """
+    return credential_name.startswith(f'magnum-{cluster_uuid}-')
+
+
+def description(cluster_name, cluster_uuid) -> str:
+    """Description of a credential; its owner reads it in Keystone's list."""
+    text = (f'Magnum cluster {cluster_name or cluster_uuid}: used by the '
+            'cluster and its management cluster, removed with the cluster')
+    return text[:_LONGEST]
+
+
+def roles(of_user, allowed=None):
+    """Roles that a cluster's credential delegates.
+
+    :param of_user: names of the user's roles in the project.
+    :param allowed: names an operator allows; None: all but the forbidden.
+    :returns: sorted list; an empty one means that no credential can be made.
+
+    Policies compare names of roles without case (oslo_policy/_checks.py,
+    RoleCheck), so this does.
+    """
+    permitted = None if allowed is None else {
+        role.casefold() for role in allowed}
+    return sorted({
+        role for role in of_user
+        if role.casefold() not in FORBIDDEN
+        and (permitted is None or role.casefold() in permitted)})
