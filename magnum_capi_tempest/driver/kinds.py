@@ -1,0 +1,125 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which kinds this driver works with, and under which version and path.
+
+A management cluster may serve v1beta1, v1beta2 or both of Cluster API, and
+may not know the addon operator at all. So versions are never written down:
+the server says what it has and what it prefers. Pure.
+"""
+
+import dataclasses
+
+#: (API group, plural) of each kind that versions are looked up for.
+_DISCOVERED = {
+    'Cluster': ('cluster.x-k8s.io', 'clusters'),
+    'Machine': ('cluster.x-k8s.io', 'machines'),
+    'MachineDeployment': ('cluster.x-k8s.io', 'machinedeployments'),
+    'MachineHealthCheck': ('cluster.x-k8s.io', 'machinehealthchecks'),
+    'MachineSet': ('cluster.x-k8s.io', 'machinesets'),
+    'KubeadmControlPlane': (
+        'controlplane.cluster.x-k8s.io', 'kubeadmcontrolplanes'),
+    'OpenStackCluster': (
+        'infrastructure.cluster.x-k8s.io', 'openstackclusters'),
+    'OpenStackMachine': (
+        'infrastructure.cluster.x-k8s.io', 'openstackmachines'),
+    'HelmRelease': ('addons.stackhpc.com', 'helmreleases'),
+    'Manifests': ('addons.stackhpc.com', 'manifests'),
+    'HelmChartProxy': ('addons.cluster.x-k8s.io', 'helmchartproxies'),
+}
+
+#: Groups of the above. Others are not looked at.
+GROUPS = frozenset(group for group, _ in _DISCOVERED.values())
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A kind as a server has it."""
+
+    name: str
+    api_version: str
+    plural: str
+    namespaced: bool = True
+
+    def path(self, namespace=None, name=None):
+        """Path of the collection, or of one object."""
+        root = 'apis' if '/' in self.api_version else 'api'
+        path = f'/{root}/{self.api_version}'
+        if self.namespaced:
+            path += f'/namespaces/{namespace}'
+        path += f'/{self.plural}'
+        return path if name is None else f'{path}/{name}'
+
+
+#: Kinds of Kubernetes itself, which every server has.
+BUILT_IN = {kind.name: kind for kind in (
+    Kind('Namespace', 'v1', 'namespaces', namespaced=False),
+    Kind('Secret', 'v1', 'secrets'),
+    Kind('ConfigMap', 'v1', 'configmaps'),
+    Kind('Event', 'v1', 'events'),
+    Kind('Lease', 'coordination.k8s.io/v1', 'leases'),
+)}
+
+
+def aggregated(answer):
+    """Find the kinds in an APIGroupDiscoveryList.
+
+    One request tells every kind of every version; servers from Kubernetes
+    1.27 on give it (https://kubernetes.io/docs/concepts/overview/
+    kubernetes-api/#aggregated-discovery). The first version of a group that
+    has a kind is the one that the server prefers for it.
+
+    :returns: dict of Kind by name.
+    """
+    found = {}
+    for group in answer.get('items', ()):
+        name = group['metadata']['name']
+        for version in group.get('versions', ()):
+            plurals = {r['resource'] for r in version.get('resources', ())}
+            _add(found, name, version['version'], plurals)
+    return found
+
+
+def preferences(answer):
+    """Group versions to ask for, from an APIGroupList of an older server.
+
+    :returns: list of (group, version), the preferred version first.
+    """
+    wanted = []
+    for group in answer.get('groups', ()):
+        if group['name'] not in GROUPS:
+            continue
+        first = group['preferredVersion']['version']
+        others = [v['version'] for v in group['versions']
+                  if v['version'] != first]
+        wanted += [(group['name'], v) for v in (first, *others)]
+    return wanted
+
+
+def listed(answers):
+    """Find the kinds in APIResourceLists.
+
+    :param answers: list of (group, version, APIResourceList), in the order
+        of :func:`preferences`.
+    :returns: dict of Kind by name.
+    """
+    found = {}
+    for group, version, answer in answers:
+        _add(found, group, version,
+             {r['name'] for r in answer.get('resources', ())})
+    return found
+
+
+def _add(found, group, version, plurals):
+    for name, (wanted_group, plural) in _DISCOVERED.items():
+        if wanted_group == group and plural in plurals:
+            found.setdefault(name, Kind(name, f'{group}/{version}', plural))

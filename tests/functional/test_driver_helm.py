@@ -1,0 +1,132 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The driver's helm adapter with the real helm; needs no cluster.
+
+What helm's errors look like is measured here, for the unit tests quote it.
+"""
+
+import dataclasses
+import functools
+import pathlib
+
+import fixtures
+from oslo_config import cfg
+import testtools
+import yaml
+
+from magnum_capi_tempest.driver import helm
+from magnum_capi_tempest.driver import helm_errors
+from magnum_capi_tempest.driver import settings
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import toolchain
+
+VALUES = {
+    'kubernetesVersion': '1.34.2',
+    'machineImageId': 'e9f1a0b2-0000-4000-a000-000000000001',
+    'cloudCredentialsSecretName': 'c1-cloud-credentials',
+    'controlPlane': {'machineFlavor': 'm1.medium', 'machineCount': 1},
+    'nodeGroups': [{'name': 'workers', 'machineFlavor': 'm1.small',
+                    'machineCount': 2}],
+}
+
+
+@functools.cache
+def program():
+    return str(toolchain.ensure(['helm'])['helm'])
+
+
+def chart():
+    return settings.Chart(str(resources.find('charts/sandbox-cluster')))
+
+
+def of(kubeconfig=None, **options):
+    """A Helm with default settings, some changed."""
+    return helm.Helm(dataclasses.replace(
+        settings.Settings.of(cfg.ConfigOpts()), helm_binary=program(),
+        **options), kubeconfig)
+
+
+class RenderTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def refused(self, kind, **changes):
+        e = self.assertRaises(
+            kind, of().template, 'c1', chart(), {**VALUES, **changes}, 'n')
+        self.assertIs(kind, type(e))
+        return e.reason
+
+    def test_render_only(self):
+        objects = list(yaml.safe_load_all(
+            of().template('c1', chart(), VALUES, 'n')))
+        self.assertIn(('Cluster', 'c1'), [
+            (o['kind'], o['metadata']['name']) for o in objects])
+
+    def test_overlay_wins(self):
+        path = self.folder / 'overlay.yaml'
+        path.write_text('controlPlane: {machineCount: 3}\n')
+        objects = yaml.safe_load_all(of().template(
+            'c1', chart(), VALUES, 'n', overlays=[path]))
+        plane, = (o for o in objects if o['kind'] == 'KubeadmControlPlane')
+        self.assertEqual(3, plane['spec']['replicas'])
+
+    def test_words_of_the_chart(self):
+        reason = self.refused(helm_errors.ChartRefused, nodeGroups=[
+            {'name': 'x', 'machineFlavor': 'f', 'machineCount': 1}])
+        self.assertTrue(reason.startswith(
+            'node group name "x" is not allowed: '), reason)
+
+    def test_missing_value(self):
+        reason = self.refused(helm_errors.ChartRefused, nodeGroups=[
+            {'name': 'workers', 'machineCount': 1}])
+        self.assertEqual('machineFlavor of workers is missing', reason)
+
+    def test_schema(self):
+        reason = self.refused(helm_errors.ChartRefused, nodeGroups='many')
+        self.assertIn('nodeGroups', reason)
+        self.assertNotIn(str(chart().name), reason)
+
+    def test_missing_chart(self):
+        e = self.assertRaises(
+            helm_errors.ChartUnavailable, of().template, 'c1',
+            settings.Chart(str(self.folder / 'none')), VALUES, 'n')
+        self.assertNotIn(str(self.folder), e.reason)
+
+    def test_repository_that_is_away(self):
+        self.assertRaises(
+            helm_errors.ChartUnavailable, of().template, 'c1', settings.Chart(
+                'c', 'http://127.0.0.1:9', '1.2.3'), VALUES, 'n')
+
+    def test_registry_that_is_away(self):
+        self.assertRaises(
+            helm_errors.ChartUnavailable, of().template, 'c1', settings.Chart(
+                'oci://127.0.0.1:9/c', None, '1.2.3'), VALUES, 'n')
+
+    def test_management_cluster_that_is_away(self):
+        path = self.folder / 'kubeconfig'
+        path.write_text(yaml.safe_dump({
+            'apiVersion': 'v1', 'kind': 'Config',
+            'clusters': [{'name': 'c', 'cluster': {
+                'server': 'https://127.0.0.1:9'}}],
+            'users': [{'name': 'u', 'user': {'token': 't'}}],
+            'contexts': [
+                {'name': 'x', 'context': {'cluster': 'c', 'user': 'u'}}],
+            'current-context': 'x'}))
+        path.chmod(0o600)
+        for call in (lambda: of(path).upgrade('c1', chart(), VALUES, 'n'),
+                     lambda: of(path).uninstall('c1', 'n'),
+                     lambda: of(path).status('c1', 'n')):
+            e = self.assertRaises(helm_errors.HelmUnreachable, call)
+            self.assertNotIn('127.0.0.1', e.reason)

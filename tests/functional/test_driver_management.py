@@ -1,0 +1,222 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The driver's adapters against a real management cluster."""
+
+import base64
+import gzip
+import json
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.driver import access
+from magnum_capi_tempest.driver import helm_errors
+from magnum_capi_tempest.driver import kube
+from magnum_capi_tempest.driver import lock
+from magnum_capi_tempest.driver import look
+from magnum_capi_tempest.driver import releases
+from magnum_capi_tempest.driver import rest
+from magnum_capi_tempest.management import standalone
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import waiting
+from tests.functional import test_driver_helm as real_helm
+
+#: Neither the default one nor that of other tests.
+PORT_BASE = 27000
+
+NAME = 'c' + '1' * 32
+
+
+class ManagementTest(testtools.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        temporary = fixtures.TempDir(rootdir='/tmp')
+        temporary.setUp()
+        cls.addClassCleanup(temporary.cleanUp)
+        directory = pathlib.Path(temporary.path) / 'cluster'
+        cls.addClassCleanup(standalone.down, directory)
+        cls.plane = standalone.up(
+            directory, progress.Silent(), port_base=PORT_BASE)
+
+    def setUp(self):
+        super().setUp()
+        self.kube = kube.Kube(rest.Rest(access.load(self.plane.kubeconfig)))
+        self.helm = real_helm.of(self.plane.kubeconfig)
+        self.namespace = f'magnum-{self._testMethodName}'.replace(
+            '_', '-')[:63].rstrip('-')
+        self.kube.ensure_namespace(self.namespace, {'a': 'b'})
+
+    def upgrade(self, digest=None, **changes):
+        return self.helm.upgrade(
+            NAME, real_helm.chart(), {**real_helm.VALUES, **changes},
+            self.namespace, digest=digest)
+
+    def remove(self):
+        self.helm.uninstall(NAME, self.namespace)
+        self.wait_for(lambda: self.kube.get(
+            'Cluster', self.namespace, NAME) is None, 'the cluster to go')
+
+    def wait_for(self, poll, what):
+        waiting.wait_for(poll, done=bool, timeout=90, what=what)
+
+    def release(self):
+        return releases.state(self.kube, self.namespace, NAME)
+
+    def test_namespace_is_made_once(self):
+        before = self.kube.requests
+        self.kube.ensure_namespace(self.namespace, {})
+        self.assertEqual(1, self.kube.requests - before)
+
+    def test_versions_are_those_of_the_server(self):
+        before = self.kube.requests
+        self.assertEqual('cluster.x-k8s.io/v1beta2',
+                         self.kube.kind('Cluster').api_version)
+        self.assertEqual('infrastructure.cluster.x-k8s.io/v1beta1',
+                         self.kube.kind('OpenStackCluster').api_version)
+        self.assertEqual(1, self.kube.requests - before)
+
+    def test_apply_annotate_and_delete(self):
+        labels = {'magnum.openstack.org/cluster-uuid': 'u'}
+        for value in ('one', 'two'):
+            found = self.kube.apply({
+                'kind': 'Secret', 'metadata': {
+                    'name': 's', 'namespace': self.namespace,
+                    'labels': labels},
+                'stringData': {'a': value}})
+        self.assertEqual(base64.b64encode(b'two').decode(),
+                         found['data']['a'])
+        self.kube.annotate('Secret', self.namespace, 's', {'x': 'y'})
+        listed, = self.kube.list_metadata('Secret', self.namespace, labels)
+        self.assertEqual('y', listed['metadata']['annotations']['x'])
+        self.assertNotIn('data', listed)
+        self.kube.delete_all('Secret', self.namespace, labels)
+        self.assertIsNone(self.kube.get('Secret', self.namespace, 's'))
+
+    def test_life_of_a_release(self):
+        self.addCleanup(self.remove)
+        self.assertEqual(1, self.upgrade(digest='d1').revision)
+        self.assertEqual('d1', self.release().digest)
+
+        seen = []
+        self.wait_for(lambda: self._ready(seen), 'the cluster to be ready')
+        # While it was being made, the Cluster alone was enough.
+        self.assertIn(1, seen)
+        # The Cluster, and at most one request for each part of the rest.
+        self.assertLessEqual(max(seen), 7)
+
+        found = look.look(self.kube, self.namespace, NAME,
+                          tuple(look._READERS))
+        self.assertEqual({'workers'}, set(found.machine_deployments))
+        self.assertEqual(3, len(found.machines))
+        self.assertNotEqual((), found.addons)
+        self.assertEqual('deployed', found.release.status)
+
+        self.assertEqual(2, self.upgrade(digest='d2').revision)
+        self.assertEqual('d2', self.release().digest)
+        self.assertEqual(
+            {'revision': 2, 'status': 'deployed',
+             'description': 'Upgrade complete'},
+            self.helm.status(NAME, self.namespace))
+        self.assertEqual([1, 2], [r['revision'] for r in self.helm.history(
+            NAME, self.namespace)])
+
+    def _ready(self, seen):
+        before = self.kube.requests
+        found = look.look(self.kube, self.namespace, NAME)
+        seen.append(self.kube.requests - before)
+        return (found.seen('machines') and len(found.machines) == 3 and all(
+            'nodeRef' in (m.get('status') or {}) for m in found.machines))
+
+    def test_words_of_the_api_server_reach_the_user(self):
+        e = self.assertRaises(helm_errors.HelmFailed, self.upgrade,
+                              kubernetesVersion='1.34.2-!')
+        self.addCleanup(self.remove)
+        self.assertIn('v1.34.2-!', e.reason)
+        self.assertNotIn('127.0.0.1', e.reason)
+
+    def test_stuck_upgrade_is_repaired(self):
+        self.addCleanup(self.remove)
+        self.upgrade()
+        cluster = self.kube.get('Cluster', self.namespace, NAME)
+        self.upgrade()
+        self.make_pending(2, 'pending-upgrade')
+        self.assertRaises(helm_errors.HelmBusy, self.upgrade)
+        self.assertRaises(releases.ReleasePending, releases.repair,
+                          self.kube, self.namespace, NAME, 600)
+
+        self.assertTrue(releases.repair(
+            self.kube, self.namespace, NAME, 0))
+
+        self.assertEqual(2, self.upgrade().revision)
+        self.assertEqual('deployed', self.release().status)
+        again = self.kube.get('Cluster', self.namespace, NAME)
+        self.assertEqual(cluster['metadata']['uid'],
+                         again['metadata']['uid'])
+
+    def test_stuck_install_is_repaired(self):
+        self.addCleanup(self.remove)
+        self.upgrade()
+        cluster = self.kube.get('Cluster', self.namespace, NAME)
+        self.make_pending(1, 'pending-install')
+        self.assertRaises(helm_errors.HelmBusy, self.upgrade)
+
+        self.assertTrue(releases.repair(
+            self.kube, self.namespace, NAME, 0))
+
+        # The new install takes over what the dead one made.
+        self.assertEqual(1, self.upgrade().revision)
+        again = self.kube.get('Cluster', self.namespace, NAME)
+        self.assertEqual(cluster['metadata']['uid'],
+                         again['metadata']['uid'])
+
+    def make_pending(self, revision, status):
+        """Leave the release as a helm does that is killed in between."""
+        name = f'sh.helm.release.v1.{NAME}.v{revision}'
+        secret = self.kube.get('Secret', self.namespace, name)
+        packed = base64.b64decode(base64.b64decode(
+            secret['data']['release']))
+        content = json.loads(gzip.decompress(packed))
+        content['info']['status'] = status
+        packed = base64.b64encode(gzip.compress(
+            json.dumps(content).encode()))
+        secret['data']['release'] = base64.b64encode(packed).decode()
+        secret['metadata']['labels']['status'] = status
+        self.kube.replace({'kind': 'Secret', **secret})
+
+    def test_lock_excludes_and_leaves_nothing(self):
+        def other(**options):
+            return lock.Lock(self.kube, self.namespace, NAME, duration=6,
+                             **options)
+
+        before = self.kube.requests
+        with other(labels={'a': 'b'}).hold(0) as held:
+            self.assertRaises(lock.LockBusy, other().acquire, 0.5)
+            held.renew()
+            held.check()
+        self.assertFalse(self.kube.list('Lease', self.namespace))
+        with other().hold(0):
+            pass
+        self.assertLess(self.kube.requests - before, 20)
+
+    def test_lock_of_a_dead_holder_is_taken_over(self):
+        dead = lock.Lock(self.kube, self.namespace, NAME, duration=2,
+                         background=False)
+        dead.acquire(0)
+        with lock.Lock(self.kube, self.namespace, NAME,
+                       duration=6).hold(10) as held:
+            dead.renew()
+            self.assertRaises(lock.LockLost, dead.check)
+            held.check()

@@ -1,0 +1,236 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""A small Kubernetes API on loopback: objects in memory, faults on demand."""
+
+import copy
+import http.server
+import json
+import re
+import socket
+import time
+from urllib import parse
+
+import fixtures
+
+from magnum_capi_tempest.driver import access
+from magnum_capi_tempest.driver import kube
+from magnum_capi_tempest.driver import rest
+from tests.unit import fake_clock
+from tests.unit import loopback
+
+#: What a server with Cluster API, its OpenStack provider and the addon
+#: operator says about itself.
+DISCOVERY = {
+    'kind': 'APIGroupDiscoveryList',
+    'items': [
+        {'metadata': {'name': group}, 'versions': [
+            {'version': version,
+             'resources': [{'resource': r} for r in resources]}
+            for version, resources in versions]}
+        for group, versions in (
+            ('cluster.x-k8s.io', (
+                ('v1beta2', ('clusters', 'machines', 'machinedeployments',
+                             'machinesets')),
+                ('v1beta1', ('clusters', 'machines', 'machinedeployments',
+                             'machinesets')))),
+            ('controlplane.cluster.x-k8s.io', (
+                ('v1beta2', ('kubeadmcontrolplanes',)),
+                ('v1beta1', ('kubeadmcontrolplanes',)))),
+            # v1beta2 is preferred, but for other kinds.
+            ('infrastructure.cluster.x-k8s.io', (
+                ('v1beta2', ('devclusters',)),
+                ('v1beta1', ('openstackclusters', 'openstackmachines')))),
+            ('addons.stackhpc.com', (
+                ('v1alpha1', ('helmreleases', 'manifests')),)))],
+}
+
+
+class ApiServer(fixtures.Fixture):
+    """``objects`` by path; ``faults`` are answered first, one a request.
+
+    A fault is (status, headers, body) or a function of the handler.
+    """
+
+    def __init__(self, discovery=DISCOVERY):
+        self.discovery = discovery
+        self.objects = {}
+        self.faults = []
+        #: Only requests to these paths meet faults.
+        self.fault_path = re.compile('')
+        #: (method, path, query as dict, headers, body) of each request.
+        self.seen = []
+        self.version = 0
+        self.date = 1_700_000_000
+
+    def _setUp(self):
+        fixture = self
+
+        class Handler(_Handler):
+            api = fixture
+
+        self._server = http.server.ThreadingHTTPServer(
+            ('127.0.0.1', 0), Handler)
+        # Kept connections end with the client, which a test may outlive.
+        self._server.daemon_threads = True
+        loopback.serve(self, self._server)
+        self.url = 'http://127.0.0.1:%d' % self._server.server_address[1]
+        self.clock = fake_clock.FakeClock()
+
+    def rest(self, limits=rest.Limits(5, 5, 30), **options):
+        return rest.Rest(
+            access.Access(server=self.url, kubeconfig=None, tls=None,
+                          **options), limits, self.clock)
+
+    def kube(self, **options):
+        return kube.Kube(self.rest(**options), self.clock)
+
+    def put(self, path, obj):
+        """Keep an object, as a controller would."""
+        self.version += 1
+        obj = copy.deepcopy(obj)
+        metadata = obj.setdefault('metadata', {})
+        metadata['name'] = path.rpartition('/')[2]
+        if '/namespaces/' in path:
+            metadata['namespace'] = path.split('/')[-3]
+        before = self.objects.get(path, {}).get('metadata', {})
+        metadata.setdefault('uid', before.get('uid', f'uid-{self.version}'))
+        metadata.setdefault('creationTimestamp', time.strftime(
+            '%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.date)))
+        metadata['resourceVersion'] = str(self.version)
+        self.objects[path] = obj
+        return obj
+
+    def calls(self, method=None):
+        """Methods and paths that were asked for, without discovery."""
+        return [(m, p) for m, p, *_ in self.seen
+                if p != '/apis' and method in (None, m)]
+
+
+def hang_up(handler):
+    """A fault: the connection ends without an answer."""
+    handler.close_connection = True
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    disable_nagle_algorithm = True
+
+    def log_message(self, *args):
+        pass
+
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string(self.api.date)
+
+    def _handle(self):
+        url = parse.urlsplit(self.path)
+        query = dict(parse.parse_qsl(url.query))
+        length = int(self.headers.get('Content-Length') or 0)
+        body = json.loads(self.rfile.read(length)) if length else None
+        self.api.seen.append(
+            (self.command, url.path, query, dict(self.headers), body))
+        if self.api.faults and self.api.fault_path.match(url.path):
+            fault = self.api.faults.pop(0)
+            if callable(fault):
+                return fault(self)
+            return self.answer(*fault)
+        if url.path == '/apis':
+            return self.answer(200, {}, self.api.discovery)
+        getattr(self, f'_{self.command.lower()}')(url.path, query, body)
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
+
+    def answer(self, status, headers, body):
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header('Content-Length', str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def refuse(self, status, reason):
+        self.answer(status, {}, {'kind': 'Status', 'reason': reason,
+                                 'message': f'{reason} of {self.path}'})
+
+    def _get(self, path, query, body):
+        if path in self.api.objects:
+            return self.answer(200, {}, self.api.objects[path])
+        if path.rpartition('/')[2] not in _COLLECTIONS:
+            return self.refuse(404, 'NotFound')
+        items = self._selected(path, query)
+        start = int(query.get('continue', 0))
+        end = start + int(query.get('limit', len(items) or 1))
+        metadata = {'continue': str(end)} if end < len(items) else {}
+        self.answer(200, {}, {'items': items[start:end],
+                              'metadata': metadata})
+
+    def _selected(self, path, query):
+        wanted = dict(pair.split('=') for pair in
+                      query.get('labelSelector', '').split(',') if pair)
+        return [obj for p, obj in sorted(self.api.objects.items())
+                if p.rpartition('/')[0] == path and wanted.items() <= (
+                    obj['metadata'].get('labels') or {}).items()]
+
+    def _post(self, path, query, body):
+        path = f'{path}/{body["metadata"]["name"]}'
+        if path in self.api.objects:
+            return self.refuse(409, 'AlreadyExists')
+        self.answer(201, {}, self.api.put(path, body))
+
+    def _put(self, path, query, body):
+        found = self.api.objects.get(path)
+        if found is None:
+            return self.refuse(404, 'NotFound')
+        if (body['metadata']['resourceVersion']
+                != found['metadata']['resourceVersion']):
+            return self.refuse(409, 'Conflict')
+        self.answer(200, {}, self.api.put(path, body))
+
+    def _patch(self, path, query, body):
+        found = self.api.objects.get(path)
+        kind = self.headers['Content-Type']
+        if found is None and 'apply' not in kind:
+            return self.refuse(404, 'NotFound')
+        found = copy.deepcopy(found or {})
+        _merge(found, body)
+        self.answer(200, {}, self.api.put(path, found))
+
+    def _delete(self, path, query, body):
+        if path in self.api.objects:
+            metadata = self.api.objects[path]['metadata']
+            only = (body or {}).get('preconditions', {})
+            if any(metadata[k] != v for k, v in only.items()):
+                return self.refuse(409, 'Conflict')
+            del self.api.objects[path]
+        elif path.rpartition('/')[2] in _COLLECTIONS:
+            for obj in self._selected(path, query):
+                del self.api.objects[f'{path}/{obj["metadata"]["name"]}']
+        else:
+            return self.refuse(404, 'NotFound')
+        self.answer(200, {}, {'kind': 'Status'})
+
+
+_COLLECTIONS = ('clusters', 'machines', 'machinedeployments', 'machinesets',
+                'kubeadmcontrolplanes', 'helmreleases', 'manifests',
+                'openstackclusters', 'openstackmachines', 'secrets',
+                'events', 'leases')
+
+
+def _merge(into, patch):
+    for key, value in patch.items():
+        if value is None:
+            into.pop(key, None)
+        elif isinstance(value, dict) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = value

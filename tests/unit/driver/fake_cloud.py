@@ -1,0 +1,115 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""A cloud on loopback, as far as the driver asks, for the real SDK."""
+
+import http.server
+import json
+from urllib import parse
+
+import fixtures
+from keystoneauth1 import session
+from keystoneauth1 import token_endpoint
+
+from magnum_capi_tempest.driver import services
+from tests.unit import loopback
+
+
+_VERSIONS = {
+    'identity': 'v3', 'image': 'v2', 'compute': 'v2.1', 'network': 'v2.0',
+    'block-storage': 'v3', 'load-balancer': 'v2',
+}
+
+
+class _Catalog(token_endpoint.Token):
+    """Authentication without Keystone: a catalog, a token, no more."""
+
+    def __init__(self, url, types):
+        super().__init__(url, 'token')
+        self._url = url
+        self._types = types
+
+    def get_endpoint(self, session, service_type=None, interface=None,
+                     region_name=None, **kwargs):
+        if service_type in self._types:
+            return f'{self._url}/{service_type}/{interface}'
+        return None
+
+
+class FakeCloud(fixtures.Fixture):
+    """``answers``: (status, body) by (method, path below the version).
+
+    What is not scripted is 404. ``seen`` has (method, path, query, body);
+    questions for versions are left out.
+    """
+
+    def __init__(self, types=('identity', 'image', 'compute', 'network',
+                              'block-storage', 'load-balancer')):
+        self.types = types
+        self.answers = {}
+        self.seen = []
+
+    def _setUp(self):
+        fixture = self
+
+        class Handler(_Handler):
+            cloud = fixture
+
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        server.daemon_threads = True
+        loopback.serve(self, server)
+        self.url = f'http://127.0.0.1:{server.server_port}'
+
+    def session(self):
+        return session.Session(auth=_Catalog(self.url, self.types))
+
+    def services(self, **options):
+        return services.Services(self.session, **options)
+
+    def calls(self, *methods):
+        return [(m, p) for m, p, *_ in self.seen if m in methods]
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    disable_nagle_algorithm = True
+
+    def log_message(self, *args):
+        pass
+
+    def _handle(self):
+        url = parse.urlsplit(self.path)
+        # /<service>/<interface>/<version>/...
+        _, service, interface, *rest = url.path.rstrip('/').split('/')
+        if not rest:
+            return self._answer(200, {'versions': [{
+                'id': _VERSIONS[service], 'status': 'CURRENT',
+                'links': [{'rel': 'self', 'href':
+                           f'{self.cloud.url}/{service}/{interface}/'
+                           f'{_VERSIONS[service]}'}]}]})
+        path = '/' + '/'.join(rest[1:])
+        length = int(self.headers.get('Content-Length') or 0)
+        body = json.loads(self.rfile.read(length)) if length else None
+        self.cloud.seen.append(
+            (self.command, path, dict(parse.parse_qsl(url.query)), body))
+        status, answer = self.cloud.answers.get(
+            (self.command, path), (404, {'error': {'message': 'no'}}))
+        self._answer(status, answer)
+
+    def _answer(self, status, answer):
+        data = json.dumps(answer).encode() if status != 204 else b''
+        self.send_response(status)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = do_DELETE = _handle

@@ -1,0 +1,171 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+
+import fixtures
+from oslo_config import cfg
+from oslo_config import fixture as config_fixture
+import testtools
+
+import magnum_capi_tempest
+from magnum_capi_tempest.driver import options
+from magnum_capi_tempest.driver import settings
+from magnum_capi_tempest import errors
+
+
+class _Base(testtools.TestCase):
+
+    def of(self, **values):
+        conf = cfg.ConfigOpts()
+        conf.register_opts(options.OPTIONS, group='k8s_capi')
+        oslo = self.useFixture(config_fixture.Config(conf))
+        oslo.config(group='k8s_capi', **values)
+        return settings.Settings.of(conf)
+
+    def refused(self, **values):
+        return str(self.assertRaises(errors.UsageError, self.of, **values))
+
+
+class DefaultsTest(_Base):
+
+    def test_published_chart_at_an_exact_version(self):
+        chart = self.of().chart
+        self.assertEqual('openstack-cluster', chart.name)
+        self.assertEqual('https://azimuth-cloud.github.io/capi-helm-charts',
+                         chart.repository)
+        # B.4.9, B.4.10: the driver was made for another chart than that
+        # which it asked for.
+        self.assertEqual('0.27.0', chart.version)
+
+    def test_version_is_named_in_one_place(self):
+        package = pathlib.Path(magnum_capi_tempest.__file__).parent
+        found = [path.name for path in package.rglob('*.py')
+                 if f"'{options.CHART_VERSION}'" in path.read_text()]
+        self.assertEqual(['options.py'], found)
+
+    def test_every_option_has_help_and_a_field(self):
+        merged = {'chart_name', 'chart_repository', 'chart_version',
+                  'extra_charts'}
+        fields = set(settings.Settings.__dataclass_fields__)
+        for option in options.OPTIONS:
+            with self.subTest(option.name):
+                self.assertTrue(option.help)
+                self.assertIn(option.dest, fields | merged)
+
+    def test_import_registers_nothing(self):
+        self.assertNotIn('k8s_capi', cfg.CONF)
+
+    def test_generator_gets_the_same_options(self):
+        self.assertEqual([('k8s_capi', list(options.OPTIONS))],
+                         options.list_opts())
+
+    def test_read_from_a_file_twice(self):
+        path = self.useFixture(fixtures.TempDir()).join('magnum.conf')
+        with open(path, 'w') as f:
+            f.write('[k8s_capi]\nhelm_timeout = 7\n'
+                    'extra_charts = a:/charts/a\n')
+        conf = cfg.ConfigOpts()
+        conf(['--config-file', path])
+        self.assertEqual(7, settings.Settings.of(conf).helm_timeout)
+        found = settings.Settings.of(conf)
+        self.assertEqual({'a': settings.Chart('/charts/a')}, found.charts)
+
+
+class ChartTest(_Base):
+
+    def test_path_has_no_repository_and_no_version(self):
+        chart = self.of(chart_name='/charts/sandbox-cluster').chart
+        self.assertEqual(settings.Chart('/charts/sandbox-cluster'), chart)
+        self.assertTrue(chart.is_path)
+
+    def test_oci_has_no_repository(self):
+        chart = self.of(chart_name='oci://r.example/c').chart
+        self.assertEqual(
+            settings.Chart('oci://r.example/c', None, '0.27.0'), chart)
+
+    def test_extra_charts(self):
+        found = self.of(extra_charts={
+            'a': '/charts/a', 'b': 'oci://r.example:5000/b@1.2.3',
+            'c': 'openstack-cluster@0.26.1'})
+        self.assertEqual(settings.Chart('/charts/a'), found.chart_of('a'))
+        self.assertEqual(
+            settings.Chart('oci://r.example:5000/b', None, '1.2.3'),
+            found.chart_of('b'))
+        self.assertEqual('0.26.1', found.chart_of('c').version)
+        self.assertEqual(found.chart, found.chart_of(None))
+
+    def test_template_cannot_choose_another_chart(self):
+        found = self.of(extra_charts={'a': '/charts/a'})
+        e = self.assertRaises(errors.UsageError, found.chart_of,
+                              '/etc/passwd')
+        self.assertIn('Allowed: a', str(e))
+
+    def test_template_cannot_choose_another_overlay(self):
+        found = self.of(value_overlays={'gpu': '/o/gpu.yaml',
+                                        'base': '/o/base.yaml'},
+                        default_value_overlays=['base'])
+        self.assertEqual(['/o/base.yaml', '/o/gpu.yaml'],
+                         found.overlays_of(['gpu']))
+        e = self.assertRaises(errors.UsageError, found.overlays_of,
+                              ['../x'])
+        self.assertIn('Allowed: base, gpu', str(e))
+
+
+class WrongTest(_Base):
+
+    def test_folder_of_the_working_directory_is_no_chart(self):
+        # B.1: helm takes ./openstack-cluster for the chart of that name.
+        for name in ('charts/openstack-cluster', './c', '.', ''):
+            with self.subTest(name):
+                self.assertIn('chart_name', self.refused(chart_name=name))
+
+    def test_version_has_to_be_exact(self):
+        for version in ('>=0.1', '', '0.27', 'latest', '0.27.x'):
+            with self.subTest(version):
+                self.assertIn('chart_version',
+                              self.refused(chart_version=version))
+
+    def test_extra_chart_has_to_have_a_version(self):
+        for text in ('oci://r/b', 'name', '@1.2.3', 'a/b@1.2.3'):
+            with self.subTest(text):
+                self.assertIn('extra_charts',
+                              self.refused(extra_charts={'a': text}))
+
+    def test_namespace_prefix(self):
+        for prefix in ('', 'A', '1a', 'a-', 'a' * 31, 'a_b'):
+            with self.subTest(prefix):
+                self.assertIn('namespace_prefix',
+                              self.refused(namespace_prefix=prefix))
+        self.of(namespace_prefix='a' * 30)
+
+    def test_admin_is_no_role_of_a_credential(self):
+        for role in ('admin', 'Admin'):
+            self.assertIn('admin', self.refused(
+                credential_roles=['member', role]))
+        self.assertIn('empty', self.refused(credential_roles=[]))
+
+    def test_all_problems_at_once(self):
+        text = self.refused(namespace_prefix='A', chart_version='x',
+                            default_value_overlays=['none'])
+        for option in ('namespace_prefix', 'chart_version',
+                       'default_value_overlays'):
+            self.assertIn(option, text)
+
+    def test_value_of_a_wrong_type(self):
+        path = self.useFixture(fixtures.TempDir()).join('magnum.conf')
+        with open(path, 'w') as f:
+            f.write('[k8s_capi]\nlock_duration = 1\n')
+        conf = cfg.ConfigOpts()
+        conf(['--config-file', path])
+        e = self.assertRaises(errors.UsageError, settings.Settings.of, conf)
+        self.assertIn('lock_duration', str(e))

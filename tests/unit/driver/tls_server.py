@@ -1,0 +1,97 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""A TLS server that wants a client certificate, and a CA for both."""
+
+import base64
+import datetime
+import http.server
+import ipaddress
+import os
+import ssl
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives import serialization
+from cryptography import x509
+from cryptography.x509.oid import NameOID
+import fixtures
+
+from tests.unit import loopback
+
+
+class TlsServer(fixtures.Fixture):
+    """Answers ``{}`` to who shows a certificate of its CA.
+
+    ``ca`` and ``certificate`` are PEM text, ``key`` too: one key for all.
+
+    :param name: what the server's certificate is for, an address by default.
+    """
+
+    def __init__(self, name=None):
+        self._name = name
+
+    def _setUp(self):
+        key = ec.generate_private_key(ec.SECP256R1())
+        self._key = key
+        self.key = key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption()).decode()
+        self.ca = self.certificate = self._certificate()
+        path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'pem')
+        with open(path, 'w') as f:
+            f.write(self.key + self.ca)
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Answers)
+        server.daemon_threads = True
+        # A refused handshake is what tests want, not news for the terminal.
+        server.handle_error = lambda *args: None
+        context = ssl.create_default_context(
+            ssl.Purpose.CLIENT_AUTH, cadata=self.ca)
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_cert_chain(path)
+        server.socket = context.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False)
+        self.url = f'https://127.0.0.1:{server.server_port}'
+        loopback.serve(self, server)
+
+    def _certificate(self):
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, 'ca')])
+        now = datetime.datetime.now(datetime.timezone.utc)
+        day = datetime.timedelta(days=1)
+        alternative = (
+            x509.DNSName(self._name) if self._name
+            else x509.IPAddress(ipaddress.ip_address('127.0.0.1')))
+        return x509.CertificateBuilder(
+            name, name, self._key.public_key(),
+            x509.random_serial_number(), now - day, now + day,
+        ).add_extension(
+            x509.BasicConstraints(True, None), True,
+        ).add_extension(
+            x509.SubjectAlternativeName([alternative]), False,
+        ).sign(self._key, hashes.SHA256()).public_bytes(
+            serialization.Encoding.PEM).decode()
+
+
+class _Answers(http.server.BaseHTTPRequestHandler):
+
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header('Content-Length', '2')
+        self.end_headers()
+        self.wfile.write(b'{}')
+
+
+def data(pem):
+    """PEM as a kubeconfig embeds it."""
+    return base64.b64encode(pem.encode()).decode()
