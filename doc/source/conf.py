@@ -10,6 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import pathlib
+
+from magnum_capi_tempest.driver import labels
+
 project = 'magnum-capi-tempest'
 copyright = 'OpenStack contributors'
 extensions = ['openstackdocstheme', 'oslo_config.sphinxext']
@@ -20,3 +24,10 @@ openstackdocs_repo_name = 'openstack/magnum-capi-tempest'
 openstackdocs_auto_name = False
 openstackdocs_use_storyboard = False
 exclude_patterns = ['_generated']
+
+
+def setup(app):
+    """Write what the code knows best: the labels of the driver."""
+    folder = pathlib.Path(__file__).with_name('_generated')
+    folder.mkdir(exist_ok=True)
+    (folder / 'driver-labels.rst').write_text(labels.documentation())

@@ -13,6 +13,7 @@
 import importlib.metadata
 import json
 import pathlib
+import types
 
 import fixtures
 import testtools
@@ -132,3 +133,20 @@ class OverlayTest(testtools.TestCase):
         e = self.assertRaises(errors.EnvironmentProblem, overlay.library,
                               self.layout.directory)
         self.assertIn(str(self.layout.directory), str(e))
+
+
+class MetadataTest(testtools.TestCase):
+
+    def test_requirements_of_one_extra(self):
+        self.patch(importlib.metadata, 'distribution', lambda name: (
+            types.SimpleNamespace(read_text=lambda file: (
+                'Name: x\nRequires-Dist: a>=1\n'
+                "Requires-Dist: b; extra == 'driver'\n"
+                'Requires-Dist: c; extra == "sandbox"\n'
+                'Provides-Extra: driver\n\nRequires-Dist: is a word\n'))))
+        self.assertEqual(
+            "Name: x\nRequires-Dist: b; extra == 'driver'\n"
+            'Provides-Extra: driver\n', overlay.metadata(extra='driver'))
+
+    def test_all_of_it(self):
+        self.assertIn('Name: magnum-capi-tempest', overlay.metadata())

@@ -1,0 +1,231 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The one idempotent road by which a cluster becomes what Magnum's rows say.
+
+Create, update, resize, node groups and upgrade all take it, and so does the
+periodic status when a request was lost half-way: whatever is there already is
+found and kept. Who walks it holds the lock of the cluster, and reads the rows
+only then, so that the last request counts.
+"""
+
+import contextlib
+import dataclasses
+import datetime
+import typing
+
+from oslo_log import log as logging
+
+from magnum_capi_tempest.driver import credentials
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver import gather
+from magnum_capi_tempest.driver import lock as lock_module
+from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver import releases
+from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver import rows as rows_module
+from magnum_capi_tempest.driver import state as state_module
+from magnum_capi_tempest.driver import vault
+
+LOG = logging.getLogger(__name__)
+
+
+class Store(typing.Protocol):
+    """What Magnum has, as the driver sees it; see ``store``."""
+
+    #: openstack.Cloud and rotation.User of the request.
+    cloud: object
+    user: rotation.User
+
+    def reload(self, cluster) -> bool:
+        """Read a row again; False when it is not there any more."""
+
+    def status(self, cluster) -> str | None:
+        """The status of a cluster as it is now, None: the row is gone."""
+
+    def save(self, row):
+        """Write what was changed of a row.
+
+        :raises failures.Stopped: it is not there any more.
+        """
+
+    def destroy(self, row):
+        """Remove the row of a node group."""
+
+    def groups(self, cluster) -> tuple:
+        """The node groups, as they are now."""
+
+    def template(self, uuid):
+        """A cluster template."""
+
+    def authorities(self, cluster) -> dict:
+        """Certificate and key by ca, etcd, proxy; PEM texts."""
+
+    def access(self) -> rotation.Access:
+        """How clusters reach the cloud."""
+
+    def cacert_file(self) -> str | None:
+        """Path of the authorities that Magnum trusts in the cloud."""
+
+    def admin_cloud(self):
+        """openstack.Cloud of Magnum itself."""
+
+    def defaults(self) -> gather.Defaults:
+        """Options of Magnum's own."""
+
+
+@dataclasses.dataclass(frozen=True)
+class World:
+    """What there is beside Magnum.
+
+    :param settings: settings.Settings.
+    :param kube: kube.Kube.
+    :param helm: helm.Helm.
+    :param now: function without arguments, aware datetime.
+    :param sightings: see lock.Lock.
+    """
+
+    settings: object
+    kube: object
+    helm: object
+    now: object = lambda: datetime.datetime.now(datetime.timezone.utc)
+    sightings: dict = dataclasses.field(default_factory=dict)
+
+
+class Road:
+    """The road of one cluster.
+
+    :param world: World.
+    :param store: Store.
+    :param cluster: Magnum's row; it is read anew by :meth:`held`.
+    """
+
+    def __init__(self, world, store, cluster):
+        self.world = world
+        self.store = store
+        self.cluster = cluster
+        self.release = names.cluster(cluster.uuid)
+        self.namespace = names.namespace(
+            cluster.project_id, world.settings.namespace_prefix)
+        self.vault = vault.Vault(world.kube, self.namespace, cluster)
+        self.lock = None
+
+    @contextlib.contextmanager
+    def held(self, timeout):
+        """Hold the lock of the cluster, with its row as it is now.
+
+        :param timeout: seconds to wait for the lock.
+        :raises failures.Stopped: the row is not there any more.
+        :raises lock.LockBusy: somebody else holds it.
+        """
+        marks = names.cluster_marks(
+            uuid=self.cluster.uuid, name=None,
+            project_id=self.cluster.project_id, user_id=None)
+        self.world.kube.ensure_namespace(self.namespace, {
+            key: value for key, value in marks.labels.items()
+            if key == names.PROJECT_ID})
+        self.lock = lock_module.Lock(
+            self.world.kube, self.namespace, self.release,
+            duration=self.world.settings.lock_duration, labels=marks.labels,
+            sightings=self.world.sightings)
+        with self.lock.hold(timeout):
+            if not self.store.reload(self.cluster):
+                raise failures.Stopped('The cluster is not in Magnum')
+            yield self.lock
+
+    def rows(self) -> rows_module.Rows:
+        """The rows as they are now."""
+        return rows_module.Rows(
+            self.cluster, tuple(self.store.groups(self.cluster)),
+            self.store.template(self.cluster.cluster_template_id),
+            gather.policy(self.world.settings),
+            self.world.settings.scale_from_zero)
+
+    def rotation(self) -> rotation.Rotation:
+        """The application credentials of the cluster."""
+        return rotation.Rotation(
+            self.cluster, self.vault, self.world.settings, self.store.cloud,
+            self.store.user, self.store.access, self.world.now,
+            self.store.admin_cloud)
+
+    def stop_if_deleting(self):
+        """Leave a cluster alone whose deletion was asked for meanwhile.
+
+        :raises failures.Stopped: it was, or the row is not there any more.
+        """
+        if (not self.store.reload(self.cluster)
+                or (self.cluster.status or '').startswith('DELETE_')):
+            raise failures.Stopped('The cluster is being deleted')
+
+    def plan(self, state, **options) -> gather.Plan:
+        """What is to be handed to Helm, all of it checked."""
+        return gather.plan(
+            self.rows(), self.store.cloud, self.world.settings,
+            applied=state.applied, defaults=self.store.defaults(), **options)
+
+    def converge(self, *, lost=False, joining=None):
+        """Make the cluster what the rows say. With the lock just taken.
+
+        :param lost: a request is resumed that may have been on its way.
+        :param joining: see validation.check.
+        :raises failures.Stopped: it is being deleted.
+        :raises MagnumCapiError: ``failures.told`` has the text.
+        """
+        operation = self.rows().operation
+        state = self.vault.state()
+        plan = self.plan(state, creating=operation == 'CREATE',
+                         joining=joining)
+        began = state_module.going_on if lost else state_module.begun
+        self.lock.check()
+        state = dataclasses.replace(
+            began(state, operation, self.world.now()), addons=plan.addons)
+        self.vault.write_state(state)
+        if operation == 'CREATE' or not credentials.in_use(state.record):
+            state = self.rotation().bring_in(state)
+            self.lock.check()
+            self.vault.write_authorities(self.store.authorities(self.cluster))
+            self.vault.ensure_service_account_key()
+        self.hand_over(plan)
+        applied = state.applied | {
+            group.uuid for group in self.rows().live(state.applied)
+            if not group.is_default}
+        if applied != state.applied:
+            self.vault.write_state(
+                dataclasses.replace(state, applied=applied))
+
+    def hand_over(self, plan):
+        """Have Helm apply a plan; a stuck release is repaired first."""
+        world = self.world
+        self.stop_if_deleting()
+        self.lock.check()
+        if releases.repair(world.kube, self.namespace, self.release,
+                           world.helm.dead_after):
+            LOG.warning('Repaired the Helm release %s, which a dead helm '
+                        'left pending', self.release)
+        world.helm.upgrade(self.release, plan.chart, plan.values,
+                           self.namespace, digest=plan.digest)
+
+
+def render(world, store, rows):
+    """What would be handed to the management cluster, without doing it.
+
+    For those who apply with Flux or Argo. Application credentials and
+    certificates are not in it.
+
+    :returns: pair of the values, a dict, and the manifests, YAML text.
+    """
+    plan = gather.plan(rows, store.cloud, world.settings,
+                       defaults=store.defaults())
+    return plan.values, world.helm.template(
+        plan.spec.release, plan.chart, plan.values, names.namespace(
+            rows.cluster.project_id, world.settings.namespace_prefix))

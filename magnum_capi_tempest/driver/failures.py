@@ -1,0 +1,68 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What an error says to the owner of a cluster, and whether it may pass.
+
+Errors of this project carry addresses and paths of the operator; what
+reaches Magnum's status_reason is read by tenants.
+"""
+
+from magnum_capi_tempest.driver import helm_errors
+from magnum_capi_tempest.driver import lock
+from magnum_capi_tempest.driver import reasons
+from magnum_capi_tempest.driver import releases
+from magnum_capi_tempest.driver import rest
+from magnum_capi_tempest.driver import services
+from magnum_capi_tempest.driver import spec
+from magnum_capi_tempest import errors
+
+#: After these the same request may succeed, so that it is repeated.
+PASSING = (
+    rest.Unreachable, helm_errors.HelmUnreachable, helm_errors.HelmTimeout,
+    helm_errors.HelmBusy, releases.ReleasePending, lock.LockBusy,
+    lock.LockLost, services.CloudUnreachable)
+
+_UNEXPECTED = ('an unexpected error of the driver; the log of '
+               'magnum-conductor has it')
+
+
+class Stopped(errors.MagnumCapiError):
+    """The cluster is being deleted, or is not in Magnum any more."""
+
+
+class Failed(errors.MagnumCapiError):
+    """An operation failed; its text is for the owner of the cluster."""
+
+
+class NotViable(Failed):
+    """Refused before anything was changed."""
+
+
+def told(error) -> str:
+    """The text of an error for the owner of a cluster."""
+    if isinstance(error, helm_errors.HelmFailed):
+        text = error.reason
+    elif isinstance(error, spec.InvalidSpec):
+        text = str(error)
+    elif isinstance(error, services.CloudError):
+        parts = [error.what, error.last_seen]
+        text = ': '.join(str(part) for part in parts if part)
+        if error.hint:
+            text += f'. {error.hint}'
+    elif isinstance(error, errors.MagnumCapiError):
+        text = error.what
+        if isinstance(error, errors.UsageError) and error.hint:
+            text += f'. {error.hint}'
+    else:
+        text = _UNEXPECTED
+    return reasons.cut(' '.join(text.split()), reasons.LIMIT)

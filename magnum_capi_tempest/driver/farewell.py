@@ -1,0 +1,96 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The end of a cluster: what Cluster API does not do, and in which order."""
+
+from oslo_log import log as logging
+
+from magnum_capi_tempest.driver import conditions
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver import loadbalancers
+from magnum_capi_tempest.driver import verdicts
+from magnum_capi_tempest import errors
+
+LOG = logging.getLogger(__name__)
+
+
+class Farewell:
+    """The end of one cluster.
+
+    :param road: converge.Road.
+    """
+
+    def __init__(self, road):
+        self._road = road
+
+    def ask_again(self, snapshot):
+        """Ask again for what nobody has asked to go, or was not heard."""
+        road = self._road
+        kube = road.world.kube
+        road.world.helm.uninstall(road.release, road.namespace)
+        if snapshot.cluster is not None:
+            if not conditions.deleting(snapshot.cluster):
+                kube.delete('Cluster', road.namespace, road.release)
+            return
+        # Lists leave out the kind of their items.
+        left = [('KubeadmControlPlane', snapshot.get('control_plane', None))]
+        left += [('MachineDeployment', obj) for obj in snapshot.get(
+            'machine_deployments', {}).values()]
+        left += [('Machine', obj) for obj in snapshot.get('machines')]
+        left += [(obj['kind'], obj) for obj in snapshot.leftovers]
+        for kind, obj in left:
+            if obj and not conditions.deleting(obj):
+                kube.delete(kind, road.namespace, conditions.name(obj))
+
+    def free_network(self, snapshot):
+        """Load balancers of Services hold ports of the cluster's network."""
+        road = self._road
+        if (not road.world.settings.delete_load_balancers
+                or snapshot.cluster is None or not snapshot.seen('machines')
+                or snapshot.machines
+                or not conditions.deleting(snapshot.cluster)):
+            return
+        try:
+            loadbalancers.delete(
+                road.store.admin_cloud().services, road.release,
+                road.cluster.project_id)
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cluster %s: its load balancers are still there: %s',
+                        self._road.cluster.uuid, e)
+
+    def finish(self, state, wanted):
+        """Keystone first, the record last, then the row.
+
+        :param state: state.State.
+        :param wanted: snapshot.Wanted.
+        :returns: whether nothing is left.
+        """
+        road, cluster = self._road, self._road.cluster
+        try:
+            road.rotation().remove(state)
+        except errors.MagnumCapiError as e:
+            LOG.error('Cluster %s: its application credential is still '
+                      'there: %s', cluster.uuid, e)
+            cluster.status_reason = (
+                'Waiting for the removal of the application credential: '
+                f'{failures.told(e)}')
+            age = verdicts.age(wanted, road.world.now())
+            if wanted.timeout and age and age >= wanted.timeout * 60:
+                cluster.status = 'DELETE_FAILED'
+            road.store.save(cluster)
+            return False
+        road.vault.remove()
+        cluster.status_reason = None
+        cluster.status = 'DELETE_COMPLETE'
+        road.store.save(cluster)
+        return True

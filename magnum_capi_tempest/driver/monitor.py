@@ -1,0 +1,93 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The health of a cluster, as Magnum's periodic job asks for it."""
+
+import threading
+import time
+
+from oslo_log import log as logging
+
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import credentials
+from magnum_capi_tempest.driver import health
+from magnum_capi_tempest.driver import look
+from magnum_capi_tempest.driver import rotation
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds for which an answer of Keystone about a credential counts.
+CHECK_AGE = 300
+
+_PARTS = ('control_plane', 'machine_deployments', 'machines')
+
+_checked = {}
+_checked_lock = threading.Lock()
+
+
+class Monitor:
+    """What Magnum's monitors are: a poll, and the data of it.
+
+    :param world: function without arguments that returns converge.World.
+    :param store: converge.Store of Magnum itself.
+    :param cluster: Magnum's row.
+    """
+
+    def __init__(self, world, store, cluster, clock=time):
+        self.data = {}
+        self._world = world
+        self._store = store
+        self._cluster = cluster
+        self._clock = clock
+
+    def poll_health_status(self):
+        """Fill ``data``. Never raises: no answer is an answer, too."""
+        try:
+            self._poll()
+        except Exception as e:
+            LOG.warning('Cluster %s: its health is not known: %s',
+                        self._cluster.uuid, e)
+            self._note(*health.health(None, None, None))
+
+    def _poll(self):
+        world = self._world()
+        road = converge.Road(world, self._store, self._cluster)
+        rows = road.rows()
+        state = road.vault.state()
+        parts = () if rows.operation == 'DELETE' else _PARTS
+        snapshot = look.look(world.kube, road.namespace, road.release,
+                             parts, thorough=True)
+        self._note(*health.health(
+            snapshot, rows.wanted(state), world.now(),
+            self._credential(world, road, state)))
+
+    def _note(self, status, reason):
+        self.data = {'health_status': status, 'health_status_reason': reason}
+
+    def _credential(self, world, road, state):
+        used = credentials.in_use(state.record)
+        if used is None:
+            return credentials.UNKNOWN
+        now = self._clock.monotonic()
+        with _checked_lock:
+            known, until = _checked.get(used.id, (None, 0))
+        if known and now < until:
+            return known
+        found = rotation.check(road.vault.credentials() or {},
+                               self._store.cacert_file(),
+                               world.settings.openstack_timeout)
+        with _checked_lock:
+            if len(_checked) > 10000:
+                _checked.clear()
+            _checked[used.id] = found, now + CHECK_AGE
+        return found

@@ -1,0 +1,197 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What a user asks for: each operation writes rows, then takes the road.
+
+Rows are written first and say what is wanted, so a request that is lost on
+its way is found by the periodic status (``watch``) and resumed. What may pass
+is left to that, too; what cannot work fails here, with a reason for the owner
+of the cluster.
+"""
+
+import contextlib
+
+from oslo_log import log as logging
+
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import credentials
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver import removal
+from magnum_capi_tempest.driver import state as state_module
+from magnum_capi_tempest import errors
+
+LOG = logging.getLogger(__name__)
+
+
+class Operations:
+    """The operations on one cluster.
+
+    :param world: converge.World.
+    :param store: converge.Store.
+    :param cluster: Magnum's row, as the conductor has it.
+    """
+
+    def __init__(self, world, store, cluster):
+        self._world = world
+        self._store = store
+        self._cluster = cluster
+        self._road = converge.Road(world, store, cluster)
+
+    def create(self, timeout=None):
+        """Create a cluster.
+
+        :param timeout: minutes, None or 0: no limit.
+        """
+        cluster, store = self._cluster, self._store
+        cluster.stack_id = self._road.release
+        if timeout is not None:
+            cluster.create_timeout = timeout
+        with self._failing(create=True):
+            # References of certificates, which the conductor has not saved
+            # yet, are saved with it; without them nobody could go on.
+            store.save(cluster)
+            with self._road.held(self._world.settings.lock_timeout):
+                if cluster.status == 'CREATE_IN_PROGRESS':
+                    self._road.converge()
+
+    def change(self, *rows, remove=(), group=None):
+        """Take over what the rows say now.
+
+        :param rows: that the conductor has changed and not saved.
+        :param remove: nodes that shall go first, by any of their names.
+        :param group: row of the node group that changes: its nodes are to
+            be able to join.
+        """
+        with self._failing():
+            for row in (*rows, self._cluster):
+                self._store.save(row)
+            with self._road.held(self._world.settings.lock_timeout):
+                self._road.stop_if_deleting()
+                # Refused before the status makes anybody look at the rows.
+                if remove:
+                    self._mark(remove, group)
+                self._in_progress()
+                self._road.converge(joining={group.uuid} if group else ())
+
+    def delete(self):
+        """Ask for the deletion of everything.
+
+        The rows say it before the lock is waited for, so that a creation
+        under way stops.
+        """
+        cluster, store = self._cluster, self._store
+        settings = self._world.settings
+        with self._failing(delete=True):
+            cluster.status = 'DELETE_IN_PROGRESS'
+            cluster.status_reason = None
+            store.save(cluster)
+            for group in store.groups(cluster):
+                group.status = 'DELETE_IN_PROGRESS'
+                group.status_reason = None
+                store.save(group)
+            with self._road.held(settings.lock_timeout) as lock:
+                self._road.vault.write_state(state_module.begun(
+                    self._road.vault.state(), 'DELETE', self._world.now()))
+                lock.check()
+                self._world.helm.uninstall(self._road.release,
+                                           self._road.namespace)
+
+    def rotate(self, user_id):
+        """Bring in a new application credential; the old one goes later.
+
+        :param user_id: whose it will be: the caller.
+        """
+        cluster, road = self._cluster, self._road
+        with self._failing(passing=False):
+            with road.held(self._world.settings.lock_timeout) as lock:
+                road.stop_if_deleting()
+                state = state_module.begun(
+                    road.vault.state(), 'UPDATE', self._world.now())
+                state = state_module.with_record(
+                    state, credentials.rotate(state.record))
+                road.vault.write_state(state)
+                lock.check()
+                road.rotation().bring_in(state, new=True)
+                cluster.user_id = user_id
+                self._in_progress()
+
+    def _in_progress(self):
+        cluster = self._cluster
+        if cluster.status != 'CREATE_IN_PROGRESS':
+            cluster.status = 'UPDATE_IN_PROGRESS'
+        cluster.status_reason = None
+        self._store.save(cluster)
+
+    def _mark(self, nodes, group):
+        """Have Cluster API take these machines away first."""
+        kube, road = self._world.kube, self._road
+        found = kube.list('Machine', road.namespace, {
+            names.CAPI_CLUSTER_NAME: road.release})
+        for name in removal.machines(found, nodes, road.release, group):
+            kube.mark_for_deletion(road.namespace, name)
+
+    @contextlib.contextmanager
+    def _failing(self, create=False, delete=False, passing=True):
+        """Tell failures to the owner; leave to the status what may pass."""
+        cluster = self._cluster
+        try:
+            yield
+        except failures.Stopped as e:
+            LOG.info('Nothing more to do for %s: %s', cluster.uuid, e)
+        except failures.NotViable:
+            raise
+        except Exception as e:
+            if isinstance(e, errors.MagnumCapiError):
+                LOG.warning('Cluster %s: %s', cluster.uuid, e)
+            else:
+                LOG.exception('Cluster %s: unexpected error', cluster.uuid)
+            if not delete and self._is_deleting():
+                return
+            can_wait = not create or self._can_resume()
+            if passing and can_wait and isinstance(e, failures.PASSING):
+                self._later(e, create, delete)
+                return
+            reason = failures.told(e)
+            if create:
+                self._fail_groups(reason)
+            cluster.status_reason = reason
+            raise failures.Failed(reason) from None
+
+    def _later(self, error, create, delete):
+        cluster = self._cluster
+        if not delete and not create:
+            cluster.status = 'UPDATE_IN_PROGRESS'
+        cluster.status_reason = ('Will be tried again: '
+                                 f'{failures.told(error)}')
+        self._store.save(cluster)
+
+    def _can_resume(self):
+        """Whether the status can go on with a creation without a token."""
+        try:
+            state = self._road.vault.state()
+        except (errors.MagnumCapiError, ValueError):
+            return False
+        return credentials.in_use(state.record) is not None
+
+    def _is_deleting(self):
+        # What the conductor has changed and not saved is kept.
+        changed = self._store.status(self._cluster)
+        return changed is None or changed.startswith('DELETE_')
+
+    def _fail_groups(self, reason):
+        for group in self._store.groups(self._cluster):
+            if (group.status or '').endswith('_IN_PROGRESS'):
+                group.status = 'CREATE_FAILED'
+                group.status_reason = reason
+                self._store.save(group)

@@ -1,0 +1,173 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Magnum's rows, certificates and services: the only door to Magnum.
+
+Everything else in this room works with what this hands out; in tests with
+something alike.
+"""
+
+import certifi
+from magnum.common import clients
+from magnum.common import context as contexts
+from magnum.common import exception
+from magnum.common import utils
+from magnum.common.x509 import operations as x509
+from magnum.conductor.handlers.common import cert_manager
+import magnum.conf
+from magnum import objects
+
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver import gather
+from magnum_capi_tempest.driver import openstack
+from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver import services
+
+CONF = magnum.conf.CONF
+
+#: Section of magnum.conf about each service's endpoint.
+_CLIENTS = {'image': 'glance', 'compute': 'nova', 'network': 'neutron',
+            'block-storage': 'cinder', 'load-balancer': 'octavia'}
+
+#: References of a cluster to its certificates.
+CERTIFICATES = ('ca_cert_ref', 'magnum_cert_ref', 'etcd_ca_cert_ref',
+                'front_proxy_ca_cert_ref')
+
+#: Ours, and Magnum's name of it.
+_AUTHORITIES = (('ca', 'kubernetes'), ('etcd', 'etcd'),
+                ('proxy', 'front_proxy'))
+
+
+class Store:
+    """converge.Store over Magnum's objects.
+
+    :param context: of a user's request, or of Magnum's periodic jobs.
+    :param settings: settings.Settings.
+    """
+
+    def __init__(self, context, settings):
+        self._context = context
+        self._settings = settings
+        self._cloud = None
+
+    @property
+    def user(self):
+        if not self._context.auth_token:
+            return rotation.User()
+        return rotation.User(self._context.user_id,
+                             tuple(self._context.roles or ()))
+
+    @property
+    def cloud(self):
+        if self._cloud is None:
+            self._cloud = self._cloud_of(self._context)
+        return self._cloud
+
+    def admin_cloud(self):
+        return self._cloud_of(_admin())
+
+    def reload(self, cluster):
+        # refresh() of Magnum's objects marks what it read as changed; the
+        # next save() would write it, over what others wrote meanwhile.
+        try:
+            current = objects.Cluster.get_by_uuid(_admin(), cluster.uuid)
+        except exception.ClusterNotFound:
+            return False
+        for field in cluster.fields:
+            if field != 'cluster_template':
+                cluster[field] = current[field]
+        cluster.obj_reset_changes()
+        return True
+
+    def status(self, cluster):
+        """Status as it is now, None when the row is gone."""
+        try:
+            return objects.Cluster.get_by_uuid(_admin(), cluster.uuid).status
+        except exception.ClusterNotFound:
+            return None
+
+    def save(self, row):
+        try:
+            row.save()
+        except (exception.ClusterNotFound, exception.NodeGroupNotFound):
+            raise failures.Stopped(
+                'The cluster is not in Magnum') from None
+
+    def destroy(self, row):
+        row.destroy()
+
+    def groups(self, cluster):
+        return tuple(objects.NodeGroup.list(_admin(), cluster.uuid))
+
+    def template(self, uuid):
+        return objects.ClusterTemplate.get_by_uuid(_admin(), uuid)
+
+    def authorities(self, cluster):
+        found = {}
+        for kind, name in _AUTHORITIES:
+            certificate = cert_manager.get_cluster_ca_certificate(
+                cluster, self._context, name)
+            found[kind] = (_text(certificate.get_certificate()), _text(
+                x509.decrypt_key(certificate.get_private_key(),
+                                 certificate.get_private_key_passphrase())))
+        return found
+
+    def put_back_certificates(self, cluster):
+        """Undo what the conductor did before it asked for a rotation."""
+        current = objects.Cluster.get_by_uuid(_admin(), cluster.uuid)
+        for field in CERTIFICATES:
+            cluster[field] = current[field]
+
+    def access(self):
+        cacert = utils.get_openstack_ca()
+        if not cacert:
+            # The provider runs in a pod that trusts nobody by itself.
+            with open(certifi.where(), encoding='utf-8') as file:
+                cacert = file.read()
+        return rotation.Access(
+            self.cloud.services.identity_url(
+                self._settings.credential_interface),
+            cacert, CONF.cinder_client.region_name,
+            self._settings.credential_interface, CONF.drivers.verify_ca)
+
+    def cacert_file(self):
+        return CONF.drivers.openstack_ca_file or None
+
+    def defaults(self):
+        return gather.Defaults(
+            CONF.cinder.default_boot_volume_size or 0,
+            CONF.cinder.default_boot_volume_type or None)
+
+    def _cloud_of(self, context):
+        def session():
+            return clients.OpenStackClients(context).keystone().session
+        return openstack.Cloud(
+            session, timeout=self._settings.openstack_timeout,
+            places={service: _place(f'{name}_client')
+                    for service, name in _CLIENTS.items()})
+
+
+def _admin():
+    """A context that sees the rows of all projects."""
+    return contexts.make_admin_context(all_tenants=True)
+
+
+def _place(section):
+    options = CONF[section]
+    return services.Place(
+        (options.endpoint_type or 'public').removesuffix('URL'),
+        options.region_name)
+
+
+def _text(pem):
+    return pem.decode() if isinstance(pem, bytes) else pem

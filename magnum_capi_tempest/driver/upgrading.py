@@ -1,0 +1,187 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Upgrade of a cluster to another template: checked, written, handed over.
+
+Magnum waits for the answer, and takes a refusal for one only when nothing
+was changed; so all that can be wrong is found first.
+"""
+
+from magnum_capi_tempest.driver import conditions
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver import gather
+from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver import rows as rows_module
+from magnum_capi_tempest.driver import services
+from magnum_capi_tempest.driver import state as state_module
+from magnum_capi_tempest.driver import upgrade as rules
+from magnum_capi_tempest import errors
+
+#: Seconds to wait for the lock: Magnum's API waits for all of this.
+LOCK_TIMEOUT = 15
+
+_TEMPLATE_FIELDS = (
+    'uuid', 'name', 'driver', 'coe', 'server_type', 'cluster_distro',
+    'network_driver', 'external_network_id', 'fixed_network', 'fixed_subnet',
+    'volume_driver', 'master_lb_enabled', 'tls_disabled')
+
+
+class Upgrade:
+    """One upgrade.
+
+    :param world: converge.World.
+    :param store: converge.Store.
+    :param cluster: Magnum's row, as the conductor has it.
+    :param template: Magnum's row of the new template.
+    :param group: row of the node group that Magnum names. The default ones
+        stand for all that have the image of the template, another one for
+        itself.
+    """
+
+    def __init__(self, world, store, cluster, template, group):
+        self._world = world
+        self._store = store
+        self._cluster = cluster
+        self._template = template
+        self._group = group
+        self._only = None if group.is_default else group.uuid
+        self._road = converge.Road(world, store, cluster)
+
+    def run(self):
+        """Upgrade it.
+
+        :raises failures.NotViable: refused, nothing was changed.
+        :raises failures.Failed: it failed, everything is as before.
+        """
+        road = self._road
+        try:
+            with road.held(min(LOCK_TIMEOUT,
+                               self._world.settings.lock_timeout)):
+                self._checked()
+        except (failures.Failed, failures.Stopped):
+            raise
+        except errors.MagnumCapiError as e:
+            # What may pass, before anything was changed.
+            raise failures.NotViable(
+                f'it cannot be checked now: {failures.told(e)}') from None
+
+    def _checked(self):
+        road = self._road
+        road.stop_if_deleting()
+        rows = road.rows()
+        state = road.vault.state()
+        self._refuse(rows, state)
+        before = rules.remember(_facts(self._cluster), [
+            _facts(group) for group in rows.groups])
+        followers = self._move(rows)
+        try:
+            plan = gather.plan(
+                rows_module.Rows(self._cluster, rows.groups, self._template,
+                                 rows.policy, rows.scale_from_zero),
+                self._store.cloud, self._world.settings,
+                applied=state.applied, joining=followers,
+                defaults=self._store.defaults())
+        except errors.MagnumCapiError as e:
+            self._store.reload(self._cluster)
+            raise failures.NotViable(failures.told(e)) from None
+        try:
+            for row in (*rows.groups, self._cluster):
+                self._store.save(row)
+            # Magnum saves that later, when it may not be so any more, unless
+            # it is no change.
+            self._group.status = 'UPDATE_IN_PROGRESS'
+            self._store.save(self._group)
+            road.vault.write_state(state_module.begun(
+                state, 'UPDATE', self._world.now()))
+            road.hand_over(plan)
+        except failures.Stopped:
+            raise
+        except failures.PASSING as e:
+            self._cluster.status_reason = (
+                f'Will be tried again: {failures.told(e)}')
+            self._store.save(self._cluster)
+        except Exception as e:
+            self._restore(before, rows.groups)
+            raise failures.Failed(failures.told(e)) from e
+
+    def _refuse(self, rows, state):
+        cloud = self._store.cloud
+        plane = self._world.kube.get(
+            'KubeadmControlPlane', self._road.namespace,
+            names.control_plane(self._road.release))
+        running = conditions.status(plane or {}).get('version')
+        groups = []
+        for group in rows.live(state.applied):
+            pinned = not rows_module.follows(group, rows.template)
+            if group.role != rows_module.MASTER and group.uuid != self._only:
+                groups.append(rules.Group(
+                    group.uuid, group.name,
+                    _image(cloud, group.image_id).kube_version
+                    if pinned else None, pinned))
+        found = rules.refusals(
+            _template(cloud, rows.template),
+            _template(cloud, self._template), running, groups)
+        if found:
+            raise failures.NotViable('; '.join(found))
+
+    def _move(self, rows):
+        """Change the rows, unsaved; returns uuids of groups that follow."""
+        followers = set()
+        for group in rows.groups:
+            if (group.status or '').startswith('DELETE_'):
+                continue
+            if (group.uuid == self._only if self._only
+                    else rows_module.follows(group, rows.template)):
+                group.image_id = self._template.image_id
+                group.status = 'UPDATE_IN_PROGRESS'
+                group.status_reason = None
+                followers.add(group.uuid)
+        self._cluster.cluster_template_id = self._template.uuid
+        self._cluster.status = 'UPDATE_IN_PROGRESS'
+        self._cluster.status_reason = None
+        return followers
+
+    def _restore(self, before, groups):
+        by_uuid = {row.uuid: row for row in (*groups, self._cluster)}
+        for step in rules.differences(before, {
+                uuid: _facts(row) for uuid, row in by_uuid.items()}):
+            setattr(by_uuid[step.uuid], step.field, step.value)
+        for row in by_uuid.values():
+            self._store.save(row)
+
+
+def _facts(row):
+    fields = ('uuid', 'cluster_template_id', 'labels', 'coe_version',
+              'image_id', 'status', 'status_reason')
+    return {field: getattr(row, field) for field in fields
+            if hasattr(row, field)}
+
+
+def _template(cloud, row):
+    return rules.Template(
+        image=_image(cloud, row.image_id),
+        kube_tag=(row.labels or {}).get('kube_tag'),
+        **{field: getattr(row, field) for field in _TEMPLATE_FIELDS})
+
+
+def _image(cloud, reference):
+    try:
+        found = cloud.image(reference)
+    except services.NotThere:
+        return rules.Image(reference, None, None)
+    except services.NotUsable as e:
+        status = str(e.last_seen or '').removeprefix('status ')
+        return rules.Image(reference, status or 'not usable', None)
+    return rules.Image(found.id, found.status, found.kube_version,
+                       found.magnum_distro or found.os_distro)

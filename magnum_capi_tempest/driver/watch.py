@@ -1,0 +1,311 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The periodic status of a cluster: look, judge, save, and do what was lost.
+
+Magnum asks every ten seconds, in another process than those that carry out
+requests, and on every conductor. So most looks must cost next to nothing: one
+request and no lock while the Cluster itself says that it is not finished. The
+lock is taken, without waiting for it, when there is something to save or to
+do; the rows are read again then, and if they are others than those that were
+judged, the next look will judge them.
+"""
+
+import dataclasses
+import threading
+
+from oslo_log import log as logging
+
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import credentials
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver import farewell
+from magnum_capi_tempest.driver import lock as lock_module
+from magnum_capi_tempest.driver import look
+from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver import state as state_module
+from magnum_capi_tempest.driver import status
+from magnum_capi_tempest.driver import verdicts
+from magnum_capi_tempest import errors
+
+LOG = logging.getLogger(__name__)
+
+#: Every so many looks at a busy cluster, and at the second one, all of it is
+#: read, for failures and for the reason that its owner sees.
+THOROUGH = 3
+
+#: Reading the parts that a judgement misses, it misses others; so often.
+_ROUNDS = 5
+
+_LOST = ('The request was lost before the cluster had an application '
+         'credential, which only its user can make. Delete the cluster and '
+         'create it again')
+
+
+@dataclasses.dataclass
+class Memory:
+    """What one process keeps between two looks at a cluster.
+
+    :param state: state.State, None when it has to be read.
+    :param key: of the operation that ``state`` belongs to.
+    """
+
+    state: state_module.State | None = None
+    key: str = ''
+    looks: int = 0
+
+
+_memories = {}
+_memories_lock = threading.Lock()
+
+
+def memory(uuid) -> Memory:
+    """This process's Memory of a cluster."""
+    with _memories_lock:
+        return _memories.setdefault(uuid, Memory())
+
+
+def forget(uuid):
+    with _memories_lock:
+        _memories.pop(uuid, None)
+
+
+class Watch:
+    """One look at a cluster.
+
+    :param world: converge.World.
+    :param store: converge.Store of Magnum itself.
+    :param cluster: Magnum's row; it is read again and brought up to date.
+    """
+
+    def __init__(self, world, store, cluster):
+        self._world = world
+        self._store = store
+        self._cluster = cluster
+        self._road = converge.Road(world, store, cluster)
+        self._farewell = farewell.Farewell(self._road)
+        self._memory = memory(cluster.uuid)
+
+    def update(self):
+        """Bring Magnum's rows up to date. Does not raise what may pass."""
+        if not self._store.reload(self._cluster):
+            return
+        rows = self._road.rows()
+        if not rows.in_progress:
+            forget(self._cluster.uuid)
+            return
+        try:
+            self._update(rows)
+        except lock_module.LockBusy as e:
+            LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+        except failures.Stopped:
+            pass
+        except failures.PASSING as e:
+            LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
+        except errors.MagnumCapiError as e:
+            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
+
+    def _update(self, rows):
+        # Of UPDATE after UPDATE the second is recognised under the lock.
+        if self._memory.state is None or self._memory.key != rows.operation:
+            self._memory.state = self._road.vault.state()
+            self._memory.key = rows.operation
+        self._memory.looks += 1
+        thorough = self._memory.looks % THOROUGH == 2
+        judged = digest(rows)
+        snapshot, verdict = self._judged(rows, thorough)
+        if rows.operation == 'DELETE' and thorough:
+            self._farewell.free_network(snapshot)
+        if not self._differs(rows, verdict, thorough):
+            return
+        with self._road.held(0):
+            rows = self._road.rows()
+            self._memory.state = self._road.vault.state()
+            if digest(rows) != judged:
+                return
+            # Times of the operation are known for sure only now.
+            verdict = status.judge(
+                snapshot, self._wanted(rows), self._world.now())
+            self._act(rows, snapshot, verdict)
+
+    def _wanted(self, rows):
+        return rows.wanted(self._memory.state,
+                           patience=self._world.settings.failure_patience)
+
+    def _judged(self, rows, thorough):
+        """A snapshot with what the judgement needs, and the judgement."""
+        kube, road = self._world.kube, self._road
+        wanted = self._wanted(rows)
+        snapshot = look.look(kube, road.namespace, road.release, parts=())
+        verdict = status.judge(snapshot, wanted, self._world.now())
+        if look.is_busy(snapshot.cluster) and not thorough:
+            return snapshot, verdict
+        if rows.operation == 'DELETE' and snapshot.cluster is None:
+            snapshot = look.read(kube, road.namespace, road.release,
+                                 snapshot, ('leftovers',))
+        for _round in range(_ROUNDS):
+            if not verdict.unseen:
+                break
+            snapshot = look.read(kube, road.namespace, road.release,
+                                 snapshot, verdict.unseen)
+            verdict = status.judge(snapshot, wanted, self._world.now())
+        if not verdict.status.endswith('_COMPLETE') and thorough:
+            parts = ['events'] + [part for part in (
+                'control_plane', 'machine_deployments', 'machines')
+                if not snapshot.seen(part) and snapshot.cluster]
+            snapshot = look.read(kube, road.namespace, road.release,
+                                 snapshot, parts)
+            verdict = status.judge(snapshot, wanted, self._world.now())
+        return snapshot, verdict
+
+    def _differs(self, rows, verdict, thorough):
+        cluster = rows.cluster
+        if verdict.action or verdict.status != cluster.status:
+            return True
+        if verdict.api_address not in (None, cluster.api_address):
+            return True
+        if verdict.coe_version not in (None, cluster.coe_version):
+            return True
+        if thorough and (verdict.reason or None) != cluster.status_reason:
+            return True
+        # Node groups end when their cluster does, or here before it.
+        return any(found.gone or found.status != group.status
+                   for group, found in self._paired(rows, verdict))
+
+    def _paired(self, rows, verdict):
+        for group in rows.groups:
+            found = verdict.groups.get(names.node_group(group.uuid))
+            if found:
+                yield group, found
+
+    def _act(self, rows, snapshot, verdict):
+        if verdict.status == 'DELETE_COMPLETE':
+            wanted = self._wanted(rows)
+            if self._farewell.finish(self._memory.state, wanted):
+                forget(self._cluster.uuid)
+        elif verdict.action == verdicts.DELETE:
+            self._farewell.ask_again(snapshot)
+            self._save(rows, verdict)
+        elif verdict.missing and not verdict.status.endswith('_FAILED'):
+            self._resume(rows, verdict)
+        else:
+            if verdict.status.endswith('_COMPLETE'):
+                verdict = self._settle(snapshot, verdict)
+            self._save(rows, verdict)
+
+    def _resume(self, rows, verdict):
+        """Take the road again: the request was lost, or failed passing."""
+        cluster = self._cluster
+        if rows.operation == 'CREATE' and not self._can_create():
+            age = (self._world.now() - cluster.created_at).total_seconds()
+            if age >= self._world.settings.lost_after:
+                self._fail(rows, _LOST)
+            return
+        LOG.info('Cluster %s: going on with %s: %s', cluster.uuid,
+                 cluster.status, verdict.reason)
+        try:
+            self._road.converge(lost=True, joining=()
+                                if rows.operation != 'CREATE' else None)
+        except (failures.Stopped, lock_module.LockLost):
+            raise
+        except failures.PASSING as e:
+            reason = f'Will be tried again: {failures.told(e)}'
+            if cluster.status_reason != reason:
+                cluster.status_reason = reason
+                self._store.save(cluster)
+        except Exception as e:
+            LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
+            self._fail(rows, failures.told(e))
+        else:
+            if not cluster.stack_id:
+                cluster.stack_id = self._road.release
+                self._store.save(cluster)
+
+    def _can_create(self):
+        return self._cluster.ca_cert_ref and credentials.in_use(
+            self._memory.state.record)
+
+    def _fail(self, rows, reason):
+        operation = rows.operation
+        for group in rows.groups:
+            if (group.status or '').endswith('_IN_PROGRESS'):
+                kind = group.status.partition('_')[0]
+                group.status = f'{kind}_FAILED'
+                group.status_reason = reason
+                self._store.save(group)
+        self._cluster.status = f'{operation}_FAILED'
+        self._cluster.status_reason = reason
+        self._store.save(self._cluster)
+        self._end()
+
+    def _settle(self, snapshot, verdict):
+        """What is to be done before an operation may end: credentials."""
+        road, memory_ = self._road, self._memory
+        if snapshot.seen('addons'):
+            adopted = rotation.adoption(
+                road.vault, road.release, snapshot.addons)
+        else:
+            adopted = None
+        memory_.state, step = road.rotation().go_on(memory_.state, adopted)
+        if step.kind == credentials.DONE:
+            return verdict
+        waits_for_user = (step.entry is None
+                          or step.entry.stage == credentials.PLANNED)
+        if step.overdue or waits_for_user:
+            # The cluster works, with the credential that it has.
+            return dataclasses.replace(verdict, reason=step.reason)
+        operation = verdict.status.partition('_')[0]
+        return dataclasses.replace(
+            verdict, status=f'{operation}_IN_PROGRESS', reason=step.reason)
+
+    def _save(self, rows, verdict):
+        cluster, store = self._cluster, self._store
+        for group, found in self._paired(rows, verdict):
+            if found.gone and not group.is_default:
+                store.destroy(group)
+                continue
+            group.status = found.status
+            group.status_reason = found.reason or None
+            if rows.bounds(group) and found.count is not None:
+                group.node_count = found.count
+            store.save(group)
+        cluster.stack_id = self._road.release
+        if verdict.api_address:
+            cluster.api_address = verdict.api_address
+        if verdict.coe_version:
+            cluster.coe_version = verdict.coe_version
+        if not (verdict.unseen and cluster.status == verdict.status):
+            # Of a look at a part only the status counts.
+            cluster.status_reason = verdict.reason or None
+        cluster.status = verdict.status
+        store.save(cluster)
+        if not verdict.status.endswith('_IN_PROGRESS'):
+            LOG.info('Cluster %s: %s %s', cluster.uuid, verdict.status,
+                     verdict.reason)
+            self._end(rows)
+
+    def _end(self, rows=None):
+        state = self._memory.state
+        if rows:
+            state = dataclasses.replace(state, applied=frozenset(
+                group.uuid for group in rows.live(state.applied)
+                if not group.is_default))
+        self._road.vault.write_state(state_module.ended(state))
+        forget(self._cluster.uuid)
+
+
+def digest(rows):
+    """What must be the same under the lock as before it."""
+    return (rows.cluster.status, rows.digest(frozenset()), tuple(
+        sorted((group.uuid, group.status or '') for group in rows.groups)))

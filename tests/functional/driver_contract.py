@@ -1,0 +1,163 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Run with the cloud's Python: the driver in the hands of the real Magnum.
+
+Writes answers as JSON. The folder of its argument is for a database.
+"""
+
+import inspect
+import json
+import pathlib
+import sys
+import uuid
+
+from magnum.common import context as contexts
+from magnum.common import exception
+import magnum.conf
+from magnum.db import api as db_api
+from magnum.db.sqlalchemy import api as sqlalchemy
+from magnum.db.sqlalchemy import models
+from magnum.drivers.common import driver as drivers
+from magnum import objects
+from oslo_log import log
+
+CONF = magnum.conf.CONF
+
+#: What the conductor gives by position (magnum/conductor/handlers).
+CALLS = {
+    'create_cluster': 3, 'update_cluster': 4, 'delete_cluster': 2,
+    'resize_cluster': 6, 'upgrade_cluster': 6, 'create_nodegroup': 3,
+    'update_nodegroup': 3, 'delete_nodegroup': 3, 'rotate_credential': 2,
+    'rotate_ca_certificate': 2, 'update_cluster_status': 2,
+    'get_monitor': 2, 'get_scale_manager': 3, 'validate_master_size': 1,
+    'validate_master_resize': 1}
+
+
+def main(folder):
+    sys.path.insert(0, folder)
+    log.register_options(CONF)
+    CONF(['--config-file', str(pathlib.Path(folder) / 'magnum.conf')],
+         project='magnum')
+    found = drivers.Driver.get_drivers()
+    driver = found['vm', 'ubuntu', 'kubernetes']['class']()
+    answers = {
+        'map': {os: entry['entry_point_name']
+                for (_type, os, _coe), entry in found.items()},
+        'calls': [name for name, count in CALLS.items()
+                  if not _takes(getattr(driver, name), count)],
+        'by_name': type(drivers.Driver.get_driver(
+            'vm', 'ubuntu', 'kubernetes', 'k8s_capi_v1')).__name__,
+        'sizes': [_error(driver.validate_master_resize, size)
+                  for size in (1, 2, 3, 0)],
+    }
+    answers |= _with_rows(driver)
+    json.dump(answers, sys.stdout)
+
+
+def _takes(method, count):
+    try:
+        inspect.signature(method).bind(*range(count))
+    except TypeError:
+        return False
+    return True
+
+
+def _error(function, *args):
+    try:
+        function(*args)
+    except Exception as e:
+        return type(e).__name__
+    return None
+
+
+def _with_rows(driver):
+    models.Base.metadata.create_all(
+        sqlalchemy.enginefacade.writer.get_engine())
+    db_api.get_instance()
+    admin = contexts.make_admin_context(all_tenants=True)
+    template = objects.ClusterTemplate(
+        admin, uuid=str(uuid.uuid4()), name='t', project_id='p', user_id='u',
+        image_id='image', coe='kubernetes', server_type='vm',
+        cluster_distro='ubuntu', driver='k8s_capi_v1')
+    template.create()
+    cluster = objects.Cluster(
+        admin, uuid=str(uuid.uuid4()), name='c', project_id='p', user_id='u',
+        cluster_template_id=template.uuid, status='CREATE_COMPLETE',
+        ca_cert_ref='old', magnum_cert_ref='old', etcd_ca_cert_ref='old',
+        front_proxy_ca_cert_ref='old', create_timeout=60)
+    cluster.create()
+    objects.NodeGroup(
+        admin, uuid=str(uuid.uuid4()), name='default-worker',
+        cluster_id=cluster.uuid, project_id='p', role='worker',
+        node_count=1, is_default=True, status='CREATE_COMPLETE').create()
+    return {'ca': _refused_rotation(driver, admin, cluster.uuid),
+            'reload': _reloaded(driver, admin, cluster.uuid),
+            'gone': _gone(driver, admin),
+            'unconfigured': _unconfigured(driver, admin, cluster.uuid)}
+
+
+def _refused_rotation(driver, admin, uuid_):
+    """As the conductor does it: new references, the driver, save."""
+    cluster = objects.Cluster.get_by_uuid(admin, uuid_)
+    for field in ('ca_cert_ref', 'magnum_cert_ref', 'etcd_ca_cert_ref',
+                  'front_proxy_ca_cert_ref'):
+        cluster[field] = 'new'
+    try:
+        driver.rotate_ca_certificate(admin, cluster)
+    except exception.NotSupported as e:
+        text = str(e)
+    cluster.save()
+    saved = objects.Cluster.get_by_uuid(admin, uuid_)
+    return {'text': text, 'refs': sorted({
+        saved.ca_cert_ref, saved.magnum_cert_ref, saved.etcd_ca_cert_ref,
+        saved.front_proxy_ca_cert_ref})}
+
+
+def _reloaded(driver, admin, uuid_):
+    """A row that is read again writes nothing back."""
+    store = driver._store(admin)
+    mine = objects.Cluster.get_by_uuid(admin, uuid_)
+    other = objects.Cluster.get_by_uuid(admin, uuid_)
+    other.status = 'UPDATE_IN_PROGRESS'
+    other.save()
+    there = store.reload(mine)
+    return {'there': there, 'status': mine.status,
+            'changed': sorted(mine.obj_what_changed()),
+            'groups': [group.name for group in store.groups(mine)],
+            'template': store.template(mine.cluster_template_id).name,
+            'user': store.user.id}
+
+
+def _gone(driver, admin):
+    cluster = objects.Cluster(admin, uuid=str(uuid.uuid4()), name='gone')
+    cluster.obj_reset_changes()
+    cluster.status = 'UPDATE_FAILED'
+    store = driver._store(admin)
+    return [store.reload(cluster), store.status(cluster),
+            _error(store.save, cluster)]
+
+
+def _unconfigured(driver, admin, uuid_):
+    """Without a kubeconfig: errors with words, and a monitor all the same."""
+    cluster = objects.Cluster.get_by_uuid(admin, uuid_)
+    monitor = driver.get_monitor(admin, cluster)
+    monitor.poll_health_status()
+    try:
+        driver.resize_cluster(admin, cluster, None, 1, [], None)
+    except exception.MagnumException as e:
+        return {'health': monitor.data['health_status'], 'told': str(e)}
+
+
+if __name__ == '__main__':
+    main(sys.argv[1])

@@ -1,0 +1,344 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""A small world for the driver's operations: rows, a cloud, a helm.
+
+The management cluster is ``api_server``; this helm makes there, at once, what
+a chart and Cluster API would have made in the end. Rows are copies, as
+Magnum's objects are: what is not saved, nobody else sees.
+"""
+
+import copy
+import datetime
+import json
+import types
+
+from openstack import exceptions as sdk_exceptions
+
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver import gather
+from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver import openstack
+from magnum_capi_tempest.driver import releases
+from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver import services
+from tests.unit.driver import objects
+
+CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'
+MASTERS = '11111111-3c2d-4899-b017-d2b06c0ccd9f'
+WORKERS = '22222222-3c2d-4899-b017-d2b06c0ccd9f'
+OTHERS = '33333333-3c2d-4899-b017-d2b06c0ccd9f'
+TEMPLATE, NEWER = 'template-1', 'template-2'
+PROJECT = '1112df52554546628b0307420f6ddcdd'
+RELEASE = names.cluster(CLUSTER)
+NAMESPACE = names.namespace(PROJECT)
+
+NOW = objects.NOW
+
+_CAPI = 'cluster.x-k8s.io/v1beta2'
+
+
+class Row:
+    """A row of a table: ``save`` writes what was changed since."""
+
+    def __init__(self, table, key):
+        self.__dict__.update(_table=table, _key=key)
+        self.load()
+
+    def load(self):
+        self.__dict__.update(_changed=set(),
+                             **copy.deepcopy(self._table[self._key]))
+
+    def __setattr__(self, name, value):
+        if self.__dict__.get(name) != value:
+            self._changed.add(name)
+        self.__dict__[name] = value
+
+    def write(self):
+        for name in self._changed:
+            self._table[self._key][name] = copy.deepcopy(self.__dict__[name])
+        self._changed.clear()
+
+
+class Store:
+    """converge.Store over dicts."""
+
+    def __init__(self, cloud, user='u1', roles=('member', 'admin')):
+        self.cloud = cloud
+        self.user = rotation.User(user, roles if user else ())
+        self.clusters = {CLUSTER: {
+            'uuid': CLUSTER, 'name': 'First_1', 'project_id': PROJECT,
+            'user_id': 'u1', 'cluster_template_id': TEMPLATE,
+            'keypair': None, 'labels': {}, 'master_flavor_id': 'm1',
+            'stack_id': None, 'status': 'CREATE_IN_PROGRESS',
+            'status_reason': None, 'create_timeout': 60,
+            'api_address': None, 'coe_version': None,
+            'ca_cert_ref': None, 'fixed_network': None,
+            'fixed_subnet': None, 'floating_ip_enabled': True,
+            'created_at': NOW}}
+        self.node_groups = {
+            MASTERS: _group(MASTERS, 'default-master', role='master'),
+            WORKERS: _group(WORKERS, 'default-worker')}
+        self.templates = {
+            TEMPLATE: _template(TEMPLATE, 'ubuntu-34'),
+            NEWER: _template(NEWER, 'ubuntu-35')}
+
+    def row(self, uuid=CLUSTER):
+        for table in (self.clusters, self.node_groups):
+            if uuid in table:
+                return Row(table, uuid)
+        raise KeyError(uuid)
+
+    def add_group(self, **kwargs):
+        self.node_groups[OTHERS] = _group(
+            OTHERS, 'A_b', is_default=False, **kwargs)
+
+    def reload(self, cluster):
+        if cluster.uuid not in self.clusters:
+            return False
+        cluster.load()
+        return True
+
+    def status(self, cluster):
+        return self.clusters.get(cluster.uuid, {}).get('status')
+
+    def save(self, row):
+        if row._key not in row._table:
+            raise failures.Stopped('gone')
+        row.write()
+
+    def destroy(self, row):
+        del row._table[row._key]
+
+    def groups(self, cluster):
+        return tuple(Row(self.node_groups, uuid)
+                     for uuid in sorted(self.node_groups))
+
+    def template(self, uuid):
+        return types.SimpleNamespace(**self.templates[uuid])
+
+    def authorities(self, cluster):
+        return {kind: (f'{kind} certificate', f'{kind} key')
+                for kind in ('ca', 'etcd', 'proxy')}
+
+    def access(self):
+        return rotation.Access('https://keystone', 'pem', 'one')
+
+    def admin_cloud(self):
+        return self.cloud
+
+    def cacert_file(self):
+        return None
+
+    def defaults(self):
+        return gather.Defaults()
+
+
+def _group(uuid, name, **kwargs):
+    return {
+        'uuid': uuid, 'name': name, 'role': 'worker', 'node_count': 1,
+        'min_node_count': 0, 'max_node_count': None, 'flavor_id': 'm1',
+        'image_id': 'ubuntu-34', 'labels': {}, 'node_labels': {},
+        'node_taints': [], 'is_default': True, 'stack_id': None,
+        'status': 'CREATE_IN_PROGRESS', 'status_reason': None, **kwargs}
+
+
+def _template(uuid, image):
+    return {
+        'uuid': uuid, 'name': uuid, 'image_id': image, 'labels': {},
+        'external_network_id': None, 'dns_nameserver': '192.0.2.1',
+        'network_driver': 'calico', 'http_proxy': None, 'https_proxy': None,
+        'no_proxy': None, 'driver': 'k8s_capi_v1', 'coe': 'kubernetes',
+        'server_type': 'vm', 'cluster_distro': 'ubuntu',
+        'fixed_network': None, 'fixed_subnet': None, 'volume_driver': None,
+        'master_lb_enabled': True, 'tls_disabled': False}
+
+
+class Cloud:
+    """openstack.Cloud, and Keystone's application credentials."""
+
+    def __init__(self):
+        self.images = {
+            'ubuntu-34': ('v1.34.2', 'ubuntu'),
+            'ubuntu-35': ('v1.35.0', 'ubuntu'),
+            'ubuntu-37': ('v1.37.0', 'ubuntu')}
+        #: Names by id.
+        self.credentials = {}
+        self.roles = []
+        #: Raised instead of an answer of the next look-up.
+        self.fault = None
+        self.services = self
+
+    def image(self, reference):
+        if self.fault:
+            raise self.fault
+        if reference not in self.images:
+            raise services.NotThere(f'There is no image {reference}')
+        version, distro = self.images[reference]
+        return openstack.Image(reference, reference, 'active', version,
+                               distro)
+
+    def usable_flavor(self, reference, *, ram, vcpus):
+        if reference == 'tiny':
+            raise services.NotUsable('The flavor tiny is too small')
+        return types.SimpleNamespace(name=reference)
+
+    def network(self, reference, external=None):
+        return None
+
+    def subnet(self, reference, network_id=None):
+        return None
+
+    def volume_types(self):
+        return ()
+
+    def has(self, service):
+        return service == 'identity'
+
+    def identity_url(self, interface):
+        return 'https://keystone'
+
+    def proxy(self, service):
+        return self
+
+    def create_application_credential(self, user_id, name, **kwargs):
+        made = f'id-{len(self.roles)}'
+        self.credentials[made] = name
+        self.roles.append([role['name'] for role in kwargs['roles']])
+        return types.SimpleNamespace(
+            id=made, name=name, project_id=PROJECT, secret=f'secret-{made}')
+
+    def application_credentials(self, user_id):
+        return [types.SimpleNamespace(id=made, name=name, project_id=PROJECT,
+                                      roles=())
+                for made, name in self.credentials.items()]
+
+    def delete_application_credential(self, user_id, made, **kwargs):
+        if self.fault:
+            raise self.fault
+        if self.credentials.pop(made, None) is None:
+            raise sdk_exceptions.NotFoundException()
+
+
+class Helm:
+    """Makes the objects of a chart, all well and complete."""
+
+    dead_after = 130
+
+    def __init__(self, api):
+        self._api = api
+        #: Values of each upgrade.
+        self.upgrades = []
+        self.uninstalls = 0
+        #: Called at the beginning of an upgrade; may raise.
+        self.before = lambda: None
+
+    def upgrade(self, release, chart, values, namespace, *, digest=None):
+        self.before()
+        self.upgrades.append(values)
+        self.record(len(self.upgrades), digest)
+        found = json.loads(json.dumps([
+            objects.cluster(),
+            objects.control_plane(
+                count=values['controlPlane']['machineCount'],
+                kube=f'v{values["kubernetesVersion"]}'),
+            objects.addon()]).replace('"c0', f'"{release}'))
+        for plural, obj in zip(('clusters', 'kubeadmcontrolplanes',
+                                'helmreleases'), found):
+            obj['metadata'].setdefault('labels', {})[
+                'capi.stackhpc.com/cluster'] = release
+            self.put(plural, obj)
+        wanted = {}
+        for group in values['nodeGroups']:
+            kwargs = {'key': group['name'], 'kube':
+                      f'v{values["kubernetesVersion"]}'}
+            if 'machineCount' in group:
+                kwargs['count'] = group['machineCount']
+            for plural, made in (('machinedeployments', objects.deployment),
+                                 ('machinesets', objects.machine_set)):
+                obj = json.loads(json.dumps(made(**kwargs)).replace(
+                    '"c0', f'"{release}'))
+                wanted[plural, obj['metadata']['name']] = obj
+        for path in list(self._api.objects):
+            if '/machinedeployments/' in path or '/machinesets/' in path:
+                del self._api.objects[path]
+        for (plural, _name), obj in wanted.items():
+            self.put(plural, obj)
+
+    def uninstall(self, release, namespace):
+        self.uninstalls += 1
+        kept = ('secrets', 'leases')
+        for path in list(self._api.objects):
+            kind = path.split('/')[-2]
+            if '/namespaces/' in path and (
+                    kind not in kept and kind != 'namespaces'
+                    or 'sh.helm' in path):
+                del self._api.objects[path]
+        return True
+
+    def template(self, release, chart, values, namespace):
+        return f'# {release} in {namespace}'
+
+    def record(self, revision, digest, status='deployed'):
+        """Helm's Secret of a revision."""
+        labels = {'owner': 'helm', 'name': RELEASE, 'status': status,
+                  'version': str(revision)}
+        if digest:
+            labels[releases.DIGEST] = digest
+        self._api.put(
+            f'/api/v1/namespaces/{NAMESPACE}/secrets/'
+            f'sh.helm.release.v1.{RELEASE}.v{revision}',
+            {'kind': 'Secret', 'metadata': {'labels': labels}})
+
+    def put(self, plural, obj):
+        group = {'kubeadmcontrolplanes': 'controlplane.cluster.x-k8s.io/'
+                 'v1beta2', 'helmreleases': 'addons.stackhpc.com/v1alpha1'}
+        path = (f'/apis/{group.get(plural, _CAPI)}/namespaces/{NAMESPACE}/'
+                f'{plural}/{obj["metadata"]["name"]}')
+        self._api.put(path, obj)
+        return path
+
+
+class World:
+    """All of it; ``later`` moves the clock."""
+
+    def __init__(self, api, settings, user='u1'):
+        self.api = api
+        self.cloud = Cloud()
+        self.store = Store(self.cloud, user)
+        self.helm = Helm(api)
+        self.moment = NOW
+        self.world = converge.World(settings, api.kube(), self.helm,
+                                    lambda: self.moment)
+
+    def later(self, **kwargs):
+        self.moment += datetime.timedelta(**kwargs)
+
+    @property
+    def cluster(self):
+        """The row as it is in the database."""
+        return types.SimpleNamespace(**self.store.clusters[CLUSTER])
+
+    def group(self, uuid=WORKERS):
+        return types.SimpleNamespace(**self.store.node_groups[uuid])
+
+    def secrets(self):
+        """Names of the cluster's Secrets that are not Helm's."""
+        return sorted(path.rpartition('/')[2].removeprefix(f'{RELEASE}-')
+                      for path in self.api.objects
+                      if '/secrets/' in path and 'sh.helm' not in path)
+
+    def left(self):
+        return [path for path in self.api.objects
+                if path != f'/api/v1/namespaces/{NAMESPACE}']

@@ -1,0 +1,647 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import fixtures
+from oslo_config import cfg
+from oslo_config import fixture as config_fixture
+import testtools
+
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver import helm_errors
+from magnum_capi_tempest.driver import lock
+from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver import operations
+from magnum_capi_tempest.driver import options
+from magnum_capi_tempest.driver import rest
+from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver import rows
+from magnum_capi_tempest.driver import services
+from magnum_capi_tempest.driver import settings
+from magnum_capi_tempest.driver import upgrading
+from magnum_capi_tempest.driver import watch
+from tests.unit.driver import api_server
+from tests.unit.driver import small_world
+
+
+class Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.logger = self.useFixture(fixtures.FakeLogger())
+        self.api = self.useFixture(api_server.ApiServer())
+        conf = cfg.ConfigOpts()
+        conf.register_opts(options.OPTIONS, group='k8s_capi')
+        self.useFixture(config_fixture.Config(conf)).config(
+            group='k8s_capi', chart_name='/charts/sandbox-cluster',
+            lock_timeout=0, failure_patience=0, retry_time=0,
+            credential_settle=0, credential_bound=60)
+        self.w = small_world.World(self.api, settings.Settings.of(conf))
+        watch.forget(small_world.CLUSTER)
+
+    def operations(self, cluster=None):
+        return operations.Operations(
+            self.w.world, self.w.store, cluster or self.w.store.row())
+
+    def create(self, **cluster):
+        """As the conductor does, with what it does after that."""
+        self.w.store.clusters[small_world.CLUSTER].update(cluster)
+        row = self.w.store.row()
+        row.ca_cert_ref = 'ca'
+        self.operations(row).create(60)
+        return row
+
+    def look(self, times=1):
+        """The periodic status, as Magnum itself."""
+        user, self.w.store.user = self.w.store.user, rotation.User()
+        try:
+            for _time in range(times):
+                if small_world.CLUSTER in self.w.store.clusters:
+                    row = self.w.store.row()
+                    watch.Watch(self.w.world, self.w.store, row).update()
+        finally:
+            self.w.store.user = user
+
+    def created(self):
+        self.create()
+        self.look()
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+
+    def resize(self, count, uuid=small_world.WORKERS, **kwargs):
+        """As the conductor does; what it does after a failure, too."""
+        group = self.w.store.row(uuid)
+        group.node_count = count
+        group.status = 'UPDATE_IN_PROGRESS'
+        self.w.store.save(group)
+        self.operations().change(group=group, **kwargs)
+
+
+class CreateTest(Base):
+
+    def test_everything_is_there(self):
+        row = self.create()
+        self.assertEqual(small_world.RELEASE, row.stack_id)
+        self.assertEqual('ca', self.w.cluster.ca_cert_ref)
+        self.assertEqual(['ca', 'cloud-credentials', 'etcd', 'magnum',
+                          'proxy', 'sa'], self.w.secrets())
+        self.assertEqual(1, len(self.w.helm.upgrades))
+        self.assertEqual(1, len(self.w.cloud.credentials))
+
+    def test_credential_never_has_the_role_admin(self):
+        self.create()
+        self.assertEqual([['member']], self.w.cloud.roles)
+
+    def test_key_of_service_accounts_is_the_clusters_own_and_stays(self):
+        # E8: not the key of Magnum's client certificate.
+        self.create()
+        path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+                f'{names.certificate(small_world.RELEASE, "sa")}')
+        first = self.api.objects[path]['data']
+        self.operations().create(60)
+        self.assertEqual(first, self.api.objects[path]['data'])
+        self.assertEqual('cluster.x-k8s.io/secret',
+                         self.api.objects[path]['type'])
+
+    def test_twice_is_once(self):
+        self.create()
+        self.operations().create(60)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+
+    def test_failure_fails_the_node_groups_with_the_reason(self):
+        self.w.store.node_groups[small_world.WORKERS]['flavor_id'] = 'tiny'
+        row = self.w.store.row()
+        e = self.assertRaises(failures.Failed, self.operations(row).create)
+        self.assertIn('tiny is too small', e.what)
+        self.assertEqual('CREATE_FAILED', self.w.group().status)
+        self.assertIn('too small', self.w.group().status_reason)
+
+    def test_what_is_refused_leaves_nothing(self):
+        self.w.store.templates[small_world.TEMPLATE]['network_driver'] = (
+            'flannel')
+        e = self.assertRaises(failures.Failed, self.create)
+        # B.4.8
+        self.assertIn("'flannel' is not supported", e.what)
+        self.assertEqual([], self.w.left())
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    def test_refusal_of_the_chart_is_the_reason(self):
+        def refuse():
+            raise helm_errors.ChartRefused(
+                'helm upgrade failed', reason='nodeGroups: too many',
+                where='/etc/magnum/kubeconfig')
+        self.w.helm.before = refuse
+        e = self.assertRaises(failures.Failed, self.create)
+        self.assertEqual('nodeGroups: too many', str(e))
+
+    def test_address_of_the_management_cluster_is_not_told(self):
+        self.api.faults = [(403, {}, {'message': 'no'})] * 9
+        e = self.assertRaises(failures.Failed, self.create)
+        self.assertNotIn('127.0.0.1', str(e))
+
+    def test_unexpected_error_is_logged_and_not_shown(self):
+        self.w.helm.before = lambda: {}['secret thing']
+        e = self.assertRaises(failures.Failed, self.create)
+        self.assertNotIn('secret thing', str(e))
+        self.assertIn('secret thing', self.logger.output)
+
+    def test_no_secret_in_the_log(self):
+        self.create()
+        self.look()
+        self.assertNotIn('secret-id-0', self.logger.output)
+
+    def test_deletion_that_was_asked_for_meanwhile_wins(self):
+        # B.4.7: delete right behind create.
+        row = self.w.store.row()
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'DELETE_IN_PROGRESS')
+        self.operations(row).create()
+        self.assertEqual([], self.w.helm.upgrades)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_deletion_stops_a_creation_half_way(self):
+        made = self.w.cloud.create_application_credential
+
+        def delete(*args, **kwargs):
+            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+                'DELETE_IN_PROGRESS')
+            return made(*args, **kwargs)
+        self.w.cloud.create_application_credential = delete
+        self.create()
+        self.assertEqual([], self.w.helm.upgrades)
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    def test_failure_does_not_overwrite_a_deletion(self):
+        def fail():
+            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+                'DELETE_IN_PROGRESS')
+            raise helm_errors.ChartRefused('no', reason='no')
+        self.w.helm.before = fail
+        self.create()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_row_that_is_gone_is_no_failure(self):
+        row = self.w.store.row()
+        self.w.store.clusters.clear()
+        self.operations(row).create()
+        self.assertEqual([], self.w.left())
+
+    def test_what_passes_is_left_to_the_status_once_a_credential_is_there(
+            self):
+        def fail():
+            raise helm_errors.HelmUnreachable('no', reason='no answer')
+        self.w.helm.before = fail
+        self.create()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('Will be tried again', self.w.cluster.status_reason)
+        self.w.helm.before = lambda: None
+        self.look(2)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+
+
+class ChangeTest(Base):
+
+    def test_latest_rows_count(self):
+        # In-memory facts, fault 4: quick resizes.
+        self.created()
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 5
+        stale = self.w.store.row(small_world.WORKERS)
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 2
+        self.operations().change(group=stale)
+        self.assertEqual(2, self.w.helm.upgrades[-1]['nodeGroups'][0][
+            'machineCount'])
+
+    def test_status_is_saved_before_the_lock_is_given_back(self):
+        self.created()
+        self.resize(3)
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_busy_lock_leaves_it_to_the_status(self):
+        self.created()
+        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        with road.held(0):
+            self.resize(3)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.look(2)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(3, self.w.helm.upgrades[-1]['nodeGroups'][0][
+            'machineCount'])
+
+    def test_refused_group_is_not_in_the_way_of_others(self):
+        self.created()
+        self.w.store.add_group(flavor_id='tiny')
+        group = self.w.store.row(small_world.OTHERS)
+        e = self.assertRaises(failures.Failed, self.operations().change,
+                              group, group=group)
+        self.assertIn('too small', str(e))
+        self.w.store.node_groups[small_world.OTHERS]['status'] = (
+            'CREATE_FAILED')
+        self.resize(2)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
+    def test_removed_group_goes_from_the_chart_and_then_from_magnum(self):
+        self.created()
+        self.w.store.add_group()
+        group = self.w.store.row(small_world.OTHERS)
+        self.operations().change(group, group=group)
+        self.look()
+        self.assertEqual('CREATE_COMPLETE',
+                         self.w.group(small_world.OTHERS).status)
+        group = self.w.store.row(small_world.OTHERS)
+        group.status = 'DELETE_IN_PROGRESS'
+        self.operations().change(group)
+        self.assertEqual('DELETE_IN_PROGRESS',
+                         self.w.group(small_world.OTHERS).status)
+        self.assertEqual(1, len(self.w.helm.upgrades[-1]['nodeGroups']))
+        self.look()
+        self.assertNotIn(small_world.OTHERS, self.w.store.node_groups)
+
+    def test_nodes_to_remove_are_marked_before_the_size_changes(self):
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 2
+        self.created()
+        group = names.node_group(small_world.WORKERS)
+        for name in ('m1', 'm2'):
+            self.w.helm.put('machines', {
+                'metadata': {'name': name, 'labels': {
+                    'cluster.x-k8s.io/cluster-name': small_world.RELEASE,
+                    'cluster.x-k8s.io/deployment-name':
+                    f'{small_world.RELEASE}-{group}'}},
+                'spec': {'providerID': f'openstack:///server-{name}'},
+                'status': {'nodeRef': {'name': f'node-{name}'}}})
+        marks = []
+
+        def look():
+            marks.extend(
+                obj['metadata']['name'] for path, obj in
+                self.api.objects.items() if '/machines/' in path
+                and 'cluster.x-k8s.io/delete-machine' in obj[
+                    'metadata'].get('annotations', {}))
+        self.w.helm.before = look
+        self.resize(1, remove=('server-m2',))
+        self.assertEqual(['m2'], marks)
+
+    def test_unknown_node_is_refused(self):
+        self.created()
+        e = self.assertRaises(failures.Failed, self.resize, 0,
+                              remove=('nobody',))
+        self.assertEqual('node nobody is not in the node group '
+                         'default-worker', str(e))
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_stuck_release_is_repaired(self):
+        # B.4.7: "another operation is in progress".
+        self.created()
+        self.w.helm.record(2, None, 'pending-upgrade')
+        self.api.date += 1000
+        self.resize(2)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertIn('Repaired', self.logger.output)
+
+
+class DeleteTest(Base):
+
+    def test_rows_say_it_and_nothing_is_left(self):
+        self.created()
+        self.operations().delete()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.group().status)
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    def test_record_of_the_credential_outlives_keystones_fault(self):
+        # B.4.14: the id was gone before the credential.
+        self.created()
+        self.operations().delete()
+        self.w.cloud.fault = services.CloudUnreachable('No answer')
+        self.look()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('magnum', self.w.secrets())
+        self.w.cloud.fault = None
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    def test_credential_that_cannot_be_removed_ends_as_failed(self):
+        self.created()
+        self.operations().delete()
+        self.w.cloud.fault = services.CloudUnreachable('No answer')
+        self.w.later(minutes=61)
+        self.look()
+        self.assertEqual('DELETE_FAILED', self.w.cluster.status)
+        self.assertIn('application credential', self.w.cluster.status_reason)
+        self.assertIn('magnum', self.w.secrets())
+
+    def test_lost_request_is_asked_for_again(self):
+        self.created()
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'DELETE_IN_PROGRESS')
+        self.look(2)
+        self.assertEqual(1, self.w.helm.uninstalls)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+
+    def test_cluster_that_never_was(self):
+        self.operations().delete()
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
+
+    def test_credential_whose_id_nobody_knows_is_found(self):
+        # A conductor that died between Keystone's answer and the record.
+        made = self.w.cloud.create_application_credential
+
+        def die(*args, **kwargs):
+            made(*args, **kwargs)
+            raise KeyError
+        self.w.cloud.create_application_credential = die
+        self.assertRaises(failures.Failed, self.create)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+        self.operations().delete()
+        self.look()
+        self.assertEqual({}, self.w.cloud.credentials)
+
+
+class UpgradeTest(Base):
+
+    def upgrade(self, template=small_world.NEWER):
+        upgrading.Upgrade(
+            self.w.world, self.w.store, self.w.store.row(),
+            self.w.store.template(template),
+            self.w.store.row(small_world.WORKERS)).run()
+
+    def test_version_and_images_change(self):
+        self.created()
+        self.upgrade()
+        self.assertEqual('1.35.0',
+                         self.w.helm.upgrades[-1]['kubernetesVersion'])
+        self.assertEqual(small_world.NEWER,
+                         self.w.cluster.cluster_template_id)
+        self.assertEqual('ubuntu-35', self.w.group().image_id)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual('v1.35.0', self.w.cluster.coe_version)
+
+    def test_refusal_changes_nothing(self):
+        self.created()
+        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        self.w.store.templates[small_world.NEWER].update(
+            image_id='ubuntu-37', network_driver='cilium')
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('more than one minor version', str(e))
+        self.assertIn('network_driver', str(e))
+        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_glance_that_is_down_is_no_failed_upgrade(self):
+        self.created()
+        self.w.cloud.fault = services.CloudUnreachable('No answer')
+        self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_failure_restores_template_and_groups(self):
+        # B.4.6
+        self.created()
+
+        def refuse():
+            raise helm_errors.ChartRefused('no', reason='too many')
+        self.w.helm.before = refuse
+        e = self.assertRaises(failures.Failed, self.upgrade)
+        self.assertEqual('too many', str(e))
+        self.assertEqual(small_world.TEMPLATE,
+                         self.w.cluster.cluster_template_id)
+        self.assertEqual('ubuntu-34', self.w.group().image_id)
+        self.assertEqual('CREATE_COMPLETE', self.w.group().status)
+
+    def test_group_with_an_image_of_its_own_keeps_it(self):
+        self.created()
+        self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')
+        self.w.store.add_group(image_id='special', status='CREATE_COMPLETE')
+        self.upgrade()
+        self.assertEqual('special',
+                         self.w.group(small_world.OTHERS).image_id)
+
+
+class RotateTest(Base):
+
+    def test_both_are_valid_until_the_new_one_is_taken_up(self):
+        # B.4.15: the old one was deleted at once.
+        self.created()
+        self.operations().rotate('u1')
+        self.assertEqual({'id-0', 'id-1'}, set(self.w.cloud.credentials))
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.look()
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.w.later(seconds=61)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
+
+    def test_new_owner(self):
+        self.created()
+        self.w.store.user = rotation.User('u2', ('member',))
+        self.operations().rotate('u2')
+        self.assertEqual('u2', self.w.cluster.user_id)
+
+    def test_failure_keeps_the_old_one(self):
+        self.created()
+        self.w.store.user = rotation.User('u1', ('nothing',))
+        self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
+        self.assertEqual({'id-0'}, set(self.w.cloud.credentials))
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_rotation_that_failed_is_told_by_the_next_operation(self):
+        self.test_failure_keeps_the_old_one()
+        self.resize(2)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertIn('has to be asked for', self.w.cluster.status_reason)
+
+    def test_rotation_after_one_that_failed(self):
+        self.test_failure_keeps_the_old_one()
+        self.w.store.user = rotation.User('u1', ('member',))
+        self.operations().rotate('u1')
+        self.w.later(seconds=61)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+        self.assertNotIn('id-0', self.w.cloud.credentials)
+
+    def test_running_operation_is_not_ended(self):
+        self.created()
+        self.resize(3)
+        path = self.w.helm.put('machinedeployments', {
+            'metadata': {'name': 'x'}})
+        del self.api.objects[path]
+        self.operations().rotate('u1')
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+
+
+class WatchTest(Base):
+
+    def test_complete_says_where_and_what(self):
+        self.created()
+        self.assertEqual('https://192.0.2.7:6443',
+                         self.w.cluster.api_address)
+        self.assertEqual('v1.34.2', self.w.cluster.coe_version)
+        self.assertEqual('CREATE_COMPLETE', self.w.group().status)
+
+    def test_a_busy_cluster_costs_one_request_and_no_lock(self):
+        self.create()
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['status']['observedGeneration'] = 0
+        self.look(2)
+        self.api.seen.clear()
+        self.look()
+        self.assertEqual([('GET', path)], self.api.calls())
+
+    def test_lost_creation_without_a_credential_fails_with_the_cure(self):
+        self.look()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.w.later(seconds=61)
+        self.look()
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+        self.assertIn('create it again', self.w.cluster.status_reason)
+        self.assertEqual('CREATE_FAILED', self.w.group().status)
+
+    def test_creation_that_holds_the_lock_is_not_disturbed(self):
+        self.w.later(seconds=61)
+        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        with road.held(0):
+            self.look()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_lost_creation_with_a_credential_goes_on(self):
+        def die():
+            raise SystemExit
+        self.w.helm.before = die
+        self.assertRaises(SystemExit, self.create)
+        self.w.helm.before = lambda: None
+        self.look(2)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+
+    def test_lock_that_a_dead_conductor_left_is_taken_over(self):
+        # Each look asks once and does not wait.
+        self.create()
+        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        dead = lock.Lock(self.w.world.kube, road.namespace, road.release,
+                         duration=30, background=False)
+        dead.acquire(0)
+        now = [1000]
+        self.patch(lock.time, 'monotonic', lambda: now[0])
+        for _time in range(3):
+            self.look()
+            self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+            now[0] += 11
+        self.look()
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_resumed_creation_that_is_refused_fails(self):
+        def die():
+            raise SystemExit
+        self.w.helm.before = die
+        self.assertRaises(SystemExit, self.create)
+        del self.w.cloud.images['ubuntu-34']
+        self.look()
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+        self.assertEqual('There is no image ubuntu-34',
+                         self.w.cluster.status_reason)
+
+    def test_create_timeout_ends_what_cannot_go_on(self):
+        # B.4.5
+        self.create()
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['status']['observedGeneration'] = 0
+        self.w.later(minutes=61)
+        self.look(3)
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+        self.assertIn('Not finished within 60 minutes',
+                      self.w.cluster.status_reason)
+
+    def test_time_of_an_update_counts_from_its_request(self):
+        self.created()
+        self.w.later(hours=5)
+        self.resize(2)
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['status']['observedGeneration'] = 0
+        self.look(3)
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_rows_that_changed_meanwhile_are_judged_by_the_next_look(self):
+        self.create()
+        group = self.w.store.node_groups[small_world.WORKERS]
+        row = self.w.store.row()
+        looking = watch.Watch(self.w.world, self.w.store, row)
+        held = looking._road.held
+
+        def change(timeout):
+            group['node_count'] = 5
+            return held(timeout)
+        looking._road.held = change
+        looking.update()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_memory_that_somebody_removed_needs_a_user(self):
+        self.created()
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 3
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'UPDATE_IN_PROGRESS')
+        path = next(p for p in self.api.objects if p.endswith('-magnum'))
+        del self.api.objects[path]
+        self.look()
+        self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
+        self.assertEqual('a new credential has to be asked for by a user',
+                         self.w.cluster.status_reason)
+
+    def test_management_cluster_that_is_away_changes_nothing(self):
+        self.create()
+        self.api.faults = [(503, {}, {})] * 99
+        self.look()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('no status now', self.logger.output)
+
+    def test_ended_operations_cost_nothing(self):
+        self.created()
+        self.api.seen.clear()
+        self.look()
+        self.assertEqual([], self.api.calls())
+
+
+class RenderTest(Base):
+
+    def test_values_and_manifests_without_doing_anything(self):
+        found = rows.Rows(
+            self.w.store.row(), self.w.store.groups(None),
+            self.w.store.template(small_world.TEMPLATE))
+        values, manifests = converge.render(
+            self.w.world, self.w.store, found)
+        self.assertEqual('1.34.2', values['kubernetesVersion'])
+        self.assertIn(small_world.RELEASE, manifests)
+        self.assertEqual({}, self.api.objects)
+
+
+class ToldTest(testtools.TestCase):
+
+    def test_places_of_the_operator_are_left_out(self):
+        told = failures.told(rest.Unreachable(
+            'The management cluster did not answer',
+            where='GET https://10.0.0.1/x', last_seen='refused'))
+        self.assertEqual('The management cluster did not answer', told)

@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import pathlib
+
+import fixtures
+from oslo_config import cfg
+from oslo_config import fixture as config_fixture
+import testtools
+
+from magnum_capi_tempest.driver import gather
+from magnum_capi_tempest.driver import options
+from magnum_capi_tempest.driver import rows
+from magnum_capi_tempest.driver import services
+from magnum_capi_tempest.driver import settings
+from magnum_capi_tempest.driver import spec
+from magnum_capi_tempest import errors
+from tests.unit.driver import small_world
+
+
+class PlanTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = small_world.Cloud()
+        self.store = small_world.Store(self.cloud)
+        self.options = {'chart_name': '/charts/sandbox-cluster'}
+
+    def labels(self, **labels):
+        """Labels of the template, which Magnum copies into the cluster."""
+        self.store.templates[small_world.TEMPLATE]['labels'] = labels
+        self.store.clusters[small_world.CLUSTER]['labels'] = labels
+
+    def plan(self, **kwargs):
+        conf = cfg.ConfigOpts()
+        conf.register_opts(options.OPTIONS, group='k8s_capi')
+        self.useFixture(config_fixture.Config(conf)).config(
+            group='k8s_capi', **self.options)
+        cluster = self.store.row()
+        return gather.plan(
+            rows.Rows(cluster, self.store.groups(cluster),
+                      self.store.template(small_world.TEMPLATE)),
+            self.cloud, settings.Settings.of(conf), **kwargs)
+
+    def overlay(self, text):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'o'
+        path.write_text(text)
+        self.options['value_overlays'] = {'small': str(path)}
+
+    def test_masters_are_no_node_group(self):
+        values = self.plan().values
+        self.assertEqual(1, len(values['nodeGroups']))
+        self.assertEqual(1, values['controlPlane']['machineCount'])
+
+    def test_overlay_that_the_template_chose(self):
+        self.overlay('etcd: {blockDevice: {size: 7}}')
+        self.labels(capi_helm_values='small')
+        self.assertEqual(7, self.plan().values['etcd']['blockDevice']['size'])
+
+    def test_overlay_of_the_operator_for_all(self):
+        self.overlay('addons: {enabled: false}')
+        self.options['default_value_overlays'] = ['small']
+        self.assertFalse(self.plan().addons)
+
+    def test_overlay_that_nobody_allowed(self):
+        self.labels(capi_helm_values='other')
+        e = self.assertRaises(errors.UsageError, self.plan)
+        self.assertIn('no value overlay "other"', str(e))
+
+    def test_overlay_that_cannot_be_read_is_told_without_its_path(self):
+        self.overlay('a: [')
+        self.labels(capi_helm_values='small')
+        e = self.assertRaises(errors.UsageError, self.plan)
+        self.assertEqual('The value overlay "small" of the operator cannot '
+                         'be read', str(e))
+
+    def test_version_of_a_chart_that_is_a_folder(self):
+        self.labels(capi_helm_chart_version='0.27.0')
+        self.assertIn('is a folder', str(
+            self.assertRaises(spec.InvalidSpec, self.plan)))
+
+    def test_version_of_the_template(self):
+        self.options = {}
+        self.labels(capi_helm_chart_version='0.26.0')
+        self.assertEqual('0.26.0', self.plan().chart.version)
+
+    def test_label_kube_tag_that_differs_from_the_image(self):
+        # E6
+        self.labels(kube_tag='v1.33.0')
+        e = self.assertRaises(spec.InvalidSpec, self.plan)
+        self.assertIn('v1.33.0', str(e))
+        self.assertIn('v1.34.2', str(e))
+
+    def test_image_that_is_gone(self):
+        # B.4.16
+        self.cloud.images.clear()
+        self.assertRaises(services.NotThere, self.plan)
+
+    def test_image_of_a_node_group(self):
+        self.cloud.images['special'] = ('v1.34.1', 'ubuntu')
+        self.store.node_groups[small_world.WORKERS]['image_id'] = 'special'
+        group = self.plan().values['nodeGroups'][0]
+        self.assertEqual('special', group['machineImageId'])
+
+    def test_group_that_goes_is_left_out(self):
+        self.store.node_groups[small_world.WORKERS]['status'] = (
+            'DELETE_IN_PROGRESS')
+        self.assertEqual([], self.plan().values['nodeGroups'])
+
+    def test_no_block_storage(self):
+        # B.4.18
+        self.assertEqual({'enabled': False}, self.plan().values['addons'][
+            'openstack']['csiCinder'])
+
+    def test_defaults_of_the_operator(self):
+        self.options['default_labels'] = {'monitoring_enabled': 'true'}
+        self.assertTrue(self.plan().values['addons']['monitoring']['enabled'])
