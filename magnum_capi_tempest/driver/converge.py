@@ -36,6 +36,7 @@ from magnum_capi_tempest.driver import rotation
 from magnum_capi_tempest.driver import rows as rows_module
 from magnum_capi_tempest.driver import state as state_module
 from magnum_capi_tempest.driver import vault
+from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)
 
@@ -127,7 +128,9 @@ class Road:
         :param timeout: seconds to wait for the lock.
         :raises failures.Stopped: the row is not there any more.
         :raises lock.LockBusy: somebody else holds it.
+        :raises UsageError: another driver has made the cluster.
         """
+        self.refuse_foreign()
         marks = names.cluster_marks(
             uuid=self.cluster.uuid, name=None,
             project_id=self.cluster.project_id, user_id=None)
@@ -142,6 +145,21 @@ class Road:
             if not self.store.reload(self.cluster):
                 raise failures.Stopped('The cluster is not in Magnum')
             yield self.lock
+
+    def refuse_foreign(self):
+        """Leave alone what another driver has made.
+
+        A template whose driver was changed, or an upgrade to one, hands a
+        living cluster over (Magnum 23 does not look); "not found" would then
+        mean "deleted", and everything of it would stay.
+
+        :raises UsageError: another driver has made the cluster.
+        """
+        if self.cluster.stack_id not in (None, '', self.release):
+            raise errors.UsageError(
+                f'Another driver has made this cluster: its stack is '
+                f'{self.cluster.stack_id}, not {self.release}',
+                hint='Its template must name the driver that made it')
 
     def rows(self) -> rows_module.Rows:
         """The rows as they are now."""

@@ -146,6 +146,7 @@ class Operations:
         """Tell failures to the owner; leave to the status what may pass."""
         cluster = self._cluster
         try:
+            self._road.refuse_foreign()
             yield
         except failures.Stopped as e:
             LOG.info('Nothing more to do for %s: %s', cluster.uuid, e)

@@ -101,6 +101,11 @@ class Watch:
         """Bring Magnum's rows up to date. Does not raise what may pass."""
         if not self._store.reload(self._cluster):
             return
+        try:
+            self._road.refuse_foreign()
+        except errors.UsageError as e:
+            LOG.error('Cluster %s: %s', self._cluster.uuid, e)
+            return
         rows = self._road.rows()
         if not rows.in_progress:
             forget(self._cluster.uuid)

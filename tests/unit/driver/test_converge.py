@@ -625,6 +625,35 @@ class WatchTest(Base):
         self.assertEqual([], self.api.calls())
 
 
+class ForeignClusterTest(Base):
+    """Another driver has made it, and its template names ours by now."""
+
+    FOREIGN = 'mine-abcdefghijkl'
+
+    def setUp(self):
+        super().setUp()
+        self.w.store.clusters[small_world.CLUSTER].update(
+            stack_id=self.FOREIGN, status='CREATE_COMPLETE')
+
+    def assert_refused(self, function, *args, **kwargs):
+        e = self.assertRaises(failures.Failed, function, *args, **kwargs)
+        self.assertIn('Another driver has made this cluster', str(e))
+
+    def test_nothing_is_done_to_it(self):
+        self.assert_refused(self.operations().delete)
+        self.assert_refused(self.resize, 3)
+        self.assert_refused(self.operations().rotate, 'user')
+        self.assertEqual(self.FOREIGN, self.w.cluster.stack_id)
+        self.assertNotEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_it_is_not_taken_for_gone(self):
+        self.w.store.clusters[small_world.CLUSTER]['status'] = \
+            'DELETE_IN_PROGRESS'
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('Another driver', self.logger.output)
+
+
 class RenderTest(Base):
 
     def test_values_and_manifests_without_doing_anything(self):
