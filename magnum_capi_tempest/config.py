@@ -25,6 +25,8 @@ together with the rest of the plugin's options
 
 from oslo_config import cfg
 
+from magnum_capi_tempest import promises
+
 SERVICE_AVAILABLE_GROUP = cfg.OptGroup(
     'service_available', title='Available OpenStack services')
 
@@ -193,6 +195,20 @@ OPTS = [
              'must see it. Its type must have one driver, or the image name '
              'one. When empty, this is not tested.'),
     cfg.StrOpt(
+        'upgrade_image_id', default='',
+        help='Name or id of an image like image_id, with the next minor '
+             'version of Kubernetes. When empty, upgrades are not tested.'),
+    cfg.StrOpt(
+        'slow_flavor', default='',
+        help='Name or id of a flavor whose machines become ready long after '
+             'they are built, 20 seconds or more. When empty, it is not '
+             'tested whether a cluster is complete too early.'),
+    cfg.StrOpt(
+        'failing_flavor', default='',
+        help='Name or id of a flavor whose machines cannot be built, for '
+             'example one that no host has room for. When empty, it is not '
+             'tested how a failure of node groups is reported.'),
+    cfg.StrOpt(
         'configure_command', default='',
         help='Command that changes options of magnum.conf and restarts '
              'Magnum, ready when it ends. It is given '
@@ -209,19 +225,6 @@ OPTS = [
         'configure_timeout', default=300, min=1,
         help='How many seconds configure_command may take.'),
 ]
-
-
-def _promise(name, what, magnum):
-    """Return the flag of something that Magnum itself does not promise.
-
-    :param what: what a deployment promises, a sentence without its stop.
-    :param magnum: what an unmodified Magnum 23 does instead, the same.
-    """
-    return cfg.BoolOpt(
-        name, default=False,
-        help=f'{what}. An unmodified Magnum 23 does not promise this: '
-             f'{magnum}. When false, this is not tested.')
-
 
 FEATURE_GROUP = cfg.OptGroup(
     'magnum_capi_feature_enabled',
@@ -245,70 +248,8 @@ FEATURE_OPTS = [
         'driver_field', default=True,
         help='Cluster templates have the field "driver", as of Magnum 23. '
              'When false, this is not tested.'),
-    # What the discovery filter of this project adds, or another Magnum.
-    _promise(
-        'ambiguity_refused',
-        'A cluster template whose type several drivers provide is refused '
-        'when neither the template nor the image names one, and no '
-        '[drivers] default_driver provides the type; the answer names the '
-        'candidates', 'the first name in the alphabet is taken'),
-    _promise(
-        'sole_provider_chosen',
-        'A cluster template gets the only driver that provides its type '
-        'when nothing names one', 'the first name in the alphabet is taken, '
-        'or [drivers] default_driver, whatever it provides'),
-    _promise(
-        'driver_must_provide_type',
-        'A cluster template is refused when its driver does not provide its '
-        'type, and when no driver does, also when the request says the '
-        'operating system', 'any installed driver is taken by its name'),
-    _promise(
-        'disabled_driver_refused',
-        'A driver in [drivers] disabled_drivers is refused for cluster '
-        'templates, and for clusters of templates that are older',
-        'disabled drivers can be used by their name'),
-    _promise(
-        'beta_driver_refused',
-        'A beta driver that is not in [drivers] enabled_beta_drivers is '
-        'refused', 'beta drivers can be used by their name'),
-    _promise(
-        'magnum_distro',
-        'The property magnum_distro of an image counts before os_distro',
-        'it is not read'),
-    _promise(
-        'magnum_distro_alone',
-        'An image needs no os_distro when it has magnum_distro',
-        'os_distro is required. No filter in front of Magnum can cure this'),
-    _promise(
-        'driver_name_trimmed',
-        'Blanks around the property magnum_driver of an image do not count, '
-        'and a blank one is none', 'names are taken as they are'),
-    _promise(
-        'template_driver_decides',
-        'Whether a cluster may be created is asked of the driver that its '
-        'template names', 'it is asked of the driver that was registered '
-        'last for the type. No filter in front of Magnum can cure this'),
-    _promise(
-        'template_update_checked',
-        'An update of a cluster template is refused when its driver could '
-        'not be chosen afterwards', 'updates are not checked'),
-    _promise(
-        'upgrade_keeps_driver',
-        'A cluster is not upgraded to a cluster template of another driver',
-        'the other driver takes over the living cluster'),
-    _promise(
-        'policy_reloaded',
-        'Changes of the options of [drivers] in magnum.conf count for new '
-        'cluster templates without a restart', 'they are read once'),
-    _promise(
-        'broken_driver_isolated',
-        'A driver that cannot be loaded stops nobody but itself',
-        'requests fail, or other drivers are forgotten. No filter in front '
-        'of Magnum can cure this wholly'),
-    _promise(
-        'values_escaped',
-        'A refusal shows values of images short, and without control '
-        'characters', 'they are repeated as they are'),
+    *promises.DISCOVERY_OPTS,
+    *promises.LIFE_OPTS,
 ]
 
 #: (group, options): the one table that everything below and plugin.py use.

@@ -177,9 +177,9 @@ class Tempest(_OfSandbox, base.Command):
             help='workers (default: 2)')
         parser.add_argument(
             '--promise', choices=tempest_run.PROMISES, default='kept',
-            help='which promises of driver discovery to ask for: those that '
-                 'this sandbox keeps, or all of them, to see what fails '
-                 '(default: kept)')
+            help='which promises to ask for: those that this sandbox keeps, '
+                 'also all of driver discovery, all of drivers, or all, to '
+                 'see what fails (default: kept)')
         parser.add_argument(
             '--option', type=_option, action='append', default=[],
             metavar='NAME=VALUE', help='one more option of [magnum_capi] in '

@@ -20,6 +20,7 @@ known drivers use as name of the Cluster.
 
 import dataclasses
 import functools
+import json
 
 from magnum_capi_tempest.evidence import kube
 
@@ -183,6 +184,21 @@ class ManagementCluster:
                    obj['metadata']['name'])
             for kind, obj in self._all_objects()
             if belongs(obj['metadata'], stack_id, cluster_uuid))
+
+    def objects_mentioning(self, *words):
+        """Return every object whose metadata has one of these words in it.
+
+        For clusters whose Magnum never said which ``stack_id`` they have.
+
+        :param words: texts that are like nothing else there.
+        :returns: sorted list of Object.
+        :raises KubeReadFailed: the management cluster did not answer.
+        """
+        return sorted(
+            Object(kind, obj['metadata'].get('namespace', ''),
+                   obj['metadata']['name'])
+            for kind, obj in self._all_objects()
+            if any(word in json.dumps(obj['metadata']) for word in words))
 
     def _cluster_api_objects(self):
         kinds = self._reader.kinds(

@@ -36,9 +36,9 @@ THIRD_PARTY = r'^(?!.*\[.*\bslow\b.*\])magnum_tempest_plugin\.tests\.api'
 
 DEFAULT = 'magnum_capi'
 
-#: Which promises of driver discovery the tests ask for: those that this
-#: sandbox keeps, or all, to see the tests fail.
-PROMISES = ('kept', 'all')
+#: Which promises the tests ask for: those that this sandbox keeps, or also
+#: all of driver discovery, all of drivers, or both, to see the tests fail.
+PROMISES = ('kept', 'discovery', 'driver', 'all')
 
 
 @dataclasses.dataclass(frozen=True)

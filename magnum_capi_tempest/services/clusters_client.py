@@ -10,13 +10,13 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Client of ``/v1/clusters`` and its actions."""
+"""Client of ``/v1/clusters``, its actions, and ``/v1/credentials``."""
 
 from magnum_capi_tempest.services import base_client
 
 
 class ClustersClient(base_client.MagnumClient):
-    """Clusters: create, list, show, update, resize, upgrade, delete."""
+    """Clusters: create, list, show, change, delete; their credentials."""
 
     def create_cluster(self, microversion=None, **cluster):
         """Ask for a cluster; Magnum 23 needs name and cluster_template_id.
@@ -63,6 +63,15 @@ class ClustersClient(base_client.MagnumClient):
         :param request: cluster_template, optional nodegroup, max_batch_size.
         """
         return self._action(cluster, 'upgrade', request, microversion)
+
+    def rotate_credential(self, cluster, microversion=None):
+        """Have the credential of a cluster replaced (microversion 1.12).
+
+        The answer comes when the driver has done its part; Magnum waits.
+        """
+        return self.call('PATCH',
+                         f'credentials/{base_client.quote(cluster)}', 202,
+                         None, microversion)
 
     def delete_cluster(self, cluster, microversion=None):
         """Ask for the end of a cluster; show it until that raises NotFound."""

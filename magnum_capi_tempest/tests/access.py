@@ -63,6 +63,14 @@ class NodesLook:
             f'[{",".join(n.roles)}]' for n in self.nodes) or 'no nodes'
 
 
+def look(path):
+    """Look once at the nodes of the cluster of a kubeconfig: NodesLook."""
+    try:
+        return NodesLook(tuple(workload.nodes(path)))
+    except kube.KubeReadFailed as e:
+        return NodesLook(error=e)
+
+
 def wait_for_nodes(path, *, masters, workers, version, timeout, interval):
     """Wait until the workload API shows these nodes and no others.
 
@@ -75,15 +83,9 @@ def wait_for_nodes(path, *, masters, workers, version, timeout, interval):
         not of Magnum's CA.
     :raises WaitTimeout: other nodes are there; the error lists them.
     """
-    def poll():
-        try:
-            return NodesLook(tuple(workload.nodes(path)))
-        except kube.KubeReadFailed as e:
-            return NodesLook(error=e)
-
     waiting.wait_for(
-        poll, what=f'{masters} control plane nodes and {workers} workers, '
-        f'all ready with {version}', timeout=timeout,
-        done=lambda look: look.shows(masters, workers, version),
+        lambda: look(path), what=f'{masters} control plane nodes and '
+        f'{workers} workers, all ready with {version}', timeout=timeout,
+        done=lambda found: found.shows(masters, workers, version),
         failed=NodesLook.refusal, describe=str,
         pace=waiting.Pace(first=min(0.5, interval), most=interval))

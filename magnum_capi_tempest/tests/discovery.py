@@ -25,10 +25,10 @@ import shlex
 
 from tempest import config
 from tempest.lib import exceptions as lib_exc
-import testtools
 
 from magnum_capi_tempest import processes
 from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import flags
 from magnum_capi_tempest.tests import images
 
 CONF = config.CONF
@@ -36,20 +36,8 @@ CONF = config.CONF
 #: Nobody registers a driver, and no operating system has the name.
 NOBODY = 'k8s_nobody_wrote_it'
 
-
-def promised(flag):
-    """Return a decorator: skip the test where this is not promised."""
-    return testtools.skipUnless(
-        CONF.magnum_capi_feature_enabled[flag],
-        f'[magnum_capi_feature_enabled] {flag} is false')
-
-
-def configured(*options):
-    """Return a decorator: skip the test where an option is not set."""
-    missing = [o for o in options if not CONF.magnum_capi[o]]
-    return testtools.skipIf(
-        missing, 'Not set in [magnum_capi] of tempest.conf: '
-        f'{", ".join(missing)}')
+promised = flags.promised
+configured = flags.configured
 
 
 def texts(value):

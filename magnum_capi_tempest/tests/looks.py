@@ -212,6 +212,15 @@ def creation_failure(look, was_seen):
     return None
 
 
+def group_failure(look):
+    """Return why a node group cannot be created or deleted, or None."""
+    for what, status in (('it', look.status),
+                         ('its node group', look.group_status)):
+        if is_failed(status):
+            return f'{what} is {status}'
+    return None
+
+
 def deletion_failure(look, before, began):
     """Return why a deletion can no longer succeed, or None.
 

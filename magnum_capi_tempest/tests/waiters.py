@@ -16,6 +16,7 @@ What looks mean is decided in :mod:`magnum_capi_tempest.tests.looks`; the loop
 is :func:`magnum_capi_tempest.waiting.wait_for`.
 """
 
+import dataclasses
 import re
 import time
 
@@ -191,6 +192,72 @@ class ClusterWaiter:
             poll, f'cluster {cluster_id} to be updated', self._timeout,
             done=looks.Update.is_over, failed=looks.Update.failure
         ).look.cluster
+
+    def until_settled(self, cluster_id, nodegroup=None):
+        """Wait for the end of what goes on, good or bad.
+
+        It must have begun: see :mod:`magnum_capi_tempest.tests.looks`.
+
+        :param nodegroup: name or uuid of a group to wait for, too.
+        :returns: looks.Look.
+        """
+        return self._wait(
+            lambda: self.look(cluster_id, nodegroup),
+            f'cluster {cluster_id} to settle', self._timeout,
+            done=lambda look: look.cluster is not None and not (
+                looks.is_in_progress(look.status)
+                or looks.is_in_progress(look.group_status)),
+            failed=None)
+
+    def until_counted(self, cluster_id, nodegroup, node_count):
+        """Wait until Magnum has written a resize down; it goes on then.
+
+        Until then another request may overtake it: the conductor's threads
+        take what comes within milliseconds in any order.
+        """
+        self._wait(
+            lambda: self.look(cluster_id, nodegroup),
+            f'cluster {cluster_id} to want {node_count} nodes', KNOWN_TIMEOUT,
+            done=lambda look: (look.nodegroup or {}).get(
+                'node_count') == node_count, failed=None)
+
+    def until_group_created(self, cluster_id, nodegroup):
+        """Wait for a new node group and its cluster to be complete.
+
+        Magnum saves the cluster as UPDATE_IN_PROGRESS before it writes the
+        group down (magnum/conductor/handlers/nodegroup_conductor.py,
+        nodegroup_create): what is complete once the group is there, is new.
+
+        :param nodegroup: name or uuid.
+        :returns: looks.Look.
+        """
+        return self._wait(
+            lambda: self.look(cluster_id, nodegroup),
+            f'node group {nodegroup} of cluster {cluster_id} to be created',
+            self._timeout,
+            done=lambda look: (look.group_status == 'CREATE_COMPLETE'
+                               and looks.is_complete(look.status)),
+            failed=looks.group_failure)
+
+    def until_group_deleted(self, cluster_id, nodegroup):
+        """Wait until a cluster is complete, and without a node group.
+
+        :param nodegroup: uuid.
+        :returns: looks.Look.
+        """
+        def poll():
+            groups = self._nodegroups.list_nodegroups(cluster_id)
+            look = self.look(cluster_id)
+            left = [g for g in groups['nodegroups'] if g['uuid'] == nodegroup]
+            return dataclasses.replace(look, nodegroup=left[0]) if (
+                left) else look
+
+        return self._wait(
+            poll, f'node group {nodegroup} of cluster {cluster_id} to be '
+            'deleted', self._delete_timeout,
+            done=lambda look: (look.nodegroup is None
+                               and looks.is_complete(look.status)),
+            failed=looks.group_failure)
 
     def until_deleted(self, cluster_id, before):
         """Wait until Magnum no longer knows the cluster.

@@ -17,22 +17,15 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.evidence import workload
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import waiters
-from magnum_capi_tempest import waiting
+from magnum_capi_tempest.tests import operations
 
 CONF = config.CONF
 
 MASTERS = 'default-master'
-WORKERS = waiters.WORKERS
+WORKERS = operations.WORKERS
 
 
-class ClusterLifecycleTest(base.BaseMagnumCapiTest):
-
-    # Node groups came with 1.9.
-    min_microversion = '1.9'
-    # Creation, resize and deletion of a cluster in one test.
-    TIMEOUT_SCALING_FACTOR = 3
+class ClusterLifecycleTest(operations.BaseOperationsTest):
 
     @decorators.idempotent_id('ce6c30f7-1465-45d8-a44d-994ca3ecabe1')
     @decorators.attr(type='slow')
@@ -87,23 +80,3 @@ class ClusterLifecycleTest(base.BaseMagnumCapiTest):
                           cluster['uuid'])
         listed = self.magnum.clusters.list_clusters()['clusters']
         self.assertNotIn(cluster['uuid'], [c['uuid'] for c in listed])
-
-    def assert_nothing_left_in_management_cluster(self, cluster):
-        if not self.management:
-            return
-        # Magnum forgets the cluster when its Cluster object is gone; the
-        # garbage collector of Kubernetes takes a moment for what it owned.
-        stack_id = cluster.get('stack_id') or cluster['cluster_id']
-        waiting.wait_for(
-            lambda: self.management.objects_of(stack_id, cluster['uuid']),
-            done=lambda left: not left, timeout=60,
-            what=f'nothing to be left of cluster {stack_id} in the '
-                 'management cluster',
-            describe=lambda left: ', '.join(map(str, left)))
-
-    def application_credentials(self):
-        """Return the ids of the user's own, which drivers make and end."""
-        client = self.os_primary.application_credentials_client
-        found = client.list_application_credentials(
-            self.os_primary.credentials.user_id)
-        return sorted(c['id'] for c in found['application_credentials'])

@@ -17,7 +17,7 @@ import re
 
 import testtools
 
-from magnum_capi_tempest import config
+from magnum_capi_tempest import promises
 from tests.discovery_proof import compare
 from tests.discovery_proof import suite
 
@@ -92,8 +92,8 @@ class SuiteTest(testtools.TestCase):
 class PromisesTest(testtools.TestCase):
 
     def test_no_magnum_promises_them_by_itself(self):
-        promises = [o for o in config.FEATURE_OPTS if not o.default]
+        options = promises.DISCOVERY_OPTS
 
-        self.assertEqual(14, len(promises))
-        for option in promises:
+        self.assertEqual(14, len(options))
+        for option in options:
             self.assertIn('An unmodified Magnum 23', option.help)

@@ -156,6 +156,16 @@ class ManagementClusterTest(testtools.TestCase):
              'ServiceAccount magnum-1/c1-autoscaler'],
             [str(o) for o in self.cluster.objects_of('c1', 'uuid')])
 
+    def test_objects_that_mention_a_word(self):
+        self.kube.serve(f'{CORE}/clusters', obj('c1-of-nobody'), obj('other'))
+        self.kube.serve('/api/v1/secrets', obj('app-credential', annotations={
+            'by': 'somebody of uuid-1'}))
+
+        self.assertEqual(
+            ['Cluster magnum-1/c1-of-nobody',
+             'Secret magnum-1/app-credential'],
+            [str(o) for o in self.cluster.objects_mentioning('c1', 'uuid-1')])
+
     def test_conditions_are_of_this_cluster_only(self):
         bad = {'conditions': [condition('Ready', 'False', 'Why')]}
         self.kube.serve(f'{CORE}/machines', obj('c1-0', status=bad),

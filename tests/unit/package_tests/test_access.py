@@ -74,6 +74,27 @@ class NodesLookTest(testtools.TestCase):
             str(access.NodesLook((MASTER, WORKER))))
 
 
+class LookTest(testtools.TestCase):
+
+    def look(self, nodes):
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.evidence.workload.nodes', nodes))
+        return access.look('path')
+
+    def test_nodes(self):
+        self.assertTrue(self.look(
+            lambda path: [MASTER, WORKER]).shows(1, 1, V))
+
+    def test_no_answer_shows_nothing(self):
+        def refuse(path):
+            raise kube.KubeReadFailed('no answer')
+
+        look = self.look(refuse)
+
+        self.assertFalse(look.shows(0, 1, V))
+        self.assertIn('no answer', str(look))
+
+
 class WaitForNodesTest(testtools.TestCase):
 
     def wait(self, *answers):

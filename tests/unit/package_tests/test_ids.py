@@ -66,6 +66,13 @@ class IdsTest(testtools.TestCase):
             if '_negative.' in case.id():
                 self.assertRegex(case.id(), r'\[.*\bnegative\b.*\]$')
 
+    def test_ci_takes_one_life_of_a_cluster(self):
+        # tools/run_tests.sh; other tests of clusters take minutes.
+        for case in self.cases:
+            if '.scenario.' in case.id() and re.search(
+                    'smoke|lifecycle', case.id()):
+                self.assertIn('test_cluster_lifecycle', case.id())
+
     def test_what_makes_clusters_is_slow_and_not_smoke(self):
         for case in self.cases:
             if '.scenario.' in case.id():

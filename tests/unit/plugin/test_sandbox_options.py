@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The tempest.conf of a sandbox, as far as driver discovery goes."""
+"""The tempest.conf of a sandbox, as far as drivers and their discovery go."""
 
 import configparser
 import io
@@ -21,6 +21,7 @@ import testtools
 
 from magnum_capi_tempest.cli import sandbox as cli
 from magnum_capi_tempest import config
+from magnum_capi_tempest import promises
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import wishes
 from tests.unit.sandbox import samples
@@ -29,6 +30,8 @@ FLAGS = 'magnum_capi_feature_enabled'
 #: What no filter in front of Magnum can do.
 OUT_OF_REACH = {'broken_driver_isolated', 'magnum_distro_alone',
                 'template_driver_decides'}
+#: What this sandbox has room for, whatever the driver.
+HERE = {'three_masters'}
 
 
 class TempestConfTest(testtools.TestCase):
@@ -46,13 +49,27 @@ class TempestConfTest(testtools.TestCase):
         return {name for name in conf[FLAGS] if conf.getboolean(FLAGS, name)}
 
     def test_an_unmodified_magnum_promises_nothing(self):
-        self.assertEqual(set(), self.promised(clash=True))
+        self.assertEqual(HERE, self.promised(clash=True))
 
     def test_the_filter_promises_what_it_can(self):
-        everything = {o.name for o in config.FEATURE_OPTS if not o.default}
+        discovery = {o.name for o in promises.DISCOVERY_OPTS}
 
-        self.assertEqual(everything - OUT_OF_REACH,
+        self.assertEqual(HERE | discovery - OUT_OF_REACH,
                          self.promised(discovery_filter=True))
+
+    def test_only_the_driver_of_this_project_promises_more(self):
+        life = {o.name for o in promises.LIFE_OPTS if not o.default}
+
+        self.assertEqual(HERE, self.promised(driver='k8s_capi_helm_v1'))
+        self.assertEqual(life, self.promised(driver='k8s_capi_v1'))
+
+    def test_promises_of_one_kind_can_be_asked_for(self):
+        discovery = {o.name for o in promises.DISCOVERY_OPTS}
+        life = {o.name for o in promises.LIFE_OPTS if not o.default}
+
+        self.assertEqual(HERE | discovery,
+                         self.promised(promise='discovery'))
+        self.assertEqual(life, self.promised(promise='driver'))
 
     def test_everything_can_be_asked_for(self):
         everything = {o.name for o in config.FEATURE_OPTS if not o.default}

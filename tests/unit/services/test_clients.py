@@ -58,6 +58,8 @@ CALLS = (
     ('ClustersClient', 'upgrade_cluster', ('c',), {'cluster_template': 't'},
      'POST', '/v1/clusters/c/actions/upgrade', {'cluster_template': 't'},
      202),
+    ('ClustersClient', 'rotate_credential', ('c',), {},
+     'PATCH', '/v1/credentials/c', None, 202),
     ('ClustersClient', 'delete_cluster', ('c',), {},
      'DELETE', '/v1/clusters/c', None, 204),
     ('MservicesClient', 'list_mservices', (), {},

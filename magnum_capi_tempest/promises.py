@@ -1,0 +1,170 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Flags of what some deployments promise and others do not.
+
+They are options of ``[magnum_capi_feature_enabled]``, apart from the others in
+:mod:`magnum_capi_tempest.config` because each needs the same two sentences:
+what is promised, and what happens where it is not.
+"""
+
+from oslo_config import cfg
+
+
+def _promise(name, what, magnum):
+    """Return the flag of something that Magnum itself does not promise.
+
+    :param what: what a deployment promises, a sentence without its stop.
+    :param magnum: what an unmodified Magnum 23 does instead, the same.
+    """
+    return cfg.BoolOpt(
+        name, default=False,
+        help=f'{what}. An unmodified Magnum 23 does not promise this: '
+             f'{magnum}. When false, this is not tested.')
+
+
+#: What the discovery filter of this project adds, or another Magnum.
+DISCOVERY_OPTS = [
+    _promise(
+        'ambiguity_refused',
+        'A cluster template whose type several drivers provide is refused '
+        'when neither the template nor the image names one, and no '
+        '[drivers] default_driver provides the type; the answer names the '
+        'candidates', 'the first name in the alphabet is taken'),
+    _promise(
+        'sole_provider_chosen',
+        'A cluster template gets the only driver that provides its type '
+        'when nothing names one', 'the first name in the alphabet is taken, '
+        'or [drivers] default_driver, whatever it provides'),
+    _promise(
+        'driver_must_provide_type',
+        'A cluster template is refused when its driver does not provide its '
+        'type, and when no driver does, also when the request says the '
+        'operating system', 'any installed driver is taken by its name'),
+    _promise(
+        'disabled_driver_refused',
+        'A driver in [drivers] disabled_drivers is refused for cluster '
+        'templates, and for clusters of templates that are older',
+        'disabled drivers can be used by their name'),
+    _promise(
+        'beta_driver_refused',
+        'A beta driver that is not in [drivers] enabled_beta_drivers is '
+        'refused', 'beta drivers can be used by their name'),
+    _promise(
+        'magnum_distro',
+        'The property magnum_distro of an image counts before os_distro',
+        'it is not read'),
+    _promise(
+        'magnum_distro_alone',
+        'An image needs no os_distro when it has magnum_distro',
+        'os_distro is required. No filter in front of Magnum can cure this'),
+    _promise(
+        'driver_name_trimmed',
+        'Blanks around the property magnum_driver of an image do not count, '
+        'and a blank one is none', 'names are taken as they are'),
+    _promise(
+        'template_driver_decides',
+        'Whether a cluster may be created is asked of the driver that its '
+        'template names', 'it is asked of the driver that was registered '
+        'last for the type. No filter in front of Magnum can cure this'),
+    _promise(
+        'template_update_checked',
+        'An update of a cluster template is refused when its driver could '
+        'not be chosen afterwards', 'updates are not checked'),
+    _promise(
+        'upgrade_keeps_driver',
+        'A cluster is not upgraded to a cluster template of another driver',
+        'the other driver takes over the living cluster'),
+    _promise(
+        'policy_reloaded',
+        'Changes of the options of [drivers] in magnum.conf count for new '
+        'cluster templates without a restart', 'they are read once'),
+    _promise(
+        'broken_driver_isolated',
+        'A driver that cannot be loaded stops nobody but itself',
+        'requests fail, or other drivers are forgotten. No filter in front '
+        'of Magnum can cure this wholly'),
+    _promise(
+        'values_escaped',
+        'A refusal shows values of images short, and without control '
+        'characters', 'they are repeated as they are'),
+]
+
+
+def _kept(name, what, otherwise=None, default=False):
+    """Return the flag of something that some drivers keep to.
+
+    :param what: what a deployment promises, a sentence without its stop.
+    :param otherwise: what other drivers do instead, the same.
+    """
+    return cfg.BoolOpt(
+        name, default=default,
+        help=f'{what}. ' + (f'Elsewhere: {otherwise}. ' if otherwise else '')
+        + 'When false, this is not tested.')
+
+
+#: What the driver does with living clusters.
+LIFE_OPTS = [
+    _kept(
+        'credential_rotation',
+        'The driver rotates the credential of a cluster (microversion 1.12): '
+        'the old application credential is gone in the end, and the cluster '
+        'goes on working', default=True),
+    _kept(
+        'three_masters',
+        'The quota has room for clusters with three control plane nodes, and '
+        'the driver makes them'),
+    _kept(
+        'downgrade_refused',
+        'An upgrade to an image with an older Kubernetes is refused at once, '
+        'and the cluster stays as it is',
+        'the request is passed on, and the cluster fails'),
+    _kept(
+        'ca_rotation_safe',
+        'A rotation of the certificate authority works or is refused, and '
+        'the cluster can be used afterwards',
+        'it is refused, but Magnum has replaced the authority already, and '
+        'every new certificate is worthless'),
+    _kept(
+        'delete_during_create',
+        'A cluster that is deleted right after its creation was asked for '
+        'goes away, and leaves nothing behind',
+        'its deletion never ends, and its machines go on'),
+    _kept(
+        'last_resize_wins',
+        'Of several resizes in quick succession the last one counts',
+        'they disturb each other, and fail'),
+    _kept(
+        'failures_reported',
+        'A cluster whose machines cannot be built becomes CREATE_FAILED or '
+        'UPDATE_FAILED, with a status_reason',
+        'it is COMPLETE, or in progress for ever'),
+    _kept(
+        'complete_means_ready',
+        'A cluster is COMPLETE when all of its nodes are ready, not before',
+        'it is COMPLETE when its machines have been asked for'),
+    _kept(
+        'network_driver_refused',
+        'A cluster with a network driver that the driver does not support '
+        'is refused: with an error, or it becomes CREATE_FAILED with a '
+        'status_reason that names it', 'nodes are never ready'),
+    _kept(
+        'labels_checked',
+        'A cluster with labels that the driver does not know, or cannot '
+        'read, is refused: with an error, or it becomes CREATE_FAILED with '
+        'a status_reason that names the label',
+        'such labels have no effect'),
+    _kept(
+        'any_name',
+        'Every name that Magnum accepts for a cluster or a node group does',
+        'some names collide, are refused late, or hang'),
+]

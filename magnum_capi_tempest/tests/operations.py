@@ -1,0 +1,204 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the tests of the life of clusters share.
+
+Nothing here depends on the driver: what drivers do differently is behind a
+flag of [magnum_capi_feature_enabled].
+"""
+
+import os
+import time
+import uuid
+
+import fixtures
+from tempest import config
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.tests import access
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import factories
+from magnum_capi_tempest.tests import waiters
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+WORKERS = waiters.WORKERS
+
+#: Seconds in which the garbage collector of Kubernetes removes what belonged
+#: to a Cluster that is gone.
+COLLECTED = 60
+
+#: Seconds for which nothing may come back: longer than a driver needs from
+#: the request to what it makes.
+STAYS_AWAY = 10
+
+
+class BaseOperationsTest(base.BaseMagnumCapiTest):
+    """A test of what is done to living clusters.
+
+    Class attributes of subclasses:
+
+    * ``required_flags``: of [magnum_capi_feature_enabled]; the class is
+      skipped when one is false, before it makes a cluster.
+    """
+
+    # Node groups came with 1.9.
+    min_microversion = '1.9'
+    required_flags = ()
+    # Several changes of a cluster in one test.
+    TIMEOUT_SCALING_FACTOR = 3
+
+    @classmethod
+    def skip_checks(cls):
+        super().skip_checks()
+        for flag in cls.required_flags:
+            if not CONF.magnum_capi_feature_enabled[flag]:
+                raise cls.skipException(
+                    f'[magnum_capi_feature_enabled] {flag} is false')
+
+    @classmethod
+    def create_class_cluster(cls, template, **changes):
+        """Create a cluster that all tests of the class share."""
+        waiter = cls.new_waiter()
+        return waiter.until_created(factories.request_cluster(
+            cls.magnum, waiter, cls.addClassResourceCleanup, {
+                'name': cls.rand_name('cluster'),
+                'cluster_template_id': template['uuid'],
+                'keypair': factories.create_keypair(
+                    cls.os_primary, cls.addClassResourceCleanup, CONF),
+                'master_count': CONF.magnum_capi.master_count,
+                'node_count': CONF.magnum_capi.node_count,
+                **changes,
+            }))
+
+    def explain(self, cluster):
+        """Have a failure of this test carry what is known of a cluster."""
+        self._clusters.append(cluster['uuid'])
+
+    def upgrade_cluster(self, cluster, template):
+        """Move to a template, wait for the end, and return the cluster."""
+        before = self.waiter.before(cluster['uuid'], WORKERS)
+        self.request_upgrade(cluster, template)
+        return self.waiter.until_updated(
+            cluster['uuid'], before, before.nodegroup['node_count'])
+
+    def request_upgrade(self, cluster, template):
+        # Without max_batch_size Magnum 23.0.0 answers 500: "Cannot convert
+        # Unset to primitive".
+        self.magnum.clusters.upgrade_cluster(
+            cluster['uuid'], cluster_template=template['uuid'],
+            max_batch_size=1)
+
+    def create_group(self, cluster, **group):
+        """Create a node group, wait for it, and return it."""
+        uuid = self.magnum.nodegroups.create_nodegroup(
+            cluster['uuid'], **group)['uuid']
+        return self.waiter.until_group_created(
+            cluster['uuid'], uuid).nodegroup
+
+    def delete_group(self, cluster, group):
+        """Delete a node group and wait until the cluster is without it."""
+        self.magnum.nodegroups.delete_nodegroup(
+            cluster['uuid'], group['uuid'])
+        self.waiter.until_group_deleted(cluster['uuid'], group['uuid'])
+
+    def refusal(self, **changes):
+        """Ask for a cluster that must be refused.
+
+        :param changes: of its template.
+        :returns: the text that says why: of the error, or status_reason.
+        """
+        try:
+            cluster = self.create_cluster(self.create_template(**changes))
+        except lib_exc.BadRequest as e:
+            return str(e)
+        except errors.WaitAborted as e:
+            self.assertEqual('CREATE_FAILED', e.state.status)
+            return e.state.status_reason or ''
+        self.fail(f'The cluster is {cluster["status"]} although {changes}')
+
+    def assert_nodes_now(self, cluster, masters, workers):
+        """Assert that these nodes are ready, without waiting for them."""
+        if not CONF.magnum_capi_feature_enabled.workload_api:
+            return
+        path = os.path.join(
+            self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
+        access.write_kubeconfig(self.magnum.certificates, cluster, path)
+        look = access.look(path)
+        self.assertTrue(
+            look.shows(masters, workers, cluster['coe_version']),
+            f'It is {cluster["status"]} with {masters} control plane nodes '
+            f'and {workers} workers, but there are: {look}')
+
+    def assert_machines(self, cluster, count):
+        """Assert that the management cluster soon has so many Machines."""
+        if not self.management:
+            return
+        stack_id = cluster.get('stack_id') or cluster['cluster_id']
+        waiting.wait_for(
+            lambda: [found for found in self.management.objects_of(stack_id)
+                     if found.kind == 'Machine'],
+            done=lambda machines: len(machines) == count, timeout=COLLECTED,
+            what=f'{count} Machines of cluster {stack_id}',
+            describe=lambda machines: ', '.join(map(str, machines)))
+
+    def assert_nothing_left_in_management_cluster(self, cluster):
+        if not self.management:
+            return
+        # Magnum forgets the cluster when its Cluster object is gone; the
+        # garbage collector of Kubernetes takes a moment for what it owned.
+        stack_id = cluster.get('stack_id') or cluster['cluster_id']
+        waiting.wait_for(
+            lambda: self.management.objects_of(stack_id, cluster['uuid']),
+            done=lambda left: not left, timeout=COLLECTED,
+            what=f'nothing to be left of cluster {stack_id} in the '
+                 'management cluster',
+            describe=lambda left: ', '.join(map(str, left)))
+
+    def assert_nothing_comes_back(self, cluster_id, name):
+        """Assert that nothing is left of a cluster that was hardly there.
+
+        Its stack_id is not known, and what deletes it may have overtaken
+        what creates it: nothing must be there for some time.
+
+        :param name: of the cluster, and of nothing else.
+        """
+        if not self.management:
+            return
+        words = (cluster_id, uuid.UUID(cluster_id).hex, name)
+        none_since = None
+
+        def poll():
+            nonlocal none_since
+            left = self.management.objects_mentioning(*words)
+            if left:
+                none_since = None
+            elif none_since is None:
+                none_since = time.monotonic()
+            return left
+
+        waiting.wait_for(
+            poll, done=lambda left: none_since is not None and (
+                time.monotonic() - none_since >= STAYS_AWAY),
+            timeout=COLLECTED + STAYS_AWAY,
+            what=f'nothing to be left of cluster {cluster_id} in the '
+                 'management cluster',
+            describe=lambda left: ', '.join(map(str, left)))
+
+    def application_credentials(self):
+        """Return the ids of the user's own, which drivers make and end."""
+        client = self.os_primary.application_credentials_client
+        found = client.list_application_credentials(
+            self.os_primary.credentials.user_id)
+        return sorted(c['id'] for c in found['application_credentials'])

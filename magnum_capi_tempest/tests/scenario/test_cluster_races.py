@@ -1,0 +1,66 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Requests that overtake each other: the last one counts."""
+
+import uuid
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import operations
+
+CONF = config.CONF
+
+WORKERS = operations.WORKERS
+
+
+class DeleteDuringCreateTest(operations.BaseOperationsTest):
+
+    required_flags = ('delete_during_create',)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('e6f44f89-3c5a-48b8-896a-e928e5bdc788')
+    def test_nothing_is_left(self):
+        credentials = self.application_credentials()
+        # Short enough that no driver cuts it: objects are found by it.
+        name = f'n{uuid.uuid4().hex[:20]}'
+        cluster = self.request_cluster(
+            self.create_template(), keypair=self.create_keypair(), name=name)
+
+        self.delete_cluster({'uuid': cluster})
+
+        self.assert_nothing_comes_back(cluster, name)
+        self.assertEqual(credentials, self.application_credentials())
+
+
+class ResizesTest(operations.BaseOperationsTest):
+
+    required_flags = ('resize', 'last_resize_wins')
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('95dc57bb-9547-4932-ad7c-5256623a3c4c')
+    def test_the_last_of_three_counts(self):
+        masters = CONF.magnum_capi.master_count
+        workers = CONF.magnum_capi.node_count
+        cluster = self.create_cluster(self.create_template())
+        before = self.waiter.before(cluster['uuid'], WORKERS)
+
+        for count in (workers + 2, workers, workers + 1):
+            self.magnum.clusters.resize_cluster(
+                cluster['uuid'], node_count=count, nodegroup=WORKERS)
+            self.waiter.until_counted(cluster['uuid'], WORKERS, count)
+
+        cluster = self.waiter.until_updated(
+            cluster['uuid'], before, workers + 1)
+        self.assert_usable(cluster, masters, workers + 1)
+        self.assert_machines(cluster, masters + workers + 1)

@@ -1,0 +1,79 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Upgrade of a cluster to an image with a newer Kubernetes."""
+
+from tempest import config
+from tempest.lib import decorators
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests import operations
+
+CONF = config.CONF
+
+
+class UpgradeTest(operations.BaseOperationsTest):
+    """All tests share a cluster, which the first of them upgrades."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.old = cls.create_class_template()
+        cls.new = cls.create_class_template(
+            image_id=CONF.magnum_capi.upgrade_image_id)
+        cls.cluster = cls.create_class_cluster(cls.old)
+        cls.old_version = cls.cluster['coe_version']
+
+    def setUp(self):
+        super().setUp()
+        self.explain(self.cluster)
+
+    def upgraded(self):
+        """Return the cluster after the upgrade, whichever test is first."""
+        cluster = self.magnum.clusters.show_cluster(self.cluster['uuid'])
+        if cluster['cluster_template_id'] == self.new['uuid']:
+            return cluster
+        return self.upgrade_cluster(cluster, self.new)
+
+    def assert_well(self, cluster):
+        self.assert_usable(cluster, CONF.magnum_capi.master_count,
+                           CONF.magnum_capi.node_count)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('2a444494-a541-44be-837f-6e881706f92f')
+    def test_newer_image(self):
+        cluster = self.upgraded()
+
+        self.assertEqual(
+            (self.new['uuid'], 'UPDATE_COMPLETE'),
+            (cluster['cluster_template_id'], cluster['status']))
+        self.assertNotEqual(self.old_version, cluster['coe_version'])
+        # All nodes have the version that Magnum tells now.
+        self.assert_well(cluster)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('downgrade_refused')
+    @decorators.idempotent_id('ea0e7594-8fa9-4b30-8833-4ae5c2ef8203')
+    def test_older_image_is_refused(self):
+        cluster = self.upgraded()
+
+        self.assertRaises(lib_exc.BadRequest, self.request_upgrade, cluster,
+                          self.old)
+
+        after = self.magnum.clusters.show_cluster(cluster['uuid'])
+        for field in ('status', 'cluster_template_id', 'coe_version'):
+            self.assertEqual(cluster[field], after[field], field)
+        self.assert_well(after)

@@ -1,0 +1,96 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Node groups of a living cluster, from their creation to their end."""
+
+import uuid
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import operations
+
+CONF = config.CONF
+
+
+class NodeGroupsTest(operations.BaseOperationsTest):
+
+    # Groups without nodes came with 1.10.
+    min_microversion = '1.10'
+    required_flags = ('resize',)
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.cluster = cls.create_class_cluster(cls.create_class_template())
+
+    def setUp(self):
+        super().setUp()
+        self.explain(self.cluster)
+
+    def assert_more_nodes(self, count):
+        """The cluster has so many nodes besides those of the default."""
+        masters = CONF.magnum_capi.master_count
+        workers = CONF.magnum_capi.node_count + count
+        self.assert_usable(self.cluster, masters, workers)
+        self.assert_machines(self.cluster, masters + workers)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('db5ff19e-8d8d-4008-b267-eb17f2b4675d')
+    def test_create_resize_delete(self):
+        group = self.create_group(
+            self.cluster, name='more', node_count=1, min_node_count=0)
+        self.assertEqual(
+            ('more', 'worker', 1, False),
+            tuple(group[key] for key in
+                  ('name', 'role', 'node_count', 'is_default')))
+        self.assert_more_nodes(1)
+
+        for count in (0, 2):
+            self.resize_cluster(self.cluster, count, group['uuid'])
+            self.assert_more_nodes(count)
+
+        self.delete_group(self.cluster, group)
+        self.assert_more_nodes(0)
+
+
+class HardNamesTest(operations.BaseOperationsTest):
+    """Names that Magnum accepts and Kubernetes does not."""
+
+    required_flags = ('any_name',)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('79b50f04-e63e-44b0-8029-477e24c494df')
+    def test_cluster(self):
+        # Drivers cut names, so that a hyphen may become the last character
+        # of what another hyphen follows: magnum-capi-helm at 30.
+        name = f'N{uuid.uuid4().hex[:28]}-._--odd_'
+
+        cluster = self.create_cluster(self.create_template(), name=name)
+
+        self.assertEqual(name, cluster['name'])
+        self.assert_usable(cluster, CONF.magnum_capi.master_count,
+                           CONF.magnum_capi.node_count)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('1d6da142-9461-47b0-bb49-4084b9e05b32')
+    def test_node_groups(self):
+        # Short; alike but for what Kubernetes does not take; not ASCII.
+        names = ('x', 'A_b', 'a-b', 'gr\u00f6\u00dfe 1')
+        cluster = self.create_cluster(self.create_template())
+
+        groups = [self.create_group(cluster, name=name, node_count=1)
+                  for name in names]
+
+        self.assertEqual(names, tuple(group['name'] for group in groups))
+        self.assert_usable(cluster, CONF.magnum_capi.master_count,
+                           CONF.magnum_capi.node_count + len(names))

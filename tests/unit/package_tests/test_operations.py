@@ -1,0 +1,147 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the tests of the life of clusters share can say no."""
+
+import types
+import unittest
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest.tests import operations
+from tests.unit import fake_clock
+from tests.unit.package_tests import test_base
+
+UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+FOUND = capi.Object('Machine', 'magnum-1', 'n1-0')
+
+
+def a_test():
+    """Return a test, without a cloud. Its class is found by no loader."""
+
+    class OneTest(operations.BaseOperationsTest):
+
+        required_flags = ('any_name',)
+
+        def runTest(self):
+            pass
+
+    return OneTest()
+
+
+class SkipTest(testtools.TestCase):
+
+    def skip_checks(self, any_name):
+        Options = test_base.Options
+        conf = types.SimpleNamespace(
+            service_available=Options(magnum_capi=True),
+            magnum_capi=Options(
+                image_id='i', flavor_id='f', external_network='n',
+                min_microversion='1.1', max_microversion='1.14'),
+            magnum_capi_feature_enabled=Options(any_name=any_name))
+        for module in ('base', 'operations'):
+            self.useFixture(fixtures.MonkeyPatch(
+                f'magnum_capi_tempest.tests.{module}.CONF', conf))
+        type(a_test()).skip_checks()
+
+    def test_a_promise_that_is_not_made(self):
+        error = self.assertRaises(unittest.SkipTest, self.skip_checks, False)
+
+        self.assertEqual('[magnum_capi_feature_enabled] any_name is false',
+                         str(error))
+
+    def test_a_promise(self):
+        self.assertIsNone(self.skip_checks(True))
+
+
+class AssertionsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.test = a_test()
+        self.clock = fake_clock.FakeClock()
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.operations.time', self.clock))
+        wait_for = operations.waiting.wait_for
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.waiting.wait_for',
+            lambda *args, **kwargs: wait_for(
+                *args, clock=self.clock, **kwargs)))
+
+    def management(self, *answers):
+        """A management cluster that shows these; the last for ever."""
+        answers = list(answers)
+
+        def objects(*words):
+            self.words = words
+            return answers.pop(0) if len(answers) > 1 else answers[0]
+
+        self.test.management = types.SimpleNamespace(
+            objects_of=objects, objects_mentioning=objects)
+
+    def test_machines_of_another_number(self):
+        self.management([FOUND])
+
+        self.test.assert_machines({'stack_id': 's'}, 1)
+        error = self.assertRaises(
+            errors.WaitTimeout, self.test.assert_machines,
+            {'cluster_id': 's'}, 2)
+
+        self.assertIn(str(FOUND), str(error))
+
+    def test_what_comes_late_is_seen(self):
+        self.management([], [], [FOUND])
+
+        error = self.assertRaises(
+            errors.WaitTimeout, self.test.assert_nothing_comes_back, UUID,
+            'n1')
+
+        self.assertIn(str(FOUND), str(error))
+        self.assertEqual((UUID, UUID.replace('-', ''), 'n1'), self.words)
+
+    def test_what_goes_late_is_waited_for(self):
+        self.management([], [FOUND], [])
+        began = self.clock.monotonic()
+
+        self.test.assert_nothing_comes_back(UUID, 'n1')
+
+        self.assertGreater(self.clock.monotonic() - began,
+                           operations.STAYS_AWAY)
+
+    def refusal(self, outcome):
+        def create_cluster(template):
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+
+        self.test.create_template = dict
+        self.test.create_cluster = create_cluster
+        return self.test.refusal(labels={})
+
+    def failed(self, status):
+        return errors.WaitAborted('it', state=looks.Look(
+            {'status': status, 'status_reason': 'why'}))
+
+    def test_a_cluster_that_fails_is_a_refusal(self):
+        self.assertEqual('why', self.refusal(self.failed('CREATE_FAILED')))
+
+    def test_one_that_is_deleted_is_none(self):
+        self.assertRaises(AssertionError, self.refusal,
+                          self.failed('DELETE_FAILED'))
+
+    def test_one_that_is_complete_is_none(self):
+        self.assertRaises(AssertionError, self.refusal,
+                          {'status': 'CREATE_COMPLETE'})
