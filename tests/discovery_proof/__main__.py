@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The command: four sandboxes, one after the other, and a table."""
+"""The command: sandboxes, one after the other, and a table."""
 
 import argparse
 import pathlib
@@ -44,6 +44,10 @@ class Part(typing.NamedTuple):
 PARTS = {
     'filter': Part(proof.cured_or_named, {'with_filter': True}),
     'plain': Part(proof.rest_and_live, {'with_filter': False}),
+    'own-filter': Part(proof.own_driver,
+                       {'with_filter': True, 'own': True}),
+    'own-plain': Part(proof.own_driver,
+                      {'with_filter': False, 'own': True}),
     'broken-filter': Part(proof.broken,
                           {'with_filter': True, 'broken': True}),
     'broken-plain': Part(proof.broken,

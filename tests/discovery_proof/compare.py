@@ -33,6 +33,9 @@ LIVE = 'magnum-d10'
 #: They have runs of their own.
 APART = frozenset({BROKEN, LIVE})
 
+#: What a driver does with clusters shows nothing about discovery.
+LIFE = 'life'
+
 #: Skipped wherever drivers clash.
 SKIPPED = frozenset({
     'ClusterTemplatesTest.test_template_without_driver_gets_one'})

@@ -44,11 +44,18 @@ SHADOWING = ('k8s_capi_beta_v1', 'k8s_capi_lenient_v1')
 IMAGE = 'magnum-distro-only'
 _DISTRO = 'flatcar'
 
-_REST = rf'^(?!.*\b({"|".join(sorted(compare.APART))})\b)'
+_REST = (r'^(?!.*\b(%s)\b)'
+         % '|'.join(sorted(compare.APART | {compare.LIFE})))
 #: Regular expressions of "tempest run".
 REST = rf'{_REST}magnum_capi_tempest\.'
 UNCURED = rf'{_REST}magnum_capi_tempest\..*\b{compare.UNCURED}\b'
 ONLY = r'^magnum_capi_tempest\..*\b%s\b'
+
+#: This project's driver beside magnum-capi-helm, and the classes of tests
+#: that know two drivers and nothing of the others.
+OWN = 'k8s_capi_v1'
+PAIR = f'k8s_capi_helm_v1,{OWN}'
+PAIR_CLASSES = ('TwoDriversTest', 'ClashTest')
 
 
 class Box:
@@ -58,20 +65,28 @@ class Box:
     :param results: folder for the reports of the runs.
     :param with_filter: Magnum's API has the discovery filter.
     :param broken: install the driver that cannot be loaded, too.
+    :param own: install this project's driver, and have that clash.
     """
 
     def __init__(self, folder, results, progress, *, with_filter,
-                 broken=False, port_base=None):
+                 broken=False, own=False, port_base=None):
         self.name = folder.name
         self.with_filter = with_filter
         self._progress = progress
         self._results = results
-        self._broken = broken
+        self._options = [('magnum_distro_image', IMAGE)]
+        install = []
+        if broken:
+            install.append('broken')
+            self._options.append(('broken_driver', BROKEN))
+        if own:
+            install.append(OWN)
+            self._options.append(('clashing_drivers', PAIR))
         self._box = sandbox.Sandbox(folder)
         self._wish = sandbox.Wish(
             clash=True, discovery_filter=with_filter, port_base=port_base,
-            install=(str(resources.find('drivers/broken')),)
-            if broken else ())
+            install=tuple(str(resources.find(f'drivers/{name}'))
+                          for name in install))
 
     def __enter__(self):
         self._progress.info(f'Sandbox {self.name}')
@@ -92,20 +107,17 @@ class Box:
         self._box.down(self._progress)
 
     def run(self, regex, what) -> model.Run:
-        """Run tests with every promise asked for.
+        """Run tests with every promise of discovery asked for.
 
         :param what: a word for the folder of the results.
         """
-        options = [('magnum_distro_image', IMAGE)]
-        if self._broken:
-            options.append(('broken_driver', BROKEN))
         results = self._results / f'{self.name}-{what}'
         results.mkdir(parents=True, exist_ok=True)
         # Tempest shows all that it knows of a failure, and here most fail.
         with self._progress.step(f'Tests in {self.name}: {what}'), \
                 _printing_to(results / 'tempest.txt'):
             stream, _ = tempest_run.run(self._box, tempest_run.Order(
-                regex=regex, promise='all', options=tuple(options),
+                regex=regex, promise='discovery', options=tuple(self._options),
                 results=results))
         run = subunit.read(stream, title=f'{self.name}, {what}')
         report.write(run, results)
@@ -202,6 +214,15 @@ def rest_and_live(box, tests) -> tuple[list[str], model.Run]:
     found += compare.differences(
         live, [t for t in tests if compare.LIVE in t.deviations], fails)
     return found, dataclasses.replace(rest, tests=rest.tests + live.tests)
+
+
+def own_driver(box, tests) -> tuple[list[str], model.Run]:
+    """Two drivers of two authors: magnum-capi-helm and this project's."""
+    tests = [t for t in tests if t.name.partition('.')[0] in PAIR_CLASSES]
+    run = box.run(rf'^magnum_capi_tempest\..*\.({"|".join(PAIR_CLASSES)})\.',
+                  'pair')
+    return compare.differences(
+        run, tests, lambda t: t.fails(box.with_filter)), run
 
 
 def broken(box, tests) -> tuple[list[str], model.Run]:
