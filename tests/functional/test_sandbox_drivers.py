@@ -214,6 +214,7 @@ class RunningTest(boxes.TestCase):
         self.assertEqual(400, answer.status_code, answer.text)
         self.assertIn('ambiguous', answer.text)
 
+    @boxes.LONG
     def test_set_restarts_magnum_and_clusters_survive(self):
         template = self.template(name='kept', driver='k8s_capi_alias_v1')
         cluster = self.cluster(template)
@@ -276,6 +277,7 @@ class RunningTest(boxes.TestCase):
         line = self.assert_one_line(2, self.one.up('--install', NEW))
         self.assertIn('other drivers', line)
 
+    @boxes.LONG
     def test_drivers_survive_the_death_of_supervisord(self):
         self.one.kill('supervisord')
         self.assert_done(self.one.up())

@@ -75,6 +75,7 @@ class KilledTest(_Base):
         self.assert_done(box.down())
         self.assert_nothing_left(box)
 
+    @boxes.LONG
     def test_down_among_the_services(self):
         box = self.box()
         self.kill(box, 'keystone ready')
