@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-import pathlib
+from sphinx.util import docutils
 
 from magnum_capi_tempest.driver import labels
 
@@ -26,8 +26,12 @@ openstackdocs_use_storyboard = False
 exclude_patterns = ['_generated']
 
 
+class DriverLabels(docutils.SphinxDirective):
+    """What the code knows best: the labels of the driver."""
+
+    def run(self):
+        return self.parse_text_to_nodes(labels.documentation())
+
+
 def setup(app):
-    """Write what the code knows best: the labels of the driver."""
-    folder = pathlib.Path(__file__).with_name('_generated')
-    folder.mkdir(exist_ok=True)
-    (folder / 'driver-labels.rst').write_text(labels.documentation())
+    app.add_directive('driver-labels', DriverLabels)
