@@ -11,14 +11,11 @@
 # under the License.
 """What is checked when a cluster is made, or gets another template."""
 
-import re
-
 from magnum_capi_tempest.discovery import answers
 from magnum_capi_tempest.discovery import exchange as exchange_
 from magnum_capi_tempest.discovery import guarded
 from magnum_capi_tempest.discovery import model
 
-_UUID = re.compile('[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}')
 _CURE = ('Give the template a driver (update its field driver), or use '
          'another template.')
 
@@ -38,7 +35,7 @@ def create(exchange):
         template = exchange.stored(
             'clustertemplates', exchange_.path_part(ident))
     except exchange_.NotShown as e:
-        if e.status == 404 and _UUID.fullmatch(ident):
+        if e.status == 404 and guarded.is_uuid(ident):
             # Nobody can make a template of this uuid between: Magnum's own
             # answer, which depends on the microversion.
             return exchange.forward()

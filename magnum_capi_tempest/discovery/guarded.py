@@ -21,6 +21,7 @@ templates passes in the documented spellings only.
 
 import dataclasses
 import json
+import re
 
 import webob
 
@@ -29,6 +30,8 @@ from magnum_capi_tempest.discovery import model
 
 #: Bytes of a request that is looked at; Magnum's own have a few kilobytes.
 LONGEST = 1 << 20
+
+_UUID = re.compile('[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}')
 
 _TEMPLATES = 'clustertemplates'
 _CLUSTERS = 'clusters'
@@ -128,6 +131,11 @@ def body(request: webob.Request, kind: type) -> dict | list:
 def text(value) -> str | None:
     """A value that is a text and not only blanks, else None."""
     return value if isinstance(value, str) and value.strip() else None
+
+
+def is_uuid(ident: str) -> bool:
+    """Whether a text can be an id; everything else is a name."""
+    return _UUID.fullmatch(ident) is not None
 
 
 def _refuse_overrides(request):

@@ -33,13 +33,13 @@ from keystoneauth1 import session as ka_session
 import requests
 
 from magnum_capi_tempest.discovery import answers
+from magnum_capi_tempest.discovery import guarded
 from magnum_capi_tempest.discovery import model
 from magnum_capi_tempest import errors
 
 #: Seconds to connect, and until Glance says something.
 TIMEOUTS = (5.0, 30.0)
 
-_ID = re.compile('[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}')
 _VERSION = re.compile(r'/v\d+(\.\d+)?/*$|/+$')
 #: Connections that are kept; more threads than that open new ones.
 _KEPT = 64
@@ -109,7 +109,7 @@ class Reader:
                 401, 'The request is not authenticated, so that its image '
                 'cannot be read.')
         images = self._endpoint(info, token) + '/v2/images'
-        if _ID.fullmatch(ident):
+        if guarded.is_uuid(ident):
             found = self._get(f'{images}/{ident}', token)
         else:
             # The second is for images that their owner has hidden.
