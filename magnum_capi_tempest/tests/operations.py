@@ -202,3 +202,19 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         found = client.list_application_credentials(
             self.os_primary.credentials.user_id)
         return sorted(c['id'] for c in found['application_credentials'])
+
+
+class BaseSharedClusterTest(BaseOperationsTest):
+    """A test of changes that a cluster survives: its class has one cluster.
+
+    :cvar cluster: body of the cluster.
+    """
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.cluster = cls.create_class_cluster(cls.create_class_template())
+
+    def setUp(self):
+        super().setUp()
+        self.explain(self.cluster)

@@ -29,17 +29,8 @@ WORKERS = operations.WORKERS
 CREDENTIALS = '1.12'
 
 
-class SharedClusterTest(operations.BaseOperationsTest):
+class SharedClusterTest(operations.BaseSharedClusterTest):
     """Changes that a cluster survives, all of one cluster."""
-
-    @classmethod
-    def resource_setup(cls):
-        super().resource_setup()
-        cls.cluster = cls.create_class_cluster(cls.create_class_template())
-
-    def setUp(self):
-        super().setUp()
-        self.explain(self.cluster)
 
     def resize(self, workers):
         """Resize, and see the nodes and machines of that number."""

@@ -22,20 +22,11 @@ from magnum_capi_tempest.tests import operations
 CONF = config.CONF
 
 
-class NodeGroupsTest(operations.BaseOperationsTest):
+class NodeGroupsTest(operations.BaseSharedClusterTest):
 
     # Groups without nodes came with 1.10.
     min_microversion = '1.10'
     required_flags = ('resize',)
-
-    @classmethod
-    def resource_setup(cls):
-        super().resource_setup()
-        cls.cluster = cls.create_class_cluster(cls.create_class_template())
-
-    def setUp(self):
-        super().setUp()
-        self.explain(self.cluster)
 
     def assert_more_nodes(self, count):
         """The cluster has so many nodes besides those of the default."""
