@@ -96,14 +96,9 @@ def _installed(files, folders):
 
 def _pipeline(source):
     """The paste file that magnum/api/app.py, load_app, would find."""
-    conf = cfg.ConfigOpts()
-    conf.register_opts([cfg.StrOpt('api_paste_config',
-                                   default='api-paste.ini')], group='api')
     try:
-        conf([f'--config-file={path}' for path in source.files]
-             + [f'--config-dir={path}' for path in source.folders],
-             project='magnum', default_config_files=[],
-             default_config_dirs=[])
+        conf = source.parsed('api', [cfg.StrOpt(
+            'api_paste_config', default='api-paste.ini')])
         name = conf.api.api_paste_config
         if os.path.isabs(name):
             return name if os.path.exists(name) else None

@@ -96,6 +96,20 @@ class Source:
                 self._lock.release()
         return self._policy
 
+    def parsed(self, group, options) -> cfg.ConfigOpts:
+        """The files as oslo.config reads them, apart from any other CONF.
+
+        :param options: those of ``group`` that are wanted.
+        :raises cfg.Error: a file cannot be read or parsed.
+        """
+        conf = cfg.ConfigOpts()
+        conf.register_opts(options, group=group)
+        conf([f'--config-file={path}' for path in self.files]
+             + [f'--config-dir={path}' for path in self.folders],
+             project='magnum', default_config_files=[],
+             default_config_dirs=[])
+        return conf
+
     def _changed(self):
         return self._policy is None or self._stamp != _stamp(self._watched)
 
@@ -124,13 +138,8 @@ class Source:
         self._watched, self._stamp = watched, None if young else stamp
 
     def _read(self):
-        conf = cfg.ConfigOpts()
-        conf.register_opts(_OPTIONS, group='drivers')
         try:
-            conf([f'--config-file={path}' for path in self.files]
-                 + [f'--config-dir={path}' for path in self.folders],
-                 project='magnum', default_config_files=[],
-                 default_config_dirs=[])
+            conf = self.parsed('drivers', _OPTIONS)
             default = conf.drivers.default_driver
             return model.Policy(
                 (default or '').strip() or None,
