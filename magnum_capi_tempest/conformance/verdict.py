@@ -1,0 +1,137 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a result is worth: the one place that says passed.
+
+The programs of this field exit with 0 when tests fail, count their own
+machinery as passed tests and take "0 of 0" for a success (facts: Sonobuoy
+issues 1305, 1966, 2030). Here a run has passed only when specs ran, all of
+them passed, the record is whole, and a certified run left out nothing that
+certification needs.
+"""
+
+import dataclasses
+
+from magnum_capi_tempest.conformance import model
+
+PASSED = 'passed'
+FAILED = 'failed'
+INCOMPLETE = 'incomplete'
+HARNESS_ERROR = 'harness error'
+
+#: Exit code of the command line for each outcome.
+EXIT_CODES = {PASSED: 0, FAILED: 1, INCOMPLETE: 2, HARNESS_ERROR: 3}
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """How a run ended, and why.
+
+    :param outcome: PASSED, FAILED, INCOMPLETE or HARNESS_ERROR.
+    :param reasons: the causes, the weightiest first; empty when it passed.
+    :param eligible: the run may go to CNCF as it is.
+    :param hindrances: what stands between the run and certification, also
+        of a run that passed.
+    :param missing: required tests that did not run, by codename.
+    """
+
+    outcome: str
+    reasons: tuple[str, ...] = ()
+    eligible: bool = False
+    hindrances: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.outcome]
+
+
+def judge(result, required=None):
+    """Give the verdict on a result.
+
+    :param result: :class:`~.model.Result`.
+    :param required: names of the tests that certification needs for the
+        Kubernetes minor of the cluster, None when there is no list of it.
+    :returns: :class:`Verdict`.
+    """
+    failures = result.failures
+    missing = _missing(result, required) if required is not None else ()
+    harness = _harness_reasons(result)
+    incomplete = _incomplete_reasons(result, required, missing)
+    failed = [s for s in failures if s.status == model.FAILED]
+    reasons = []
+    if failed:
+        reasons.append(f'{len(failed)} of {len(result.ran)} specs failed')
+    if failed:
+        outcome = FAILED
+    elif harness:
+        outcome = HARNESS_ERROR
+    elif incomplete:
+        outcome = INCOMPLETE
+    else:
+        outcome = PASSED
+    reasons += harness + incomplete
+    hindrances = _hindrances(result, required, missing)
+    if outcome != PASSED:
+        hindrances = [f'the run is not passed: {outcome}', *hindrances]
+    return Verdict(outcome, tuple(reasons), not hindrances,
+                   tuple(hindrances), missing)
+
+
+def _missing(result, required):
+    passed = {s.name for s in result.specs if s.status == model.PASSED}
+    return tuple(name for name in required if name not in passed)
+
+
+def _harness_reasons(result):
+    reasons = [f'{e.where}: {e.message}' for e in result.infra_errors]
+    reasons += [f'suite node {n.name} failed' for n in result.suite_nodes
+                if n.status == model.FAILED]
+    return reasons
+
+
+def _incomplete_reasons(result, required, missing):
+    reasons = []
+    if not result.ran:
+        reasons.append('no spec ran')
+    unfinished = [s for s in result.specs if s.status == model.UNFINISHED]
+    if unfinished:
+        reasons.append(f'{len(unfinished)} specs did not end')
+    if not result.suite_finished:
+        reasons.append('the suite did not end by itself')
+    if result.planned is not None and result.planned != len(result.ran):
+        reasons.append(f'{len(result.ran)} specs ran, '
+                       f'{result.planned} were planned')
+    reasons += result.problems
+    if result.mode == model.CERTIFIED:
+        if required is None:
+            reasons.append('there is no list of required tests for '
+                           f'Kubernetes {result.cluster.kubernetes or "?"}')
+        elif missing:
+            reasons.append(f'{len(missing)} of {len(required)} required '
+                           'tests did not pass')
+    return reasons
+
+
+def _hindrances(result, required, missing):
+    found = []
+    if result.stand_in_images:
+        found.append('the images of the run are stand-ins')
+    if result.mode != model.CERTIFIED:
+        found.append(f'the mode is {result.mode}, not {model.CERTIFIED}')
+    if required is None:
+        found.append('there is no list of required tests for '
+                     f'Kubernetes {result.cluster.kubernetes or "?"}')
+    elif missing:
+        found.append(f'{len(missing)} of {len(required)} required tests '
+                     'did not pass')
+    return found
