@@ -28,26 +28,15 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import onpath
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest import waiting
+from tests.functional import recorder
 
 ENSURE = ('from magnum_capi_tempest import toolchain; '
           'print(toolchain.ensure(["helm"])["helm"])')
-
-
-class Recorder(progress.Progress):
-
-    def __init__(self):
-        super().__init__()
-        self.lines = []
-
-    def info(self, text):
-        self.lines.append(text)
-        super().info(text)
 
 
 class TestPrograms(testtools.TestCase):
@@ -168,7 +157,7 @@ class TestMaking(testtools.TestCase):
     def test_broken_cache_file_is_made_again(self):
         self.useFixture(fixtures.EnvironmentVariable(
             'MAGNUM_CAPI_CACHE', self.cache))
-        said = Recorder()
+        said = recorder.Recorder()
         file = toolchain.ensure(['helm'], said)['helm']
         if not file.is_relative_to(self.cache):
             self.skipTest('helm is on PATH')

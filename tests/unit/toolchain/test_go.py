@@ -154,7 +154,8 @@ class TestGo(base.TestCase):
         self.patch(gobin, 'ensure', lambda *a: pathlib.Path('/kept/go'))
 
         self.assertEqual(pathlib.Path('/kept/go'), go.find_go(self.progress))
-        self.assertIn('no go1.26.0 or newer on PATH', self.progress.lines)
+        self.assertIn('no go{}.{}.{} or newer on PATH'.format(*go.required()),
+                      self.progress.lines)
 
     def test_environment(self):
         fake = self.fake()

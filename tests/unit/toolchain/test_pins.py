@@ -142,6 +142,13 @@ class TestFile(base.TestCase):
                 + self.pins.programs[name].version,
                 self.pins.programs[name].build.variables)
 
+    def test_sonobuoy_runs_images_of_its_own_version(self):
+        """Its sources of v0.57.5 say v0.57.4."""
+        program = self.pins.programs['sonobuoy']
+        self.assertIn(
+            'github.com/vmware-tanzu/sonobuoy/pkg/buildinfo.Version=v'
+            + program.version, program.build.variables)
+
     def test_module_pins_agree_with_go_sum(self):
         go_sum = (resources.find('capi') / 'go.sum').read_text()
         for module in self.pins.modules.values():
@@ -163,6 +170,8 @@ class TestFile(base.TestCase):
                 ('kubectl', 'Client Version: v1.36.3\n'
                             'Kustomize Version: v5.8.1\n'),
                 ('helm', 'v3.20.2'),
-                ('clusterctl', 'v1.14.0\n')):
+                ('clusterctl', 'v1.14.0\n'), ('sonobuoy', 'v0.57.5\n'),
+                ('hydrophone', 'hydrophone\n  module:   sigs.k8s.io/hydrophone'
+                               '\n  version:  v0.8.0\n  go: go1.26.8\n')):
             program = self.pins.programs[name]
             self.assertEqual(program.version, program.read_version(output))
