@@ -18,11 +18,9 @@ the rest. Conformance results become a Run as well, so that a person learns
 to read one report.
 """
 
-import os
 import pathlib
-import tempfile
 
-from magnum_capi_tempest import errors
+from magnum_capi_tempest import outfile
 from magnum_capi_tempest.report import html
 from magnum_capi_tempest.report import json_
 from magnum_capi_tempest.report import junit
@@ -71,28 +69,13 @@ def write(run, folder):
     return written
 
 
-def write_file(path, text):
-    """Write a text file, whole or not at all.
+def write_file(path, content):
+    """Write a file of text or bytes, whole or not at all.
 
     :raises EnvironmentProblem: it cannot be written.
     """
     path = pathlib.Path(path).absolute()
-    draft = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(
-            prefix=f'.{path.name}.', dir=path.parent)
-        with open(handle, 'w', encoding='utf-8') as stream:
-            stream.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(draft, 0o666 & ~umask)
-        os.replace(draft, path)
-    except OSError as e:
-        raise errors.EnvironmentProblem(
-            f'Cannot write the report: {e.strerror}', where=str(path),
-            hint='Make room or choose another folder') from e
-    finally:
-        if draft and os.path.exists(draft):
-            os.unlink(draft)
+    with outfile.whole(path) as stream:
+        stream.write(content if isinstance(content, bytes)
+                     else content.encode())
     return path

@@ -32,7 +32,22 @@ _ORDER = {status: i for i, status in enumerate(model.STATUSES)}
 
 def render(run):
     """The run as a HTML document."""
-    loader = jinja2.PackageLoader('magnum_capi_tempest.report')
+    return page('report.html', run=run, tests=sorted(
+        run.tests, key=lambda test: _ORDER[test.status]))
+
+
+def page(template, *, package=None, style=(), **values):
+    """A document of the one look, made from a template.
+
+    :param template: name of a file that extends ``base.html``.
+    :param package: package with a ``templates`` folder of its own, which is
+        searched first; this one by default.
+    :param style: names of style sheets to add to the common one.
+    :param values: what the template shows.
+    """
+    loader = jinja2.ChoiceLoader([
+        jinja2.PackageLoader(name)
+        for name in (package, 'magnum_capi_tempest.report') if name])
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True)
@@ -40,11 +55,11 @@ def render(run):
         clean=text.clean, cut=text.cut, duration=text.duration,
         line=text.line, slug=lambda status: status.replace(' ', '-'))
     style, script = (
-        markupsafe.Markup(loader.get_source(environment, name)[0])
-        for name in ('report.css', 'report.js'))
-    return environment.get_template('report.html').render(
-        run=run, style=style, script=script,
-        tests=sorted(run.tests, key=lambda test: _ORDER[test.status]),
+        markupsafe.Markup(''.join(
+            loader.get_source(environment, name)[0] for name in names))
+        for names in (('report.css', *style), ('report.js',)))
+    return environment.get_template(template).render(
+        values, style=style, script=script,
         policy="default-src 'none'; base-uri 'none'; form-action 'none'; "
                f"style-src {_hash(style)}; script-src {_hash(script)}")
 

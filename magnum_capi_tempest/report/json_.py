@@ -20,9 +20,12 @@ from magnum_capi_tempest.report import text
 VERSION = 1
 
 
-def render(run):
-    """The run as a JSON text."""
-    return json.dumps({
+def render(run, **more):
+    """The run as a JSON text.
+
+    :param more: what a caller adds, by name; it must be ready for JSON.
+    """
+    return dumps({
         'version': VERSION,
         'title': run.title,
         'ok': run.ok,
@@ -34,6 +37,7 @@ def render(run):
         'counts': run.counts,
         'facts': dict(run.facts),
         'problems': list(run.problems),
+        'sections': {s.title: list(s.lines) for s in run.sections},
         'tests': [{
             'name': test.name,
             'id': test.id,
@@ -42,4 +46,9 @@ def render(run):
             'reason': text.cut(test.reason, 10_000),
             'tags': list(test.tags),
         } for test in run.tests],
-    }, indent=1, ensure_ascii=False) + '\n'
+    } | more)
+
+
+def dumps(document):
+    """A JSON text as all of ours are written."""
+    return json.dumps(document, indent=1, ensure_ascii=False) + '\n'

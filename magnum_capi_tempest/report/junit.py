@@ -51,7 +51,8 @@ def render(run):
         # A reader that only counts must not take this run for a green one.
         case = ElementTree.SubElement(
             suite, 'testcase', classname='run', name='verdict', time='0')
-        error = ElementTree.SubElement(case, 'error', message=run.verdict)
+        error = ElementTree.SubElement(
+            case, 'error', message=text.line(run.verdict))
         error.text = text.clean('\n'.join((run.verdict, *run.problems)))
     ElementTree.indent(root)
     body = ElementTree.tostring(root, encoding='unicode')
@@ -59,9 +60,12 @@ def render(run):
 
 
 def _case(suite, test):
-    classname, _, name = text.clean(test.id).rpartition('.')
+    classname, name = test.group, test.id
+    if not classname:
+        classname, _, name = name.rpartition('.')
     case = ElementTree.SubElement(
-        suite, 'testcase', classname=classname or name, name=name,
+        suite, 'testcase', classname=text.clean(classname or name),
+        name=text.clean(name),
         time=f'{test.seconds or 0:.3f}')
     if test.status == model.SKIPPED:
         ElementTree.SubElement(

@@ -18,17 +18,21 @@ from magnum_capi_tempest.report import text
 
 FAILURES = 10
 LINES = 10
+SECTION = 10
 
 
 def render(run):
     """The verdict, the facts and the first failures."""
     mark = '✅' if run.ok else '❌'
-    out = [f'## {mark} {_escape(run.title)}: {run.verdict}', '']
+    if run.outcome and not run.ok:
+        mark += f' {run.mark}:'
+    out = [f'## {mark} {escape(run.title)}: {escape(run.verdict)}', '']
     counts = ', '.join(f'{n} {status}' for status, n in run.counts.items())
     out += [f'{counts or "no tests"} in {text.duration(run.seconds)}', '']
-    out += [f'- ⚠️ {_escape(problem)}' for problem in run.problems]
-    out += [f'- {_escape(key)}: {_escape(value)}'
+    out += [f'- ⚠️ {escape(problem)}' for problem in run.problems]
+    out += [f'- {escape(key)}: {escape(value)}'
             for key, value in run.facts.items()]
+    out += sections(run.sections)
     for test in run.failures[:FAILURES]:
         lines = text.clean(test.reason).splitlines()[:LINES]
         # A fence longer than any run of backticks in the text cannot be
@@ -36,13 +40,24 @@ def render(run):
         longest = max((len(ticks) for ticks in re.findall(
             '`+', ''.join(lines))), default=0)
         fence = '`' * max(3, longest + 1)
-        out += ['', f'### {_escape(test.name)}', '', f'{fence}text',
+        out += ['', f'### {escape(test.name)}', '', f'{fence}text',
                 *(text.line(line) for line in lines), fence]
     if len(run.failures) > FAILURES:
         out += ['', f'... and {len(run.failures) - FAILURES} more.']
     return '\n'.join(out).rstrip() + '\n'
 
 
-def _escape(value):
+def sections(some):
+    """Lines for :class:`~.model.Section` objects, the first of each."""
+    out = []
+    for section in some:
+        out += ['', f'### {escape(section.title)}', '']
+        out += [f'- {escape(line)}' for line in section.lines[:SECTION]]
+        if len(section.lines) > SECTION:
+            out += [f'- ... and {len(section.lines) - SECTION} more']
+    return out
+
+
+def escape(value):
     """One line of text that Markdown and its HTML leave alone."""
     return re.sub(r'([\\`*_\[\]<>&#|~!])', r'\\\1', text.line(value))

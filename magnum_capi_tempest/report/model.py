@@ -53,6 +53,8 @@ class Test:
     :param name: short name for people.
     :param id: the whole name, as the test runner takes it.
     :param seconds: None when the stream does not say.
+    :param group: what CI systems shall sort it under; the part of the id in
+        front of its last dot by default.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Test:
     seconds: float | None = None
     details: tuple[Detail, ...] = ()
     tags: tuple[str, ...] = ()
+    group: str = ''
 
     @property
     def failing(self) -> bool:
@@ -82,6 +85,18 @@ class Test:
 
 
 @dataclasses.dataclass(frozen=True)
+class Section:
+    """Something of a run that deserves a heading of its own.
+
+    :param lines: a statement each, the weightiest first: a form that has
+        little room shows the first ones and says how many are left.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Run:
     """A set of tests that ran together.
 
@@ -89,6 +104,10 @@ class Run:
     :param seconds: from the first start to the last end.
     :param facts: what was tested, with what; shown in this order.
     :param problems: why the record itself cannot be trusted, one line each.
+    :param outcome: one or two words of somebody who knows more of the run
+        than its tests say (``incomplete``); empty: the tests say it all. It
+        can make a run worse than its tests are, never better.
+    :param conclusion: the verdict in his words.
     """
 
     title: str
@@ -98,6 +117,9 @@ class Run:
     facts: typing.Mapping[str, str] = dataclasses.field(
         default_factory=lambda: types.MappingProxyType({}))
     problems: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    outcome: str = ''
+    conclusion: str = ''
 
     @property
     def counts(self) -> dict[str, int]:
@@ -116,11 +138,22 @@ class Run:
 
     @property
     def ok(self) -> bool:
-        return bool(self.passed) and not self.failures and not self.problems
+        return (bool(self.passed) and not self.failures
+                and not self.problems and self.outcome in ('', PASSED))
+
+    @property
+    def mark(self) -> str:
+        """The outcome in capitals, in front of the verdict."""
+        if self.ok:
+            return 'PASSED'
+        outcome = '' if self.outcome == PASSED else self.outcome
+        return outcome.upper() or 'FAILED'
 
     @property
     def verdict(self) -> str:
         """The first thing that a reader needs to know, a few words."""
+        if self.conclusion:
+            return self.conclusion
         if self.failures:
             return f'{len(self.failures)} of {len(self.tests)} tests failed'
         if self.problems:

@@ -37,8 +37,9 @@ _STATUS = {
     'xfail': model.XFAILED,
     'uxsuccess': model.XPASSED,
 }
-#: Tempest appends the attributes of a test: ``test_x[id-1234,smoke]``.
-_ATTRIBUTES = re.compile(r'\[([^\[\]]*)\]')
+#: Tempest appends the attributes of a test: ``test_x[id-1234,smoke]``. What
+#: stands after a blank belongs to the name: ``[sig-apps] Job ...``.
+_ATTRIBUTES = re.compile(r'(?<=\w)\[([^\[\]]*)\]')
 
 
 class _Noise(testtools.StreamResult):

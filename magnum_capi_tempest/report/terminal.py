@@ -24,12 +24,13 @@ from magnum_capi_tempest.report import text
 LINES = 6
 #: Failures that are shown.
 FAILURES = 20
+#: Lines of a section that are shown.
+SECTION = 20
 
 
-def show(run, *, report=None, console=None):
-    """Print a run.
+def printer(console=None):
+    """A function ``say(text, style)`` that prints without wrapping.
 
-    :param report: path of the HTML report, printed last when given.
     :param console: ``rich.console.Console``, standard output by default.
     """
     console = console or rich.console.Console(highlight=False)
@@ -38,16 +39,37 @@ def show(run, *, report=None, console=None):
         # A Text is never parsed for markup, whatever a test is called.
         console.print(Text(text.clean(content), style=style), soft_wrap=True)
 
-    mark, style = ('PASSED', 'bold green') if run.ok else ('FAILED',
-                                                           'bold red')
+    return say
+
+
+def show_sections(say, sections):
+    """Print :class:`~.model.Section` objects, the first lines of each."""
+    for section in sections:
+        say()
+        say(f'{text.line(section.title)}:')
+        for line in section.lines[:SECTION]:
+            say(f'  {text.line(line)}')
+        if len(section.lines) > SECTION:
+            say(f'  ... and {len(section.lines) - SECTION} more')
+
+
+def show(run, *, report=None, console=None):
+    """Print a run.
+
+    :param report: path of the HTML report, printed last when given.
+    :param console: ``rich.console.Console``, standard output by default.
+    """
+    say = printer(console)
     say()
-    say(f'{mark}: {text.line(run.title)}: {run.verdict}', style)
+    say(f'{run.mark}: {text.line(run.title)}: {text.line(run.verdict)}',
+        'bold green' if run.ok else 'bold red')
     counts = ', '.join(f'{n} {status}' for status, n in run.counts.items())
     say(f'{counts or "no tests"} in {text.duration(run.seconds)}')
     for problem in run.problems:
         say(f'! {text.line(problem)}', 'yellow')
     for key, value in run.facts.items():
         say(f'  {text.line(key)}: {text.line(value)}')
+    show_sections(say, run.sections)
     for test in run.failures[:FAILURES]:
         say()
         say(f'✗ {text.line(test.id)}', 'red')

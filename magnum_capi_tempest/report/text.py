@@ -10,35 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Makes text from elsewhere harmless and short, for every form.
+"""Text as every form of a report shows it: harmless, short, for people."""
 
-A test name or a log may hold terminal escapes, characters that XML does not
-know, or a hundred megabytes. Escaping for a certain form (HTML, XML) is the
-business of that form.
-"""
+from magnum_capi_tempest import texts
 
-import re
-
-#: Control characters but tab and newline, C1 controls, lone surrogates, and
-#: what changes the direction of text: none may reach a terminal or XML 1.0.
-_HARMFUL = re.compile(
-    '[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069'
-    '\ufffe\uffff]')
-#: Colours and cursor movements (ECMA-48), dropped as a whole.
-_ESCAPE = re.compile('\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b'
-                     '\\\\)|[@-Z\\\\-_])')
-
-
-def clean(text):
-    """Text without terminal escapes and control characters."""
-    text = text.replace('\r\n', '\n')
-    return _HARMFUL.sub('\ufffd', _ESCAPE.sub('', text))
-
-
-def line(text, width=200):
-    """One line of at most ``width`` characters."""
-    text = ' '.join(clean(text).split())
-    return text if len(text) <= width else text[:width - 1] + '…'
+clean = texts.clean
+line = texts.line
 
 
 def cut(text, most=200_000):
@@ -47,7 +24,7 @@ def cut(text, most=200_000):
         return text
     half = most // 2
     return (f'{text[:half]}\n\n[... {len(text) - 2 * half} characters are '
-            f'left out here; the subunit stream has them ...]\n\n'
+            f'left out here; the record of the run has them ...]\n\n'
             f'{text[-half:]}')
 
 

@@ -14,7 +14,7 @@
 
 testtools carries details with the failure into subunit, HTML and the
 terminal. On success nothing is asked for. Every text passes through
-:func:`magnum_capi_tempest.evidence.redact.redact`.
+:func:`magnum_capi_tempest.redact.redact`.
 """
 
 import json
@@ -24,7 +24,7 @@ from testtools import content
 import urllib3.exceptions
 
 from magnum_capi_tempest import errors
-from magnum_capi_tempest.evidence import redact
+from magnum_capi_tempest import redact
 
 #: What asking for evidence may raise. Evidence that cannot be had is said so
 #: in its place: it must never replace the failure that it explains.

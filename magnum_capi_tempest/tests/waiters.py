@@ -24,7 +24,7 @@ from oslo_log import log
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest import errors
-from magnum_capi_tempest.evidence import redact
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.tests import looks
 from magnum_capi_tempest import waiting
 

@@ -183,6 +183,63 @@ class OtherFormsTest(testtools.TestCase):
         self.assertIn('and 10 more failures', out)
 
 
+class JudgedRunTest(testtools.TestCase):
+    """A run on which somebody gave a verdict that its tests do not show."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_ = run_of(
+            model.Test('ok', '[sig-a] b c.d', model.PASSED, 2.5,
+                       group='conformance.sig-a'),
+            outcome='incomplete', conclusion='half of it did not run',
+            sections=(model.Section('Causes', tuple(map(str, range(30)))),))
+
+    def test_outcome_makes_it_worse(self):
+        self.assertFalse(self.run_.ok)
+        self.assertEqual('INCOMPLETE', self.run_.mark)
+
+    def test_outcome_makes_it_not_better(self):
+        run = run_of(model.Test('a', 'a', model.FAILED),
+                     outcome=model.PASSED, conclusion='fine')
+
+        self.assertEqual((False, 'FAILED'), (run.ok, run.mark))
+
+    def test_every_form_says_it(self):
+        out = io.StringIO()
+        terminal.show(self.run_, console=rich.console.Console(file=out))
+
+        self.assertIn('INCOMPLETE: T: half of it did not run',
+                      out.getvalue())
+        self.assertIn('## ❌ INCOMPLETE: T: half of it did not run',
+                      markdown.render(self.run_))
+        self.assertIn('INCOMPLETE: half of it did not run',
+                      html_form.render(self.run_))
+        data = json.loads(report.json_.render(self.run_, more={'a': 1}))
+        self.assertEqual((False, 'half of it did not run', {'a': 1}),
+                         (data['ok'], data['verdict'], data['more']))
+        root = ElementTree.fromstring(report.junit.render(self.run_))
+        self.assertEqual('1', root.get('errors'))
+
+    def test_sections_are_cut_where_room_is_little(self):
+        out = io.StringIO()
+        terminal.show(self.run_, console=rich.console.Console(file=out))
+
+        self.assertIn('Causes:\n  0\n', out.getvalue())
+        self.assertIn('  ... and 10 more\n', out.getvalue())
+        self.assertIn('### Causes\n\n- 0\n', markdown.render(self.run_))
+        self.assertIn('- ... and 20 more', markdown.render(self.run_))
+        self.assertIn('<li>29</li>', html_form.render(self.run_))
+        self.assertEqual(30, len(json.loads(report.json_.render(
+            self.run_))['sections']['Causes']))
+
+    def test_group_is_the_class_for_junit(self):
+        case = next(ElementTree.fromstring(report.junit.render(
+            self.run_)).iter('testcase'))
+
+        self.assertEqual(('conformance.sig-a', '[sig-a] b c.d'),
+                         (case.get('classname'), case.get('name')))
+
+
 class TextTest(testtools.TestCase):
 
     def test_clean(self):
@@ -229,7 +286,7 @@ class SummariseTest(testtools.TestCase):
             errors.EnvironmentProblem, report.summarise, stream,
             stream / 'x', 'T', console=self.console)
 
-        self.assertIn('Cannot write the report', str(error))
+        self.assertIn('Cannot write the file', str(error))
 
     def test_failed_write_leaves_the_old_report_and_no_draft(self):
         target = self.folder / 'report.html'

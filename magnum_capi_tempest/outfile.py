@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Files that are written whole or not at all, for whom they are meant.
+
+A reader never sees half a file under its name; what Ctrl-C or a full disk
+leaves behind is removed.
+"""
+
+import contextlib
+import os
+import pathlib
+import tempfile
+
+from magnum_capi_tempest import errors
+
+#: For the owner only.
+PRIVATE = 0o600
+#: For everybody whom the umask lets.
+PUBLIC = 0o666
+
+
+@contextlib.contextmanager
+def whole(path, mode=PUBLIC):
+    """Open a binary file to write; it gets its name at the end.
+
+    :param path: folders above it are made.
+    :param mode: PRIVATE or PUBLIC.
+    :raises EnvironmentProblem: it cannot be written.
+    """
+    path = pathlib.Path(path)
+    draft = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(
+            prefix=f'.{path.name}.', dir=path.parent)
+        with open(handle, 'wb') as stream:
+            yield stream
+        if mode != PRIVATE:
+            os.chmod(draft, mode & ~_umask())
+        os.replace(draft, path)
+        draft = None
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot write the file: {e.strerror}', where=path,
+            hint='Make room or choose another folder') from e
+    finally:
+        if draft:
+            pathlib.Path(draft).unlink(missing_ok=True)
+
+
+def _umask():
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

@@ -1,0 +1,73 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""A run as a subunit version 2 stream, for what gathers test results.
+
+The other way round is :mod:`.subunit`. A stream has no room for the facts
+and the verdict of a run, so a run that is not green for another reason than
+a failed test gets one failed test more, as in :mod:`.junit`.
+"""
+
+import datetime
+import io
+
+from subunit import v2
+
+from magnum_capi_tempest.report import model
+from magnum_capi_tempest.report import text
+
+_STATUS = {
+    model.PASSED: 'success',
+    model.FAILED: 'fail',
+    model.SKIPPED: 'skip',
+    model.XFAILED: 'xfail',
+    model.XPASSED: 'uxsuccess',
+    # No end: that is how a stream says that a test was cut off.
+    model.UNFINISHED: None,
+}
+#: Id of the test that stands for the verdict.
+VERDICT = 'run.verdict'
+
+
+def render(run):
+    """The run as the bytes of a stream.
+
+    Tests have no start of their own, only a length: each begins when the run
+    did, so that lengths are right and the order of tests in time is not. A
+    run without a start has no times in its stream.
+    """
+    out = io.BytesIO()
+    stream = v2.StreamResultToBytes(out)
+    for test in run.tests:
+        _write(stream, test, run.started)
+    if not run.ok and not run.failures:
+        reason = '\n'.join((run.verdict, *run.problems))
+        _write(stream, model.Test(
+            VERDICT, VERDICT, model.FAILED,
+            details=(model.Detail('reason', reason),)), run.started)
+    return out.getvalue()
+
+
+def _write(stream, test, started):
+    name = text.line(test.id, 4096)
+    stream.status(name, 'inprogress', timestamp=started)
+    for detail in test.details:
+        stream.status(
+            name, file_name=text.line(detail.name), eof=True,
+            file_bytes=text.clean(text.cut(detail.text)).encode(),
+            mime_type='text/plain;charset=utf8', timestamp=started)
+    end = started
+    if started and test.seconds is not None:
+        end = started + datetime.timedelta(seconds=test.seconds)
+    if _STATUS[test.status]:
+        stream.status(name, _STATUS[test.status],
+                      test_tags={text.line(tag) for tag in test.tags} or None,
+                      timestamp=end)

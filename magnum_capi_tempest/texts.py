@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Makes text from elsewhere harmless and short.
+
+A test name or a log may hold terminal escapes, characters that XML does not
+know, or a hundred megabytes. Who reads it cleans it before anything keeps
+it, and who shows it cleans it again. Escaping for a certain form (HTML, XML)
+is the business of that form.
+"""
+
+import re
+
+#: Control characters but tab and newline, C1 controls, lone surrogates, and
+#: what changes the direction of text: none may reach a terminal or XML 1.0.
+#: What has no width goes with them: two names may not look the same.
+_HARMFUL = re.compile(
+    '[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b\u200e\u200f'
+    '\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffe\uffff]')
+#: Colours and cursor movements (ECMA-48), dropped as a whole.
+_ESCAPE = re.compile('\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b'
+                     '\\\\)|[@-Z\\\\-_])')
+
+
+def clean(text):
+    """Text without terminal escapes and control characters."""
+    if text.isprintable():
+        # Most is, and nothing that is looked for is printable.
+        return text
+    text = text.replace('\r\n', '\n')
+    return _HARMFUL.sub('\ufffd', _ESCAPE.sub('', text))
+
+
+def line(text, width=200):
+    """One line of at most ``width`` characters."""
+    text = ' '.join(clean(text).split())
+    return text if len(text) <= width else text[:width - 1] + '…'
+
+
+def start(text, most):
+    """The beginning of a text, cleaned."""
+    text = clean(text)
+    return text if len(text) <= most else text[:most] + '\n[...]'
+
+
+def end(text, most):
+    """The end of a text, cleaned, from the beginning of a line."""
+    text = clean(text)
+    if len(text) <= most:
+        return text
+    text = text[-most:]
+    return '[...]\n' + text.partition('\n')[2] if '\n' in text else text
