@@ -119,7 +119,7 @@ packages() {
 # prepare run|test: the virtual environment, first on PATH afterwards.
 prepare() {
     local purpose=$1 python version key venv
-    local -a what=(-e "$TOP[discovery,tempest,evidence,sandbox,third_party]")
+    local -a what=(-e "$TOP[conformance,discovery,tempest,evidence,sandbox,third_party]")
     python=$(find_python) || exit
     version=$("$python" -c 'import platform; print(platform.python_version())')
     key=$(cd "$TOP" && { echo "$TOP $purpose $python $version"

@@ -16,6 +16,7 @@ this project know theirs.
 """
 
 import sys
+import traceback
 
 from cliff import command
 from cliff import lister
@@ -41,6 +42,28 @@ class _Explained:
 
 class Command(_Explained, command.Command):
     """A command that does something."""
+
+
+class Judging(Command):
+    """A command whose exit code 1 is a verdict: an error never has it."""
+
+    #: Exit code of an error that would have 1, and of a bug.
+    broken = 3
+
+    def run(self, parsed_args):
+        self._ended = False
+        try:
+            code = super().run(parsed_args)
+        except Exception:
+            # cliff would end with 1.
+            traceback.print_exc()
+            return self.broken
+        return self.broken if code == 1 and not self._ended else code
+
+    def take_action(self, args):
+        code = self.act(args)
+        self._ended = True
+        return code
 
 
 class Lister(_Explained, lister.Lister):

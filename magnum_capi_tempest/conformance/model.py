@@ -37,6 +37,9 @@ FAILED = 'failed'
 SKIPPED = 'skipped'
 #: It began and the suite was stopped before its end, or its process died.
 UNFINISHED = 'unfinished'
+#: Detail of a spec that was chosen, began, and called it off by itself:
+#: "only supported for providers [gce]".
+SKIPPED_ITSELF = 'skipped itself'
 #: Every status of a spec, the ones to look at first in front.
 STATUSES = (FAILED, UNFINISHED, SKIPPED, PASSED)
 
@@ -167,6 +170,8 @@ class Result:
         M specs"), None when there is no such line.
     :param suite_finished: Ginkgo wrote its last line, so nothing was cut.
     :param specs: one entry a spec, skipped ones too.
+    :param whole: the record was read to its end; False where the reader was
+        told to stop behind the results of the e2e tests.
     :param stand_in_images: True when the images of the run say that they
         are stand-ins for upstream's: such a run proves no conformance.
     :param problems: why the record cannot be trusted as it is, a line each:
@@ -190,6 +195,7 @@ class Result:
     infra_errors: tuple[InfraError, ...] = ()
     plugins: tuple[PluginResult, ...] = ()
     cluster: Cluster = Cluster()
+    whole: bool = True
     stand_in_images: bool = False
     problems: tuple[str, ...] = ()
     facts: typing.Mapping[str, str] = dataclasses.field(
@@ -205,6 +211,12 @@ class Result:
     def ran(self) -> tuple[Spec, ...]:
         """The specs that were not skipped."""
         return tuple(spec for spec in self.specs if spec.ran)
+
+    @property
+    def begun(self) -> int:
+        """Number of specs that Ginkgo began: as many as it planned."""
+        return sum(spec.ran or spec.detail == SKIPPED_ITSELF
+                   for spec in self.specs)
 
     @property
     def failures(self) -> tuple[Spec, ...]:

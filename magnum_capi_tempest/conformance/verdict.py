@@ -108,8 +108,8 @@ def _incomplete_reasons(result, required, missing):
         reasons.append(f'{len(unfinished)} specs did not end')
     if not result.suite_finished:
         reasons.append('the suite did not end by itself')
-    if result.planned is not None and result.planned != len(result.ran):
-        reasons.append(f'{len(result.ran)} specs ran, '
+    if result.planned is not None and result.planned != result.begun:
+        reasons.append(f'{result.begun} specs were begun, '
                        f'{result.planned} were planned')
     reasons += result.problems
     if result.mode == model.CERTIFIED:
@@ -124,6 +124,8 @@ def _incomplete_reasons(result, required, missing):
 
 def _hindrances(result, required, missing):
     found = []
+    if not result.whole:
+        found.append('the record was not read to its end')
     if result.stand_in_images:
         found.append('the images of the run are stand-ins')
     if result.mode != model.CERTIFIED:

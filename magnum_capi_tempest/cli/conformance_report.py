@@ -1,0 +1,109 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""``magnum-capi conformance report | compare``: what runs have shown."""
+
+import pathlib
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest.conformance.showing import comparison
+from magnum_capi_tempest.conformance.showing import comparison_forms
+from magnum_capi_tempest.conformance.showing import files
+from magnum_capi_tempest.conformance.showing import page
+from magnum_capi_tempest.conformance.showing import presentation
+from magnum_capi_tempest.conformance.showing import sources
+from magnum_capi_tempest import report
+from magnum_capi_tempest.report import terminal
+
+_RECORD = 'RECORD[,driver=NAME]...'
+_FORMATS = ('text', 'markdown', 'json')
+
+
+class Report(base.Judging):
+    """Show a conformance run: verdict, causes of failures, slow specs.
+
+    Exit code: 0 passed, 1 failed, 2 incomplete, 3 the harness failed or the
+    record is broken.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('record', metavar=_RECORD, help=sources.HELP)
+        parser.add_argument(
+            '--rerun', action='append', default=[], metavar='RECORD',
+            help='Record of running its failures again; may be given more '
+                 'than once. The verdict stays that of the first run.')
+        parser.add_argument(
+            '--title', help='Title; the name of the record by default.')
+        add_output(parser, 'report', 'HTML, Markdown, JSON, JUnit, subunit')
+        return parser
+
+    def act(self, args):
+        judged = sources.load(args.record, title=args.title)
+        reruns = [sources.load(one).result for one in args.rerun]
+        shown = judged.result, judged.verdict, reruns
+        written = None
+        if args.folder:
+            written = files.write(args.folder, *shown)[files.PAGE]
+        if args.html:
+            written = report.write_file(args.html, page.render(*shown))
+        if args.format == 'json':
+            print(files.to_json(*shown), end='')
+        elif args.format == 'markdown':
+            print(files.to_markdown(*shown), end='')
+        else:
+            terminal.show(presentation.run(*shown), report=written)
+        return judged.verdict.exit_code
+
+
+class Compare(base.Judging):
+    """Compare conformance runs with the first of them.
+
+    Exit code: 0 no new failures, 1 new failures, 2 or 3 no new failures in
+    what ran, but a later run is incomplete or its harness failed.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('first', metavar=_RECORD, help=sources.HELP)
+        parser.add_argument(
+            'others', metavar='RECORD', nargs='+',
+            help='What to compare with it, of the same form.')
+        add_output(parser, 'comparison', 'HTML, Markdown, JSON')
+        return parser
+
+    def act(self, args):
+        found = comparison.of(sources.load_all([args.first, *args.others]))
+        if args.folder:
+            files.write_comparison(args.folder, found)
+        if args.html:
+            report.write_file(args.html, page.render_comparison(found))
+        if args.format == 'json':
+            print(comparison_forms.to_json(found), end='')
+        elif args.format == 'markdown':
+            print(comparison_forms.to_markdown(found), end='')
+        else:
+            comparison_forms.show(found)
+        return found.exit_code
+
+
+def add_output(parser, what, forms):
+    """Options for what to print and what to write."""
+    parser.add_argument(
+        '-f', '--format', choices=_FORMATS, default='text',
+        help='What to print; text by default.')
+    parser.add_argument(
+        '--html', type=pathlib.Path, metavar='FILE',
+        help=f'Also write the {what} as one HTML page into this file.')
+    parser.add_argument(
+        '--folder', type=pathlib.Path, metavar='DIR',
+        help=f'Also write the {what} in every form ({forms}) into this '
+             'folder.')

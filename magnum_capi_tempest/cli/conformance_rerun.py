@@ -1,0 +1,140 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""``magnum-capi conformance rerun``: was it a flake?"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import shlex
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest.cli import conformance_report
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.showing import files
+from magnum_capi_tempest.conformance.showing import page
+from magnum_capi_tempest.conformance.showing import presentation
+from magnum_capi_tempest.conformance.showing import rerun
+from magnum_capi_tempest.conformance.showing import rerunning
+from magnum_capi_tempest.conformance.showing import sources
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import report
+from magnum_capi_tempest.report import terminal
+
+
+class Rerun(base.Judging):
+    """Run the failed specs of a conformance run again, and only these.
+
+    A spec that passes now is reported as flaky; the verdict of the first run
+    stays what it was. Exit code: 0 everything passed now, 1 something failed
+    again, 2 nothing to run or not exactly this ran, 3 the harness failed.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('record', metavar='RECORD', help=sources.HELP)
+        target = parser.add_mutually_exclusive_group()
+        target.add_argument(
+            '--cluster', metavar='NAME',
+            help='Magnum cluster; that of the first run by default.')
+        target.add_argument(
+            '--kubeconfig', type=pathlib.Path, metavar='FILE',
+            help='Kubeconfig of the cluster, instead.')
+        parser.add_argument(
+            '--os-cloud', metavar='CLOUD',
+            default=os.environ.get('OS_CLOUD', ''),
+            help='Cloud of clouds.yaml, for --cluster; OS_CLOUD, or the '
+                 'other OS_ variables, by default.')
+        parser.add_argument(
+            '--results', type=pathlib.Path, metavar='DIR',
+            default=pathlib.Path('.'),
+            help='Folder for what the run leaves; here by default.')
+        parser.add_argument(
+            '--times', type=_positive, default=1, metavar='N',
+            help='How often; a flake must pass each time.')
+        parser.add_argument(
+            '--list', action='store_true',
+            help='Print the names of the specs, and run nothing.')
+        parser.add_argument(
+            '--dry-run', action='store_true',
+            help='Print the commands, and run nothing.')
+        parser.add_argument(
+            '--replace', action='store_true',
+            help='Remove what an earlier run has left in the cluster.')
+        conformance_report.add_output(
+            parser, 'report of the first run with what came of its failures',
+            'HTML, Markdown, JSON, JUnit, subunit')
+        return parser
+
+    def act(self, args):
+        judged = sources.load(args.record)
+        names = rerun.wanted(judged.result)
+        if args.list:
+            print('\n'.join(names))
+            return 0
+        wish = _wish(args, sources.run_of(args.record))
+        if args.dry_run:
+            return _preview(names, wish)
+        return _run_again(args, judged, wish)
+
+
+def _wish(args, record):
+    """What to run, from the command line and the record of the first run."""
+    if args.cluster:
+        target = runs.Target(cluster=args.cluster, cloud=args.os_cloud)
+    elif args.kubeconfig:
+        target = runs.Target(kubeconfig=str(args.kubeconfig.absolute()))
+    elif record:
+        target = record.target
+    else:
+        raise errors.UsageError(
+            'Nobody knows the cluster of this record', where=args.record,
+            hint='Give --cluster or --kubeconfig')
+    plan = record.plan if record else runner.Plan()
+    more = {'backend': record.backend} if record else {}
+    return life.Wish(target, plan, args.results.absolute(),
+                     replace=args.replace, **more)
+
+
+def _preview(names, wish):
+    for plan in rerunning.plans(names, wish.plan):
+        for argv in life.preview(dataclasses.replace(wish, plan=plan)):
+            print(shlex.join(map(str, argv)))
+    return 0
+
+
+def _run_again(args, judged, wish):
+    ended, results = rerunning.execute(
+        judged.result, wish, life.World(), times=args.times)
+    shown = judged.result, judged.verdict, results
+    if args.folder:
+        files.write(args.folder, *shown)
+    if args.html:
+        report.write_file(args.html, page.render(*shown))
+    if args.format == 'json':
+        print(files.to_json(*shown, ended), end='')
+    elif args.format == 'markdown':
+        print(files.to_markdown(*shown), end='')
+    else:
+        say = terminal.printer()
+        say(f'The run before stays {judged.said}')
+        terminal.show_sections(say, presentation.ended(ended))
+    return ended.exit_code
+
+
+def _positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError('it must be 1 or more')
+    return number

@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``magnum-capi conformance results``: the verdict on an archive."""
+
+import json
+import pathlib
+import sys
+
+from magnum_capi_tempest.cli import base
+
+
+class Results(base.Judging):
+    """Say what the results of a conformance run are worth.
+
+    Reads an archive of Sonobuoy's without unpacking it, or the files that
+    Hydrophone leaves. Exit code: 0 passed, 1 failed, 2 incomplete, 3 the
+    harness failed or the record cannot be read. Wrong usage exits with 2,
+    too, and then prints no verdict.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'record', metavar='ARCHIVE|FOLDER', type=pathlib.Path,
+            help='An archive, or a folder with one or with junit_01.xml and '
+                 'e2e.log.')
+        parser.add_argument(
+            '--json', action='store_true',
+            help='Print a JSON document instead of lines.')
+        parser.add_argument(
+            '--no-verify', action='store_true',
+            help='Stop behind the results of the e2e tests instead of '
+                 'checking the whole archive: for one that was checked '
+                 'before. Such a result is not eligible for certification.')
+        parser.add_argument(
+            '--kubernetes-version', metavar='VERSION', default='',
+            help='Version of the cluster, for loose files, which do not '
+                 'tell it.')
+        parser.add_argument(
+            '--keep', action='store_true',
+            help='Keep what was read beside the archive, so that it is not '
+                 'read again.')
+        return parser
+
+    def act(self, args):
+        return show(args.record, as_json=args.json, verified=args.no_verify,
+                    kubernetes=args.kubernetes_version, keep=args.keep)
+
+
+def show(record, *, as_json=False, verified=False, kubernetes='', keep=False,
+         stream=None):
+    """Print a record's verdict; returns the exit code.
+
+    :param stream: text stream, standard output by default.
+    """
+    from magnum_capi_tempest.conformance.record import sidecar
+    from magnum_capi_tempest.conformance import required
+    from magnum_capi_tempest.conformance.showing import lines
+    from magnum_capi_tempest.conformance import verdict as verdicts
+    stream = stream or sys.stdout
+    result = sidecar.load(record)
+    if result is None:
+        # What reads archives takes longer to import than a sidecar to read.
+        from magnum_capi_tempest.conformance.record import reading
+        result = reading.find(record, verified=verified,
+                              kubernetes=kubernetes)
+        if keep and result.whole and result.sha256:
+            sidecar.write(result, result.source)
+    verdict = verdicts.judge(
+        result, required.names(result.cluster.kubernetes))
+    if as_json:
+        json.dump(lines.document(result, verdict), stream, indent=1)
+        print(file=stream)
+    else:
+        _print(lines.lines(result, verdict), stream)
+    return verdict.exit_code
+
+
+def _print(pairs, stream):
+    if not stream.isatty():
+        for line, _ in pairs:
+            print(line, file=stream)
+        return
+    # Imported only where there are colours to show.
+    import rich.console
+    from rich.text import Text
+    console = rich.console.Console(file=stream, highlight=False)
+    for line, style in pairs:
+        console.print(Text(line, style=style), soft_wrap=True)

@@ -1,0 +1,283 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``magnum-capi conformance run`` and what belongs to a run.
+
+Exit codes: 0 passed, 1 tests failed, 2 incomplete (or a command line that
+makes no sense), 3 the harness failed and nothing is known of the cluster.
+"""
+
+import argparse
+import os
+import pathlib
+import shlex
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import outcome
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.running import watch
+from magnum_capi_tempest.conformance.showing import presentation
+from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.report import terminal
+
+_HARNESS = verdict.EXIT_CODES[verdict.HARNESS_ERROR]
+
+
+class _OfRun(base.Judging):
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'name', nargs='?', metavar='RUN',
+            help='name of the run (default: the one that is left in a '
+                 'cluster)')
+        return parser
+
+
+class Run(base.Judging):
+    """Run the conformance tests in a cluster, to a verdict.
+
+    Ctrl-C leaves the run going in the cluster: "status", "resume" and
+    "abort" find it again. Exit code: 0 passed, 1 tests failed, 2 incomplete,
+    3 the harness failed.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        _add_target(parser)
+        _add_tests(parser)
+        _add_images(parser)
+        _add_course(parser)
+        return parser
+
+    def act(self, args):
+        wish = wish_of(args)
+        if args.dry_run:
+            for argv in life.preview(wish):
+                print(shlex.join(argv), file=self.app.stdout)
+            return 0
+        return show(life.run(wish, life.World()))
+
+
+class Resume(_OfRun):
+    """Watch a run again that an earlier command has begun."""
+
+    def act(self, args):
+        return show(life.resume(args.name, life.World()))
+
+
+class Retrieve(_OfRun):
+    """Fetch the results of a run that is complete; leave it in the cluster.
+
+    Sizes and checksums are compared with what the aggregator announced.
+    """
+
+    def act(self, args):
+        return show(life.retrieve(args.name, life.World()))
+
+
+class Abort(_OfRun):
+    """End a run and remove everything of it from its cluster."""
+
+    def act(self, args):
+        life.abort(args.name, life.World())
+
+
+class Status(_OfRun):
+    """Look at a run once; with --all, show all that this machine knows.
+
+    Exit code: 0 it goes on or has ended well, 3 it is lost, stuck or stalled.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--all', action='store_true',
+                            help='list all runs; asks no cluster')
+        return parser
+
+    def act(self, args):
+        world = life.World()
+        if args.all:
+            for record in world.store.all():
+                self._print(record)
+            return 0
+        record, state = life.status(args.name, world)
+        self._print(record)
+        if state is None:
+            return 0
+        out = self.app.stdout
+        print(watch.line(state, world.clock.monotonic()), file=out)
+        for note in state.notes:
+            print(note, file=out)
+        if not state.outcome:
+            return 0
+        print(f'{state.outcome} {state.reason}'.strip(), file=out)
+        return 0 if state.outcome == watch.COMPLETE else _HARNESS
+
+    def _print(self, record):
+        print(f'{record.name}: {record.stage}, {record.plan.mode}, '
+              f'{record.target}'
+              + (f', results {record.archive}' if record.archive else ''),
+              file=self.app.stdout)
+
+
+def show(ending: outcome.Outcome, console=None) -> int:
+    """Show how a run ended; returns the exit code of its verdict."""
+    terminal.show(presentation.run(ending.result, ending.verdict),
+                  console=console)
+    if ending.source:
+        terminal.printer(console)(f'Results: {ending.source}')
+    return ending.verdict.exit_code
+
+
+def wish_of(args) -> life.Wish:
+    """What the arguments of ``conformance run`` ask for.
+
+    :raises UsageError: they contradict each other.
+    """
+    chosen = args.focus or args.test
+    plan = runner.Plan(
+        mode=args.mode or (model.FOCUSED if chosen
+                           else model.NON_DISRUPTIVE),
+        focus=tuple(args.test), expression=args.focus or '',
+        skip=args.skip or '', parallel=args.parallel,
+        env=tuple(args.env),
+        images=runner.Images(
+            args.sonobuoy_image or '', args.conformance_image or '',
+            args.busybox_image or '', args.registry_mirror or '',
+            _absolute(args.registry_mirrors), _absolute(args.docker_config),
+            args.image_pull_policy or ''),
+        kubernetes=args.kubernetes_version or '',
+        node_selector=tuple(args.aggregator_node),
+        namespace=args.namespace or '', timeout=args.timeout or 0,
+        stall=args.stall)
+    return life.Wish(
+        _target(args), plan, args.results.absolute(), args.backend,
+        args.name or '', args.replace, args.keep)
+
+
+def _target(args):
+    if args.cluster:
+        return runs.Target(args.cluster, args.os_cloud or os.environ.get(
+            'OS_CLOUD', ''))
+    if args.os_cloud:
+        raise errors.UsageError('--os-cloud is for --cluster')
+    return runs.Target(kubeconfig=str(args.kubeconfig.absolute()))
+
+
+def _add_target(parser):
+    group = parser.add_argument_group('cluster')
+    which = group.add_mutually_exclusive_group(required=True)
+    which.add_argument('--cluster', metavar='NAME',
+                       help='Magnum cluster, name or UUID; its kubeconfig '
+                            'is made through Magnum and not kept')
+    which.add_argument('--kubeconfig', type=pathlib.Path, metavar='FILE',
+                       help='kubeconfig of any cluster')
+    group.add_argument('--os-cloud', metavar='CLOUD',
+                       help='cloud of clouds.yaml (default: OS_CLOUD, or '
+                            'the other OS_ variables)')
+
+
+def _add_tests(parser):
+    group = parser.add_argument_group('tests')
+    group.add_argument(
+        '--mode', choices=[*runner.FOCUS, model.FOCUSED],
+        help=f'which tests to run (default: {model.NON_DISRUPTIVE}); '
+             f'{model.CERTIFIED} is what CNCF wants: serial, and it disturbs '
+             'what else runs in the cluster')
+    group.add_argument('--focus', metavar='REGEX',
+                       help='run what matches, an expression of Go')
+    group.add_argument('--test', action='append', default=[], metavar='NAME',
+                       help='run the test of this name; may be repeated')
+    group.add_argument('--skip', metavar='REGEX', help='leave out what '
+                       'matches')
+    group.add_argument('--parallel', type=int, default=1, metavar='N',
+                       help='Ginkgo processes (default: 1)')
+    group.add_argument(
+        '--env', type=_pair('='), action='append', default=[],
+        metavar='NAME=VALUE', help='variable of the e2e plugin; may be '
+        'repeated')
+    group.add_argument('--kubernetes-version', metavar='vX.Y.Z',
+                       help='version of the tests (default: that of the '
+                            'cluster)')
+
+
+def _add_images(parser):
+    group = parser.add_argument_group('images')
+    for option, what in (
+            ('sonobuoy', 'of aggregator and worker'),
+            ('conformance', 'with the tests'),
+            ('busybox', 'from which Hydrophone takes the results')):
+        group.add_argument(f'--{option}-image', metavar='IMAGE',
+                           help=f'image {what}')
+    group.add_argument('--registry-mirror', metavar='REGISTRY',
+                       help="registry that holds the tests' images")
+    group.add_argument(
+        '--registry-mirrors', type=pathlib.Path, metavar='FILE',
+        help='YAML file with a registry for each of upstream\'s '
+             '(KUBE_TEST_REPO_LIST)')
+    group.add_argument(
+        '--docker-config', type=pathlib.Path, metavar='FILE',
+        help='Docker credentials for private registries')
+    group.add_argument('--image-pull-policy',
+                       choices=['Always', 'IfNotPresent', 'Never'],
+                       help='also for the tests; Never where images have '
+                            'been imported on the nodes')
+
+
+def _add_course(parser):
+    group = parser.add_argument_group('course')
+    group.add_argument('--backend', default=model.SONOBUOY,
+                       choices=[model.SONOBUOY, model.HYDROPHONE],
+                       help=f'default: {model.SONOBUOY}')
+    group.add_argument('--name', help='name of the run (default: made of '
+                       'the cluster and the time)')
+    group.add_argument('--results', type=pathlib.Path, metavar='DIR',
+                       default=pathlib.Path('.'),
+                       help='folder for the archive (default: here)')
+    group.add_argument('--namespace', help='default: the program\'s own')
+    group.add_argument(
+        '--aggregator-node', type=_pair('='), action='append', default=[],
+        metavar='LABEL=VALUE', help='node for the aggregator: results are '
+        'lost with its pod; may be repeated')
+    group.add_argument('--timeout', type=int, metavar='SECONDS',
+                       help='for the whole run (default: by mode, '
+                            + ', '.join(f'{m} {s}' for m, s in
+                                        runner.TIMEOUTS.items()) + ')')
+    group.add_argument('--stall', type=int, default=2700, metavar='SECONDS',
+                       help='without any progress, then the run counts as '
+                            'stuck (default: 2700)')
+    group.add_argument('--replace', action='store_true',
+                       help='remove what an earlier run has left first')
+    group.add_argument('--keep', action='store_true',
+                       help='leave the namespace of the run at the end')
+    group.add_argument('--dry-run', action='store_true',
+                       help='print every command that would be called, and '
+                            'do nothing')
+
+
+def _pair(separator):
+    def read(text):
+        key, found, value = text.partition(separator)
+        if not key or not found:
+            raise argparse.ArgumentTypeError(
+                f'{text!r} is not NAME{separator}VALUE')
+        return key, value
+    return read
+
+
+def _absolute(path):
+    return path and path.absolute()

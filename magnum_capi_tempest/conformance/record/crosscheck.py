@@ -1,0 +1,121 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Where the parts of a record contradict each other.
+
+Sonobuoy's counts, Ginkgo's summaries and the test cases should say the same;
+where they do not, the record cannot be trusted as it is and no run with it
+has passed. Pure.
+"""
+
+import collections
+
+from magnum_capi_tempest.conformance import model
+
+#: Names in one line.
+_NAMES = 3
+
+
+def problems(suite, log, plugin=None):
+    """Lines that say what does not fit.
+
+    :param suite: :class:`~.junit.Suite`, None when there is no JUnit file.
+    :param log: :class:`~.e2elog.Log`, None when there is none.
+    :param plugin: :class:`~..model.PluginResult` of the e2e plugin, with
+        Sonobuoy's counts; None when there are none.
+    """
+    found = []
+    if log is None:
+        found.append('there is no e2e log')
+    if suite is None:
+        found.append('there is no JUnit file')
+        return found
+    found += _claims(suite)
+    found += _cases(suite)
+    if suite.properties.get('DryRun') == 'true':
+        found.append('it was a dry run: no spec was executed')
+    if log is not None and log.ran is not None:
+        found += _log(suite, log)
+    if plugin is not None and plugin.counts:
+        theirs = {key: plugin.counts.get(key, 0)
+                  for key in ('passed', 'failed', 'skipped')}
+        ours = {key: suite.found.get(key, 0) for key in theirs}
+        if theirs != ours:
+            found.append(f"Sonobuoy's summary counts {_words(theirs)}, "
+                         f'the JUnit file has {_words(ours)}')
+    return found
+
+
+def _claims(suite):
+    """The sums that the JUnit file gives itself."""
+    found = []
+    failed = suite.found.get('failed', 0)
+    claims = suite.claims
+    if 'failures' in claims or 'errors' in claims:
+        claimed = claims.get('failures', 0) + claims.get('errors', 0)
+        if claimed != failed:
+            found.append(f'the JUnit file says that {claimed} cases failed '
+                         f'and has {failed}')
+    # Ginkgo v1 counted what ran; that is how many cases there are without
+    # the skipped ones.
+    cases = sum(suite.found.values())
+    tests = claims.get('tests')
+    if tests is not None and tests not in (
+            cases, cases - suite.found.get('skipped', 0)):
+        found.append(f'the JUnit file says that it has {tests} cases and '
+                     f'has {cases}')
+    return found
+
+
+def _cases(suite):
+    found = []
+    if suite.contradictions:
+        found.append('status and content of cases differ: '
+                     + _few(suite.contradictions))
+    statuses = collections.defaultdict(set)
+    for spec in suite.specs:
+        statuses[spec.name].add(spec.status)
+    torn = [name for name, several in statuses.items() if len(several) > 1]
+    if torn:
+        found.append('specs are listed more than once and ended '
+                     f'differently: {_few(torn)}')
+    if '' in statuses:
+        found.append('a test case has no name')
+    return found
+
+
+def _log(suite, log):
+    found = []
+    ran = sum(spec.ran for spec in suite.specs)
+    if log.ran != ran:
+        found.append(f'the e2e log says that {log.ran} specs ran, the JUnit '
+                     f'file has {ran}')
+    passed = sum(s.status == model.PASSED for s in suite.specs)
+    bad = ran - passed
+    for word, number in (('Passed', passed), ('Failed', bad)):
+        said = log.counts.get(word)
+        if said is not None and said != number:
+            found.append(f'the e2e log counts {said} {word.lower()}, the '
+                         f'JUnit file has {number}')
+    if log.counts.get('Flaked'):
+        found.append(f'{log.counts["Flaked"]} specs passed only when they '
+                     'were tried again')
+    return found
+
+
+def _few(names):
+    more = f' and {len(names) - _NAMES} more' if len(names) > _NAMES else ''
+    return '; '.join(name[:200] for name in names[:_NAMES]) + more
+
+
+def _words(counts):
+    return ', '.join(f'{number} {word}' for word, number in counts.items())

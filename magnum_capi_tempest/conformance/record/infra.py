@@ -1,0 +1,90 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tells what broke when the harness failed, from Sonobuoy's own words.
+
+Sonobuoy writes ``error.json`` for a plugin that did not answer: an ``error``
+and, for a pod, the whole pod, with its environment. Only the error and the
+reasons of its states are taken (pkg/plugin/driver/utils and job.go of
+vmware-tanzu/sonobuoy v0.57.5).
+"""
+
+import re
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest import texts
+
+TIMEOUT = 'timeout'
+IMAGE_PULL = 'image-pull'
+EVICTED = 'evicted'
+CRASHED = 'crashed'
+LOST = 'lost'
+OTHER = 'other'
+
+#: The first that matches names the kind.
+_KINDS = (
+    (IMAGE_PULL, re.compile(r'ImagePull|ErrImage|InvalidImageName|'
+                            r'pull(ing)? image', re.I)),
+    (EVICTED, re.compile(r'evict|preempt|node was low on', re.I)),
+    (LOST, re.compile(r'could not find|not found|no pods? |node.?lost|'
+                      r'NodeShutdown|deleted|disappear', re.I)),
+    (TIMEOUT, re.compile(r'time(d)?.?out|deadline exceeded', re.I)),
+    (CRASHED, re.compile(r'crash|OOMKilled|terminated|exit(ed)? |'
+                         r'ContainerCannotRun|RunContainerError', re.I)),
+)
+
+
+def classify(message: str) -> str:
+    """Kind of an infrastructure error, by its words."""
+    for kind, pattern in _KINDS:
+        if pattern.search(message):
+            return kind
+    return OTHER
+
+
+def from_document(document, where: str) -> model.InfraError:
+    """The error that an ``error.json`` tells.
+
+    :param document: what the file holds, parsed; of any shape.
+    :param where: plugin, and node when there is one.
+    """
+    # Most records have no error, and its patterns take their time.
+    from magnum_capi_tempest import redact
+    message, reasons = '', []
+    if isinstance(document, dict):
+        message = document.get('error', '')
+        reasons = _reasons(document.get('pod'))
+    if not isinstance(message, str) or not message.strip():
+        message = 'an error without words'
+    for reason in reasons:
+        if reason not in message:
+            message += f'; {reason}'
+    message = texts.line(redact.redact(message), 1000)
+    return model.InfraError(classify(message), where, message)
+
+
+def _reasons(pod):
+    """Reasons in the status of a pod: why it, or a container, stopped."""
+    if not isinstance(pod, dict) or not isinstance(pod.get('status'), dict):
+        return []
+    status = pod['status']
+    found = [status.get('reason')]
+    for key in ('initContainerStatuses', 'containerStatuses'):
+        containers = status.get(key)
+        for container in containers if isinstance(containers, list) else ():
+            state = (container.get('state')
+                     if isinstance(container, dict) else None)
+            for part in (state.values() if isinstance(state, dict) else ()):
+                if isinstance(part, dict):
+                    found.append(part.get('reason'))
+    return [reason for reason in found
+            if isinstance(reason, str) and reason not in ('', 'Completed')]

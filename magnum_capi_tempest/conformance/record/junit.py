@@ -1,0 +1,331 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Reads the JUnit file of Ginkgo as it streams by.
+
+Cases are counted here, one by one: the summary attributes of a file can say
+that nothing failed while a case did (the false submission in the tests of
+cncf's verify-conformance bot does), so they are kept only to be compared.
+
+Safety: a document type is refused, which leaves no entities but XML's own;
+UTF-8 is the only encoding; a tag, the depth and the number of different
+words are bounded, because expat keeps those.
+"""
+
+import dataclasses
+import datetime
+import math
+import re
+from xml.parsers import expat
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.record import suite_names
+from magnum_capi_tempest import texts
+
+#: Ginkgo's word for the end of a spec -> ours (onsi/ginkgo, types.go).
+_STATUSES = {
+    'passed': model.PASSED, 'skipped': model.SKIPPED,
+    'pending': model.SKIPPED, 'failed': model.FAILED,
+    'timedout': model.FAILED, 'panicked': model.FAILED,
+    'aborted': model.FAILED, 'interrupted': model.UNFINISHED}
+#: Words that say more than ours do.
+_DETAILS = frozenset(('pending', 'timedout', 'panicked', 'aborted',
+                      'interrupted'))
+#: Where an output tells of the failure: what led to it stands before, what
+#: the framework then looked up (events, pods, nodes) behind it.
+_FAILED = re.compile(r'^[ \t]*\[(?:FAILED|TIMEDOUT|PANICKED|INTERRUPTED|'
+                     r'ABORTED)\]', re.MULTILINE)
+#: What Ginkgo writes when the time of the suite was over, not of the spec.
+_SUITE_TIMEOUT = 'suite timeout occurred'
+_BAD = frozenset(('failure', 'error'))
+_OUTPUTS = frozenset(('system-out', 'system-err'))
+
+
+@dataclasses.dataclass
+class Suite:
+    """What a JUnit file holds.
+
+    :param claims: sums that the file gives itself: ``tests``, ``failures``
+        and ``errors``, of the outermost element that has them.
+    :param found: what Sonobuoy would count: cases by ``passed``,
+        ``failed`` and ``skipped``, suite nodes included.
+    :param properties: what Ginkgo was told, ``FocusStrings`` and others.
+    :param shortened: cases whose failure and output were too much to keep.
+    :param contradictions: names of cases whose status and content differ.
+    """
+
+    specs: list = dataclasses.field(default_factory=list)
+    nodes: list = dataclasses.field(default_factory=list)
+    claims: dict = dataclasses.field(default_factory=dict)
+    found: dict = dataclasses.field(default_factory=dict)
+    properties: dict = dataclasses.field(default_factory=dict)
+    contradictions: list = dataclasses.field(default_factory=list)
+    shortened: int = 0
+    started: datetime.datetime | None = None
+    seconds: float | None = None
+
+
+class Budget:
+    """How much text may still be kept of one archive, in bytes, about.
+
+    :param limits: :class:`~.limits.Limits`.
+    """
+
+    def __init__(self, limits):
+        self._left = {'names': limits.names, 'text': limits.text,
+                      'lines': limits.text // 4}
+
+    def take(self, kind, text):
+        """Count a text that is kept; False when it does not fit."""
+        size = len(text) * (1 if text.isascii() else 4)
+        if size > self._left[kind]:
+            return False
+        self._left[kind] -= size
+        return True
+
+
+class Parser:
+    """Takes a JUnit file in pieces; :meth:`close` gives the Suite.
+
+    :param where: name of the file, for errors.
+    :param limits: :class:`~.limits.Limits`.
+    :param budget: :class:`Budget`, shared with others of one archive.
+    :param suite: Suite of another file, to which this one is added.
+    :raises Damage: from :meth:`feed` and :meth:`close`.
+    """
+
+    def __init__(self, where, limits, budget=None, suite=None):
+        self._where = where
+        self._limits = limits
+        self._budget = budget or Budget(limits)
+        self._suite = suite or Suite()
+        self._case = None
+        self._texts = None
+        self._depth = 0
+        self._cases = sum(self._suite.found.values())
+        self._fed = 0
+        self._first = b''
+        self._words = set()
+        # UTF-8 whatever the document says of itself.
+        parser = expat.ParserCreate('UTF-8')
+        parser.buffer_text = True
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.EntityDeclHandler = self._doctype
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        self._expat = parser
+
+    def feed(self, piece):
+        """Parse the next bytes."""
+        if len(self._first) < 2:
+            # Expat believes a byte order mark more than its caller.
+            self._first += bytes(piece[:2])
+            if self._first[:2] in (b'\xff\xfe', b'\xfe\xff'):
+                self._refuse('UTF-16')
+        self._parse(piece, False)
+        self._fed += len(piece)
+        if self._fed - self._expat.CurrentByteIndex > self._limits.token:
+            self._refuse(f'a tag of more than {self._limits.token} bytes')
+
+    def close(self) -> Suite:
+        """Say that there is no more."""
+        self._parse(b'', True)
+        return self._suite
+
+    def _parse(self, piece, final):
+        try:
+            self._expat.Parse(piece, final)
+        except expat.ExpatError as e:
+            raise damage.Damage('The JUnit file is not well-formed XML',
+                                where=self._where, last_seen=str(e)) from e
+
+    def _doctype(self, *args):
+        self._refuse('a document type')
+
+    def _start(self, name, attributes):
+        self._depth += 1
+        if self._depth > self._limits.depth:
+            self._refuse(f'elements nested deeper than {self._limits.depth}')
+        if name not in self._words or not self._words.issuperset(attributes):
+            self._words.add(name)
+            self._words.update(attributes)
+            if len(self._words) > self._limits.words:
+                self._refuse(f'more than {self._limits.words} kinds of '
+                             'elements and attributes')
+        if name == 'testcase':
+            self._begin(attributes)
+        elif self._case is not None:
+            self._inside(name, attributes)
+        elif name == 'property':
+            self._property(attributes)
+        elif name in ('testsuites', 'testsuite'):
+            self._sums(name, attributes)
+
+    def _begin(self, attributes):
+        if self._case is not None:
+            self._refuse('a test case within another')
+        self._cases += 1
+        if self._cases > self._limits.cases:
+            self._refuse(f'more than {self._limits.cases} test cases')
+        name = attributes.get('name', '')
+        if len(name) > self._limits.title:
+            self._refuse('a name of more than '
+                         f'{self._limits.title} characters')
+        self._case = {'name': texts.clean(name), 'elements': set(),
+                      'status': attributes.get('status', ''),
+                      'seconds': _seconds(attributes.get('time')),
+                      'message': '', 'skipped': '', 'failure': [],
+                      'output': []}
+
+    def _inside(self, name, attributes):
+        case = self._case
+        case['elements'].add(name)
+        self._texts = None
+        if name in _BAD:
+            self._texts = case['failure']
+            case['message'] = attributes.get('message', '')
+        elif name in _OUTPUTS:
+            self._texts = case['output']
+        elif name == 'skipped':
+            case['skipped'] = attributes.get('message', '')
+
+    def _property(self, attributes):
+        if len(self._suite.properties) < self._limits.words:
+            key = texts.line(attributes.get('name', ''), 100)
+            value = texts.line(attributes.get('value', ''), 2000)
+            self._suite.properties.setdefault(key, value)
+
+    def _sums(self, name, attributes):
+        suite = self._suite
+        for key in ('tests', 'failures', 'errors'):
+            value = attributes.get(key, '')
+            if value.isdecimal() and len(value) < 10:
+                suite.claims.setdefault(key, int(value))
+        if suite.seconds is None:
+            suite.seconds = _seconds(attributes.get('time'))
+        if suite.started is None:
+            suite.started = _moment(attributes.get('timestamp', ''))
+
+    def _text(self, data):
+        if self._texts is None:
+            return
+        self._texts.append(data)
+        # Of a failure the start is kept, of an output what is around it.
+        if len(self._texts) > 64:
+            most = max(self._limits.output, self._limits.failure)
+            joined = ''.join(self._texts)
+            self._texts[:] = [
+                joined[:most] if self._texts is self._case['failure']
+                else joined[_around_failure(joined, most, 1)]]
+
+    def _end(self, name):
+        self._depth -= 1
+        self._texts = None
+        if name == 'testcase':
+            case, self._case = self._case, None
+            self._finish(case)
+
+    def _finish(self, case):
+        suite, name = self._suite, case['name']
+        status, detail = self._status(case)
+        sonobuoys = ('skipped' if 'skipped' in case['elements'] else
+                     'failed' if case['elements'] & _BAD else 'passed')
+        suite.found[sonobuoys] = suite.found.get(sonobuoys, 0) + 1
+        failure = output = ''
+        if status in (model.FAILED, model.UNFINISHED):
+            failure = texts.start('\n'.join(
+                part for part in (case['message'],
+                                  ''.join(case['failure'])) if part).strip(),
+                                  self._limits.failure)
+            output = _output(''.join(case['output']), self._limits.output)
+            if _SUITE_TIMEOUT in failure and detail == 'timedout':
+                status = model.UNFINISHED
+        elif detail == model.SKIPPED_ITSELF:
+            failure = texts.line(case['skipped'], 500)
+        if not self._budget.take('names', name):
+            self._refuse(f'more than {self._limits.names} bytes of names')
+        if not self._budget.take('text', failure + output):
+            suite.shortened += 1
+            failure, output = texts.line(failure, 300), ''
+            if not self._budget.take('lines', failure):
+                failure = ''
+        if suite_names.suite_node(name):
+            suite.nodes.append(model.SuiteNode(
+                ' '.join(name.split()), status, failure))
+        else:
+            suite.specs.append(model.Spec(
+                suite_names.spec(name), status, detail, case['seconds'],
+                failure, output))
+
+    def _status(self, case):
+        """Our status and Ginkgo's word; the worse of two that differ."""
+        elements = case['elements']
+        said = _STATUSES.get(case['status'])
+        if elements & _BAD:
+            if said not in (model.FAILED, model.UNFINISHED):
+                if said is not None:
+                    self._suite.contradictions.append(case['name'])
+                said = model.FAILED
+        elif said is None:
+            said = (model.SKIPPED if 'skipped' in elements
+                    else model.PASSED if not case['status']
+                    else model.FAILED)
+        elif said == model.PASSED and 'skipped' in elements:
+            self._suite.contradictions.append(case['name'])
+            said = model.SKIPPED
+        detail = case['status'] if case['status'] in _DETAILS else ''
+        if said == model.SKIPPED and case['skipped'].startswith('skipped - '):
+            detail = model.SKIPPED_ITSELF
+        return said, detail
+
+    def _refuse(self, what):
+        raise damage.Damage(f'The JUnit file holds {what}',
+                            where=self._where)
+
+
+def _seconds(text):
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def _moment(text):
+    """Ginkgo writes the local time of its pod, which is UTC."""
+    try:
+        moment = datetime.datetime.fromisoformat(text[:40])
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo
+            else moment.replace(tzinfo=datetime.timezone.utc))
+
+
+def _around_failure(text, most, more=0):
+    """The slice of an output that is kept: around its failure, or its end.
+
+    :param more: characters in addition, which tell that there was more.
+    """
+    failed = _FAILED.search(text)
+    begin = (max(failed.start() - most // 2, 0) if failed
+             else max(len(text) - most, 0))
+    return slice(begin, begin + most + more)
+
+
+def _output(text, most):
+    kept = _around_failure(text, most)
+    found = texts.clean(text[kept])
+    if kept.start:
+        found = '[...]\n' + found.partition('\n')[2]
+    return found + '\n[...]' if len(text) > kept.stop else found

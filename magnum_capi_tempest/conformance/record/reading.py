@@ -1,0 +1,154 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""From a record to a Result: the door that everything else uses.
+
+An archive is read once, forward, straight from the inflater; nothing is
+written anywhere. What nobody wants of it is inflated and checked, and not
+looked at. The memory that this takes does not depend on the archive's size.
+"""
+
+import dataclasses
+import os
+import pathlib
+import stat
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import archive
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.record import inflate
+from magnum_capi_tempest.conformance.record import limits as bounds
+from magnum_capi_tempest.conformance.record import records
+from magnum_capi_tempest.conformance.record import sidecar
+
+
+def read(path, *, title=None, expect_sha256=None, expect_size=None,
+         verified=False, limits=bounds.DEFAULT, engine=None) -> model.Result:
+    """Read an archive of Sonobuoy's.
+
+    :param path: the ``.tar.gz``.
+    :param title: what to call the run; the name of the file by default.
+    :param expect_sha256: hex digest that the archive must have.
+    :param expect_size: bytes that it must have.
+    :param verified: the caller has checked size and digest already, when it
+        was retrieved: stop behind the results of the e2e plugin. Such a
+        result is not ``whole`` and not eligible for certification.
+    :param engine: the inflater, see :class:`~.inflate.Gzip`.
+    :raises Damage: it is missing, broken, not what was expected, or not safe.
+    """
+    path = pathlib.Path(path)
+    with _open(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if expect_size is not None and size != expect_size:
+            raise damage.Damage(
+                f'The archive has {size} bytes instead of {expect_size}',
+                where=path, hint='Retrieve it again')
+        pieces = inflate.Gzip(stream, path, limits, engine)
+        record = records.Record(path, limits)
+        walk = archive.Walk(pieces, path, limits)
+        whole = True
+        for member in walk:
+            if verified and record.enough(member.name):
+                whole = False
+                break
+            record.take(member, walk)
+    sha256 = pieces.sha256 if whole else expect_sha256 or ''
+    if whole and expect_sha256 not in (None, sha256):
+        raise damage.Damage(
+            'The archive has not the SHA-256 that was expected', where=path,
+            last_seen=sha256, hint='Retrieve it again')
+    return record.result(title or _title(path), sha256, whole)
+
+
+def read_files(junit_path, e2e_log_path, *, title=None,
+               backend=model.HYDROPHONE, kubernetes='',
+               limits=bounds.DEFAULT) -> model.Result:
+    """Read the two files that Hydrophone leaves, and CNCF wants.
+
+    :param junit_path: ``junit_01.xml``; None, or a missing file, is a
+        problem of the result.
+    :param e2e_log_path: ``e2e.log``, likewise.
+    :param kubernetes: version of the API server, where the caller knows it;
+        the two files seldom say.
+    :returns: :class:`~..model.Result`; nothing certifies it is ``verified``.
+    :raises Damage: neither is there, or one is not safe to read.
+    """
+    given = [pathlib.Path(p) for p in (junit_path, e2e_log_path) if p]
+    there = [p for p in given if p.exists()]
+    if not there:
+        raise damage.Damage('There is neither a JUnit file nor an e2e log',
+                            where=', '.join(map(str, given)))
+    record = records.Record(there[0].parent, limits)
+    for path, take in ((junit_path, record.junit), (e2e_log_path,
+                                                    record.log)):
+        if path and pathlib.Path(path) in there:
+            with _open(pathlib.Path(path)) as stream:
+                take(_pieces(stream, path, limits), str(path))
+    name = title or there[0].resolve().parent.name
+    return record.result(name, '', True, backend, kubernetes)
+
+
+def find(path, *, title=None, verified=False, **kwargs) -> model.Result:
+    """Read an archive, or a folder with one or with Hydrophone's files.
+
+    An archive with a sidecar that fits is not read again.
+
+    :param verified: see :func:`read`.
+    :param kwargs: of :func:`read_files`, for loose files.
+    :raises Damage: there is none, or several.
+    """
+    path = pathlib.Path(path)
+    if not path.is_dir():
+        return _archive(path, title, verified)
+    files = path / 'junit_01.xml', path / 'e2e.log'
+    if any(file.exists() for file in files):
+        return read_files(*files, title=title, **kwargs)
+    archives = sorted(path.glob('*.tar.gz'))
+    if len(archives) != 1:
+        raise damage.Damage(
+            f'The folder has {len(archives)} archives and no JUnit file',
+            where=path, hint='Name the archive')
+    return _archive(archives[0], title, verified)
+
+
+def _archive(path, title, verified):
+    result = sidecar.load(path)
+    if result is None:
+        return read(path, title=title, verified=verified)
+    return dataclasses.replace(result, title=title or _title(path))
+
+
+def _open(path):
+    try:
+        # To open a FIFO would wait for somebody who writes to it.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as e:
+        raise damage.Damage(f'Cannot read the record: {e.strerror}',
+                            where=path) from e
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise damage.Damage('It is no regular file', where=path)
+    return open(handle, 'rb', buffering=0)
+
+
+def _pieces(stream, path, limits):
+    size = 0
+    while piece := stream.read(inflate.PIECE):
+        size += len(piece)
+        if size > limits.member:
+            raise damage.Damage(f'More than {limits.member} bytes',
+                                where=path)
+        yield piece
+
+
+def _title(path):
+    return path.name.removesuffix('.gz').removesuffix('.tar')

@@ -1,0 +1,287 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the members of a record say, put together to a Result.
+
+What is wanted is decided by the name of a member, in the layouts of all
+Sonobuoys since 0.8: with and without ``./`` in front, ``global/`` among the
+results, and a folder for the version of the server.
+"""
+
+import re
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import crosscheck
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.record import documents
+from magnum_capi_tempest.conformance.record import e2elog
+from magnum_capi_tempest.conformance.record import infra
+from magnum_capi_tempest.conformance.record import junit
+from magnum_capi_tempest.conformance.record import summary
+from magnum_capi_tempest import texts
+
+#: The plugin whose test cases are specs.
+E2E = 'e2e'
+#: Errors of a plugin that are kept; a broken plugin has one for each node.
+_ERRORS = 200
+#: Plugins that are told apart.
+_PLUGINS = 100
+_RESULT = re.compile(
+    r'plugins/(?P<plugin>[^/]+)/(?:'
+    r'(?P<definition>(?:definition|defintion)\.json)|'
+    r'(?P<summary>sonobuoy_results\.yaml)|'
+    r'(?P<error>(?:errors|results)/(?:(?P<node>[^/]+)/)?(?:.*/)?'
+    r'error\.json)|'
+    r'(?P<log>results/(?:global/)?e2e\.(?:log|txt))|'
+    r'(?P<junit>results/(?:global/)?[^/]+\.xml))')
+#: Member -> what to call it, and what to keep of it.
+_HEALTH = ('health', documents.Health.of)
+_CONFIG = ('config', documents.version)
+_SERVER = ('server', documents.Server.of)
+_NODES = ('nodes', documents.systems)
+_DOCUMENTS = {
+    'meta/clusterhealth.json': _HEALTH,
+    'meta/config.json': _CONFIG, 'config.json': _CONFIG,
+    'meta/info.json': ('info', documents.plugins),
+    'serverversion.json': _SERVER,
+    'serverversion/serverversion.json': _SERVER,
+    'resources/cluster/core_v1_nodes.json': _NODES,
+    'resources/cluster/Nodes.json': _NODES}
+_DAEMON_SETS = re.compile(r'resources/ns/[^/]+/apps_v1_daemonsets\.json')
+_HOST = re.compile(r'hosts/([^/]+)/')
+
+
+class Record:
+    """Collects what members say, and puts the Result together.
+
+    :param source: path of what is read.
+    :param limits: :class:`~.limits.Limits`.
+    """
+
+    def __init__(self, source, limits):
+        self._source = source
+        self._limits = limits
+        self._budget = junit.Budget(limits)
+        self._suite = None
+        self._log = None
+        self._documents = {}
+        self._definition = documents.Definition()
+        self._plugins = {}
+        self._errors = []
+        self._hosts = set()
+        self._network = ''
+        self._problems = []
+
+    # ------------------------------------------------------------- members
+
+    def take(self, member, walk):
+        """Read a member if it is wanted."""
+        name = member.name
+        if name.rpartition('/')[2].startswith('._'):
+            return      # AppleDouble: a Mac packed it.
+        if match := _RESULT.fullmatch(name):
+            self._result(match, member, walk)
+        elif name in _DOCUMENTS:
+            kind, keep = _DOCUMENTS[name]
+            self._documents.setdefault(
+                kind, keep(self._document(member, walk)))
+        elif not self._network and _DAEMON_SETS.fullmatch(name):
+            self._network = documents.network(self._document(member, walk))
+        elif (match := _HOST.match(name)) and len(self._hosts) < 10_000:
+            self._hosts.add(texts.line(match[1], 253))
+
+    def enough(self, name):
+        """Is all there that a quick look needs, before this member?
+
+        The folders of an archive are in the order of their names: behind
+        the plugin come other plugins, logs and resources.
+        """
+        return (self._suite is not None and self._log is not None
+                and not name.startswith(f'plugins/{E2E}/'))
+
+    def _result(self, match, member, walk):
+        plugin = texts.line(match['plugin'], 100)
+        if plugin not in self._plugins and len(self._plugins) < _PLUGINS:
+            self._plugins[plugin] = None
+        if match['summary']:
+            self._summary(plugin, walk)
+        elif match['error']:
+            self._error(plugin, match['node'], member, walk)
+        elif plugin != E2E:
+            return
+        elif match['definition']:
+            self._definition = documents.Definition.of(
+                self._document(member, walk))
+        elif match['log']:
+            self._check(member)
+            self.log(walk.content(), member.name)
+        else:
+            self._check(member)
+            self.junit(walk.content(), member.name)
+
+    def _check(self, member):
+        if member.size > self._limits.member:
+            raise damage.Damage(
+                f'{member.name} has {member.size} bytes, more than '
+                f'{self._limits.member}', where=self._source)
+
+    def junit(self, pieces, name):
+        """Read a JUnit file; several add up."""
+        parser = junit.Parser(f'{self._source}: {name}', self._limits,
+                              self._budget, self._suite)
+        for piece in pieces:
+            parser.feed(piece)
+        self._suite = parser.close()
+
+    def log(self, pieces, name):
+        """Read an e2e log."""
+        scanner = e2elog.Scanner(self._limits)
+        for piece in pieces:
+            scanner.feed(piece)
+        if self._log is not None:
+            self._problems.append(f'there is another e2e log: {name}')
+            return
+        self._log = scanner.close()
+
+    def _summary(self, plugin, walk):
+        counter = summary.Counter()
+        for piece in walk.content():
+            counter.feed(piece)
+        counter.close()
+        if counter.overflow:
+            self._problems.append(
+                f"Sonobuoy's summary of {plugin} has more levels or "
+                'statuses than are read')
+        if plugin in self._plugins:
+            self._plugins[plugin] = counter
+
+    def _error(self, plugin, node, member, walk):
+        if len(self._errors) < _ERRORS:
+            node = texts.line(node or '', 253)
+            where = plugin if node in ('', 'global') else f'{plugin}/{node}'
+            self._errors.append(infra.from_document(
+                self._document(member, walk), where))
+
+    def _document(self, member, walk):
+        """A JSON document, None when it is too big or none."""
+        if member.size > self._limits.document:
+            return None
+        data = bytearray()
+        for piece in walk.content():
+            data += piece
+        return documents.parse(bytes(data))
+
+    # -------------------------------------------------------------- result
+
+    def result(self, title, sha256, whole, backend=model.SONOBUOY,
+               kubernetes=''):
+        """The Result of what was read."""
+        log = self._log or e2elog.Log()
+        suite = self._suite or self._salvaged(log)
+        plugins = self._plugin_results()
+        problems = list(self._problems)
+        if E2E in self._plugins or backend != model.SONOBUOY:
+            # Sonobuoy counts errors of the plugin as tests, too.
+            broken = any(e.where.split('/')[0] == E2E for e in self._errors)
+            problems += crosscheck.problems(
+                self._suite, self._log,
+                next((p for p in plugins if p.name == E2E and not broken),
+                     None))
+        cluster = self._cluster(log, kubernetes)
+        mode = self._mode(suite)
+        tests = documents.version_in(self._definition.image)
+        if (mode == model.CERTIFIED and tests and cluster.kubernetes
+                and documents.minor(tests)
+                != documents.minor(cluster.kubernetes)):
+            problems.append(f'the tests are of {tests}, the API server is '
+                            f'{cluster.kubernetes}')
+        return model.Result(
+            title=title, source=str(self._source), backend=backend,
+            backend_version=self._documents.get('config', ''),
+            sha256=sha256, verified=bool(sha256), mode=mode,
+            started=suite.started,
+            seconds=suite.seconds if log.seconds is None else log.seconds,
+            planned=log.planned, suite_finished=log.ran is not None,
+            specs=tuple(suite.specs), suite_nodes=tuple(suite.nodes),
+            infra_errors=tuple(self._errors), plugins=plugins,
+            cluster=cluster, whole=whole, stand_in_images=self._stand_in(),
+            problems=tuple(problems), facts=self._facts(suite, log, whole))
+
+    def _salvaged(self, log):
+        """What the summary of a log tells where the JUnit file is lost."""
+        suite = junit.Suite()
+        suite.specs = [
+            model.Spec(name, model.FAILED,
+                       failure='the JUnit file is lost; this is from the '
+                               'summary of the e2e log')
+            for name in log.failed]
+        return suite
+
+    def _plugin_results(self):
+        for name in self._documents.get('info', ()):
+            self._plugins.setdefault(name, None)
+        return tuple(
+            model.PluginResult(name, counter.status if counter else '',
+                               dict(counter.counts) if counter else {})
+            for name, counter in sorted(self._plugins.items()))
+
+    def _cluster(self, log, kubernetes):
+        version = (kubernetes or self._server().version or log.server
+                   or documents.version_in(self._definition.environment.get(
+                       'SONOBUOY_K8S_VERSION', '')[:100]))
+        nodes = self._health().nodes or tuple(sorted(self._hosts))
+        return model.Cluster(kubernetes=version, nodes=nodes,
+                             cni=self._network)
+
+    def _mode(self, suite):
+        if 'FocusStrings' in suite.properties:
+            return documents.mode(
+                suite.properties['FocusStrings'],
+                suite.properties.get('SkipStrings'),
+                suite.properties.get('ParallelTotal', ''))
+        variables = self._definition.environment
+        parallel = variables.get('E2E_PARALLEL', '')
+        return documents.mode(
+            variables.get('E2E_FOCUS'), variables.get('E2E_SKIP'),
+            '' if parallel in ('', 'false') else 'several')
+
+    def _stand_in(self):
+        told = self._definition.environment.get(documents.STAND_IN_VARIABLE)
+        return told == documents.STAND_IN or self._server().unbuilt
+
+    def _server(self):
+        return self._documents.get('server') or documents.Server()
+
+    def _health(self):
+        return self._documents.get('health') or documents.Health()
+
+    def _facts(self, suite, log, whole):
+        facts = {}
+        if self._definition.image:
+            facts['image of the tests'] = self._definition.image
+        for fact, key in (('focus', 'FocusStrings'), ('skip', 'SkipStrings'),
+                          ('processes', 'ParallelTotal'),
+                          ('random seed', 'RandomSeed')):
+            if suite.properties.get(key):
+                facts[fact] = suite.properties[key]
+        if self._server().platform:
+            facts['platform'] = self._server().platform
+        facts |= self._documents.get('nodes', {})
+        if bad := self._health().unhealthy:
+            facts['unhealthy nodes'] = ', '.join(bad[:20])
+        if suite.shortened:
+            facts['left out'] = f'output of {suite.shortened} specs'
+        if log.last and log.ran is None:
+            facts['last lines of the e2e log'] = log.last
+        if not whole:
+            facts['read'] = 'up to the results of the e2e tests'
+        return facts

@@ -1,0 +1,70 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the name of a test case says: is it a spec, and which.
+
+Ginkgo v2 puts the kind of node in front: ``[It] [sig-apps] ...`` is a spec,
+``[ReportAfterSuite] Kubernetes e2e suite report`` is machinery, and Sonobuoy
+counts both. Kubernetes before 1.25 ran Ginkgo v1, whose names have no such
+word.
+"""
+
+import re
+
+#: Types of Ginkgo's nodes that run once for the suite
+#: (onsi/ginkgo, types/types.go).
+_SUITE = frozenset((
+    'BeforeSuite', 'AfterSuite', 'SynchronizedBeforeSuite',
+    'SynchronizedAfterSuite', 'ReportBeforeSuite', 'ReportAfterSuite',
+    'DeferCleanup (Suite)'))
+_KIND = re.compile(r'\[(It|[A-Z][A-Za-z]+(?: \(Suite\))?)\]\s*')
+#: Ginkgo v1 and the summary of a log have it within the name.
+_WITHIN = re.compile(r'\s*\[It\]\s*')
+#: The labels behind a name in the summary of a log.
+_LABELS = re.compile(r'\s*\[[A-Za-z][^\[\]]*(?:, [^\[\]]*)*\]$')
+
+
+def suite_node(name: str) -> bool:
+    """Is it machinery of Ginkgo?
+
+    :param name: of the test case as the JUnit file has it.
+    """
+    match = _KIND.match(name)
+    return bool(match) and match.group(1) in _SUITE
+
+
+def spec(name: str) -> str:
+    """Name of a spec as the conformance list has it: the codename.
+
+    One blank between words, none around; without ``[It]``.
+    """
+    if name.startswith('[It]'):
+        name = name[4:]
+    return ' '.join(name.split())
+
+
+def from_summary(line: str) -> str:
+    """Codename of a spec from a line of "Summarizing N Failures".
+
+    There ``[It]`` stands before the last part of the name, and the labels
+    stand behind it: they repeat words of the name in brackets.
+
+    :param line: what follows ``[FAIL]``.
+    """
+    name = _WITHIN.sub(' ', line, count=1).strip()
+    match = _LABELS.search(name)
+    if match:
+        labels = match.group().strip()[1:-1].split(', ')
+        before = name[:match.start()]
+        if all(f'[{label}]' in before for label in labels):
+            name = before
+    return spec(name)

@@ -1,0 +1,46 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Counts specs in the log of a run that is still going on. Pure.
+
+Ginkgo writes one bullet for every spec that has ended, in its short form and
+in its verbose one, and names how a bad one ended after it::
+
+    Will run 388 of 7144 specs
+    SSSS•SSS•
+    • [FAILED] [4.407 seconds]
+
+(ginkgo/v2/reporters/default_reporter.go; in data/sonobuoy the 388 specs of
+a parallel run of Kubernetes 1.34.9 are 388 bullets.) Suite nodes have
+their kind in brackets where specs have the bullet.
+"""
+
+import re
+
+_PLANNED = re.compile(r'^Will run (\d+) of \d+ specs', re.MULTILINE)
+_BAD = re.compile(
+    r'• \[(?:FAILED|PANICKED|INTERRUPTED|ABORTED|TIMEDOUT)\]')
+
+
+def count(log: str) -> tuple[int, int, int] | None:
+    """How many specs will run, have passed, have failed.
+
+    :param log: of the e2e container, from its beginning.
+    :returns: None while the log does not say how many will run.
+    """
+    planned = _PLANNED.search(log)
+    if not planned:
+        return None
+    rest = log[planned.end():].partition('\nSummarizing ')[0]
+    failed = len(_BAD.findall(rest))
+    return int(planned.group(1)), rest.count('•') - failed, failed

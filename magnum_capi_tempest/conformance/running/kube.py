@@ -1,0 +1,181 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Reads from the API of the cluster under test, with a timeout.
+
+Sonobuoy's own words say nothing of a pod that cannot start, of a node that
+has gone, or of tests that run while its counts stay at 0. Those come from the
+API, read here as plain dicts. Nothing is changed through this module.
+"""
+
+import json
+from urllib import parse
+
+from magnum_capi_tempest import errors
+
+#: Seconds to connect and to read.
+TIMEOUT = (5, 30)
+
+#: Objects in one answer.
+PAGE = 500
+
+
+class KubeError(errors.MagnumCapiError):
+    """The API did not answer, or refused.
+
+    :param status: HTTP status code, None when there was no answer.
+    """
+
+    exit_code = 3
+
+    def __init__(self, what, *, status=None, **kwargs):
+        super().__init__(what, **kwargs)
+        self.status = status
+
+    @property
+    def final(self) -> bool:
+        """Whether asking again is of no use: who asks is not let in."""
+        return self.status in (401, 403)
+
+
+class Reader:
+    """Gets paths of an API.
+
+    :param kubeconfig: path.
+    :param scratch: folder of the caller's for what the client library
+        writes: certificate and key, in files only their owner can read.
+    :raises EnvironmentProblem: the client library is not installed, or the
+        file is missing or not a kubeconfig.
+    """
+
+    def __init__(self, kubeconfig, scratch):
+        try:
+            from kubernetes import client
+            from kubernetes import config
+        except ImportError as e:
+            raise errors.EnvironmentProblem(
+                'The Python package kubernetes is not installed',
+                hint='pip install magnum-capi-tempest[conformance]') from e
+        configuration = client.Configuration()
+        try:
+            config.load_kube_config(
+                str(kubeconfig), client_configuration=configuration,
+                persist_config=False, temp_file_path=str(scratch))
+        except Exception as e:
+            # It raises whatever its parts do, PyYAML's errors too. Not the
+            # text of the error: it may quote the file.
+            raise errors.EnvironmentProblem(
+                f'Not a usable kubeconfig ({type(e).__name__})',
+                where=str(kubeconfig)) from None
+        # Whoever waits asks again.
+        configuration.retries = 0
+        self.server = configuration.host
+        self._api = client.ApiClient(configuration)
+
+    def get(self, path, **query) -> dict:
+        """An object, or a list of them.
+
+        :param path: "/api/v1/namespaces/x".
+        :raises KubeError: no answer, or refused; ``status`` says how.
+        """
+        answer = self._get(path, query)
+        try:
+            return json.loads(answer)
+        except ValueError:
+            raise KubeError('The answer of the Kubernetes API is not JSON',
+                            where=self.server) from None
+
+    def items(self, path, **query) -> list[dict]:
+        """All objects of a list, read in pages."""
+        found, more = [], None
+        while True:
+            if more:
+                query['continue'] = more
+            page = self.get(path, limit=PAGE, **query)
+            found += page.get('items') or []
+            more = (page.get('metadata') or {}).get('continue')
+            if not more:
+                return found
+
+    def text(self, path, **query) -> str:
+        """What is no JSON: the log of a container."""
+        return self._get(path, query).decode(errors='replace')
+
+    def exists(self, path) -> bool:
+        """Whether there is such an object.
+
+        :raises KubeError: that is not known.
+        """
+        try:
+            self.get(path)
+        except KubeError as e:
+            if e.status == 404:
+                return False
+            raise
+        return True
+
+    def execute(self, namespace, pod, container, command) -> bytes:
+        """Run a command in a container and return what it printed.
+
+        :raises KubeError: it cannot be run.
+        """
+        from kubernetes import client
+        from kubernetes import stream
+        try:
+            return stream.stream(
+                client.CoreV1Api(self._api).connect_get_namespaced_pod_exec,
+                pod, namespace, container=container, command=command,
+                stdin=False, stdout=True, stderr=False, tty=False,
+                binary=True, _request_timeout=TIMEOUT[1])
+        except Exception as e:
+            # ApiException, and whatever the WebSocket library raises.
+            raise KubeError(
+                f'Cannot run a command in {pod}: {type(e).__name__}',
+                where=self.server,
+                status=getattr(e, 'status', None) or None) from None
+
+    def _get(self, path, query):
+        import urllib3
+        # The pool of the client library rather than its calls, whose names
+        # and arguments change between its versions: TLS, proxy and
+        # credentials (also those of an exec plugin) are the kubeconfig's.
+        token = self._api.configuration.auth_settings().get('BearerToken')
+        headers = {'Accept': 'application/json, */*'}
+        if token:
+            headers[token['key']] = token['value']
+        connect, read = TIMEOUT
+        try:
+            answer = self._api.rest_client.pool_manager.request(
+                'GET', f'{self.server}{path}', fields=query, headers=headers,
+                retries=False, timeout=urllib3.Timeout(connect, read))
+        except (urllib3.exceptions.HTTPError, OSError) as e:
+            raise KubeError(
+                'The Kubernetes API did not answer', where=self.server,
+                last_seen=getattr(e, 'reason', None) or e) from e
+        if answer.status != 200:
+            raise KubeError(
+                'The Kubernetes API answered '
+                f'{answer.status} {answer.reason}',
+                status=answer.status, where=self.server)
+        return answer.data
+
+
+def log_path(namespace, pod) -> str:
+    """Path of a pod's log."""
+    return f'{pod_path(namespace, pod)}/log'
+
+
+def pod_path(namespace, pod='') -> str:
+    """Path of a pod, or of all of a namespace."""
+    parts = ['api', 'v1', 'namespaces', namespace, 'pods', pod]
+    return ''.join(f'/{parse.quote(p, safe="")}' for p in parts if p)

@@ -1,0 +1,184 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The kubeconfig of the cluster under test: a file, or made through Magnum.
+
+Magnum's is an administrator's key. It is written into a folder that only its
+owner can enter, and removed when the command that needed it ends. A command
+that was killed cannot do that: the next one does (:func:`sweep`), as the
+lock that tells a living command from a dead one goes away with its process.
+"""
+
+import contextlib
+import dataclasses
+import fcntl
+import os
+import pathlib
+import shutil
+import tempfile
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import kubeconfig
+from magnum_capi_tempest import paths
+
+_LOCK = 'lock'
+#: Seconds for one request to Magnum or Keystone.
+_TIMEOUT = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+    """How to reach a cluster.
+
+    :param kubeconfig: path; gone when the ``with`` block has ended, when it
+        was made here.
+    :param scratch: private folder for more of the kind.
+    :param about: what Magnum says of the cluster.
+    """
+
+    kubeconfig: pathlib.Path
+    scratch: pathlib.Path
+    about: model.Cluster = model.Cluster()
+
+
+@contextlib.contextmanager
+def access(target, connect=None):
+    """Yield an :class:`Access` to the cluster of a :class:`runs.Target`.
+
+    :param connect: function of the cloud's name, an ``openstack``
+        connection; for tests.
+    :raises UsageError: no such file, cluster or cloud.
+    :raises EnvironmentProblem: the cloud cannot be used, a library is
+        missing.
+    """
+    with private() as folder:
+        if not target.cluster:
+            file = pathlib.Path(target.kubeconfig)
+            if not file.is_file():
+                raise errors.UsageError('There is no such kubeconfig',
+                                        where=file)
+            yield Access(file, folder)
+            return
+        file = folder / 'kubeconfig'
+        about = _write(target, file, connect or _connect)
+        yield Access(file, folder, about)
+
+
+@contextlib.contextmanager
+def private(root: pathlib.Path | None = None):
+    """Yield a folder that is removed at the end, and that nobody else reads.
+
+    :param root: below the state folder by default.
+    """
+    root = root or paths.state() / 'conformance' / '.private'
+    root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    sweep(root)
+    folder = pathlib.Path(tempfile.mkdtemp(dir=root))
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)
+
+
+def sweep(root: pathlib.Path):
+    """Remove the private folders of commands that were killed."""
+    for folder in root.iterdir():
+        try:
+            descriptor = os.open(folder / _LOCK, os.O_RDWR)
+        except OSError:
+            # Made a moment ago, or killed in that moment: empty, and no
+            # reason to take it away from a living command.
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(descriptor)
+
+
+def _connect(cloud):
+    try:
+        from keystoneauth1 import exceptions as auth_exceptions
+        import openstack
+        from openstack import exceptions
+    except ImportError as e:
+        raise errors.EnvironmentProblem(
+            'The Python package openstacksdk is not installed',
+            hint='pip install magnum-capi-tempest[conformance]') from e
+    try:
+        return openstack.connect(cloud=cloud or None)
+    except (exceptions.ConfigException,
+            auth_exceptions.MissingRequiredOptions) as e:
+        raise errors.UsageError(
+            f'No cloud to ask: {str(e).rstrip(".")}',
+            hint='Set OS_CLOUD, or give --os-cloud') from None
+
+
+def _write(target, file, connect):
+    """Have a certificate signed and write the kubeconfig; who it is of."""
+    from keystoneauth1 import exceptions
+    magnum = connect(target.cloud).container_infrastructure_management
+
+    def call(method, path, **kwargs):
+        try:
+            return magnum.request(
+                path, method, timeout=_TIMEOUT, raise_exc=True, **kwargs
+            ).json()
+        except exceptions.HttpError as e:
+            raise _refusal(e, target) from None
+        except exceptions.ClientException as e:
+            raise errors.EnvironmentProblem(
+                'The cloud cannot be used',
+                where=target.cloud or 'OS_CLOUD',
+                last_seen=f'{type(e).__name__}: {e}') from None
+
+    cluster = call('GET', f'/clusters/{target.cluster}')
+    server = cluster.get('api_address')
+    if not server:
+        raise errors.UsageError(
+            'The cluster has no API address yet', where=cluster['uuid'],
+            last_seen=cluster.get('status'))
+    request = kubeconfig.signing_request()
+    signed = call('POST', '/certificates', json={
+        'cluster_uuid': cluster['uuid'], 'csr': request.csr})
+    authority = call('GET', f'/certificates/{cluster["uuid"]}')
+    kubeconfig.write(file, kubeconfig.document(
+        server, authority['pem'], signed['pem'], request.key,
+        cluster['name'] or 'cluster'))
+    template = call('GET', f'/clustertemplates/'
+                    f'{cluster["cluster_template_id"]}')
+    return model.Cluster(
+        name=cluster['name'] or cluster['uuid'],
+        driver=template.get('driver') or '',
+        cni=template.get('network_driver') or '',
+        image=template.get('image_id') or '')
+
+
+def _refusal(error, target):
+    if error.http_status == 404:
+        return errors.UsageError('There is no such cluster',
+                                 where=target.cluster)
+    if error.http_status == 409:
+        return errors.UsageError(
+            'Several clusters have this name', where=target.cluster,
+            hint='Give the UUID')
+    return errors.EnvironmentProblem(
+        f'Magnum answered {error.http_status}',
+        where=error.url or target.cluster, last_seen=str(error))

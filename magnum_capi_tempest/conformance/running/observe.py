@@ -1,0 +1,144 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Looks at a run: Sonobuoy's status, the pods, the nodes, the tests' log.
+
+Whatever cannot be asked is part of the observation, never an exception: a
+watch goes on through an API server that restarts.
+"""
+
+import time
+
+from magnum_capi_tempest.conformance.running import ginkgolog
+from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.running import watch
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import texts
+
+#: Most of a log that is read to count in it; 388 specs wrote 93 KiB.
+_LOG = 16 << 20
+
+#: Seconds between two readings of that log: all of it is read.
+_LOG_PAUSE = 60
+
+#: Characters that are shown of what a program says.
+_SAID = 300
+
+#: What Sonobuoy says when namespace or aggregator are not there, as opposed
+#: to not answering: pkg/plugin/aggregation/status.go and update.go.
+_GONE = ('not found', 'no pods found', 'no pod found')
+
+
+class Observer:
+    """Makes observations of one run.
+
+    :param program: :class:`sonobuoy.Sonobuoy`.
+    :param reader: :class:`kube.Reader`.
+    :param clock: for ``monotonic``.
+    """
+
+    def __init__(self, program, reader, clock=time):
+        self._program = program
+        self._reader = reader
+        self._clock = clock
+        self._namespace = program.commands.namespace
+        self._log = None
+        self._log_size = 0
+        self._log_read = None
+
+    def look(self) -> watch.Observation:
+        """Look once. Takes up to the timeouts of its calls."""
+        status, said, error, gone = self._status()
+        pods = nodes = None
+        try:
+            pods = tuple(pod(p) for p in self._reader.items(
+                kube.pod_path(self._namespace)))
+            nodes = frozenset(n['metadata']['name'] for n in
+                              self._reader.items('/api/v1/nodes'))
+        except kube.KubeError as e:
+            error = error or str(e)
+        if status is not None and pods:
+            self._read_log(status, pods)
+        return watch.Observation(
+            self._clock.monotonic(), status, said,
+            # One of the two answered: the cluster is there.
+            '' if status is not None or gone else error,
+            gone, pods, self._log, self._log_size, nodes)
+
+    def _status(self):
+        try:
+            text = self._program.status()
+        except errors.CommandFailed as e:
+            said = sonobuoy.spoken(e.output) or str(e.what)
+            gone = any(mark in e.output for mark in _GONE) \
+                and self._really_gone()
+            return None, '', said, gone
+        status = sonobuoy.parse_status(text)
+        return status, '' if status else texts.line(text, _SAID), '', False
+
+    def _really_gone(self):
+        """Sonobuoy's text may be about anything; ask for the thing."""
+        try:
+            found = self._reader.items(
+                kube.pod_path(self._namespace),
+                labelSelector='sonobuoy-component=aggregator')
+        except kube.KubeError as e:
+            return e.status == 404
+        return not found
+
+    def _read_log(self, status, pods):
+        now = self._clock.monotonic()
+        counted = any(p.completed or p.failed for p in status.plugins)
+        if counted or self._log_read is not None \
+                and now - self._log_read < _LOG_PAUSE:
+            return
+        for one in pods:
+            if one.plugin != sonobuoy.PLUGIN or one.phase == 'Pending':
+                continue
+            self._log_read = now
+            try:
+                log = self._reader.text(
+                    kube.log_path(self._namespace, one.name),
+                    container=sonobuoy.PLUGIN, limitBytes=_LOG)
+            except kube.KubeError:
+                # The fallback of a hint.
+                return
+            self._log_size = len(log)
+            self._log = ginkgolog.count(log) or self._log
+
+
+def pod(obj) -> watch.Pod:
+    """A pod of the run, out of what the API says of it."""
+    metadata, status = obj['metadata'], obj.get('status') or {}
+    reason, message = status.get('reason') or '', status.get('message') or ''
+    for container in [*(status.get('initContainerStatuses') or ()),
+                      *(status.get('containerStatuses') or ())]:
+        waiting = (container.get('state') or {}).get('waiting') or {}
+        # These two are the ordinary beginning of every container.
+        if waiting.get('reason') not in (None, 'ContainerCreating',
+                                         'PodInitializing'):
+            reason = waiting['reason']
+            message = waiting.get('message') or message
+    for condition in status.get('conditions') or ():
+        if condition.get('type') == 'PodScheduled' \
+                and condition.get('status') == 'False':
+            reason = condition.get('reason') or 'Unschedulable'
+            message = condition.get('message') or message
+    labels = metadata.get('labels') or {}
+    aggregator = labels.get('sonobuoy-component') == 'aggregator'
+    return watch.Pod(
+        metadata['name'],
+        '' if aggregator else labels.get('sonobuoy-plugin', '?'),
+        status.get('phase') or '', reason, texts.line(message, _SAID),
+        (obj.get('spec') or {}).get('nodeName') or '')

@@ -1,0 +1,105 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""From what a run left to its result and verdict."""
+
+import contextlib
+import dataclasses
+import pathlib
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.record import infra
+from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance.record import sidecar
+from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance import verdict as verdict_
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a run ended.
+
+    :param source: the archive, or the folder of result files; None when
+        there is nothing.
+    """
+
+    run: runs.Run
+    result: model.Result
+    verdict: verdict_.Verdict
+    source: pathlib.Path | None = None
+
+
+def of_archive(record: runs.Run) -> Outcome:
+    """Read a whole archive, or Hydrophone's folder.
+
+    :raises Damage: it is not there any more, or broken.
+    """
+    path = pathlib.Path(record.archive)
+    if record.backend == model.HYDROPHONE:
+        result = _files(record, path / 'junit_01.xml', path / 'e2e.log')
+    else:
+        result = _archive(record, path)
+    return _judged(record, result, path)
+
+
+def _archive(record, path):
+    """Read it once; what it said is kept beside it."""
+    sha256 = record.sha256 or None
+    result = sidecar.load(path, sha256)
+    if result is None:
+        result = reading.read(path, expect_sha256=sha256)
+        # Where nothing can be written it is read again the next time.
+        with contextlib.suppress(damage.Damage):
+            sidecar.write(result, path)
+    return dataclasses.replace(result, title=record.name)
+
+
+def of_salvage(record: runs.Run, saved, reason) -> Outcome:
+    """Read what was saved of a run that did not end well.
+
+    :param saved: :class:`salvage.Saved`.
+    :param reason: why it did not end; it is never complete.
+    """
+    try:
+        result = _files(record, saved.junit, saved.log)
+    except damage.Damage:
+        return of_nothing(record, reason)
+    return _judged(record, dataclasses.replace(
+        result, problems=(reason, *result.problems)), saved.folder)
+
+
+def of_nothing(record: runs.Run, reason) -> Outcome:
+    """The outcome of a run of which nothing is known: a harness error."""
+    result = model.Result(
+        record.name, record.results, record.backend,
+        infra_errors=(model.InfraError(infra.classify(reason), 'e2e',
+                                       reason),))
+    return _judged(record, result, None)
+
+
+def _files(record, junit, log):
+    return reading.read_files(junit, log, title=record.name,
+                              backend=record.backend)
+
+
+def _judged(record, result, source):
+    about = {name: value for name, value in dataclasses.asdict(
+        record.about).items() if value and name != 'nodes'}
+    mode = record.plan.mode if result.mode == model.UNKNOWN else result.mode
+    result = dataclasses.replace(
+        result, mode=mode,
+        cluster=dataclasses.replace(result.cluster, **about))
+    return Outcome(record, result, verdict_.judge(
+        result, required.names(result.cluster.kubernetes)), source)

@@ -1,0 +1,259 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What to run, said once for every backend; and what a backend can do.
+
+A :class:`Plan` is what a person asked for. A backend (Sonobuoy, Hydrophone)
+turns it into the command lines of its program, and nothing else decides
+anything about a run.
+"""
+
+import dataclasses
+import pathlib
+import re
+import typing
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest import errors
+
+#: Longest text of one environment variable or argument of a program, in
+#: bytes: MAX_ARG_STRLEN of Linux is 128 KiB, with the name of the variable
+#: and the closing zero, and ginkgo passes the focus on as an argument,
+#: "--focus=".
+LONGEST = 128 * 1024 - 256
+
+#: Focus of Sonobuoy's modes, cmd/sonobuoy/app/modes.go of v0.57.5.
+FOCUS = {model.QUICK: 'Pods should be submitted and removed',
+         model.NON_DISRUPTIVE: r'\[Conformance\]',
+         model.CERTIFIED: r'\[Conformance\]'}
+#: Skip of the modes, from the same place.
+SKIP = {model.NON_DISRUPTIVE: r'\[Disruptive\]|NoExecuteTaintManager'}
+
+#: A skip that matches no spec. An empty one makes the conformance image skip
+#: every [Serial] spec of a parallel run (kubernetes/kubernetes,
+#: test/conformance/image/go-runner/cmd.go).
+NOTHING = '^$'
+
+#: E2E_EXTRA_ARGS as "sonobuoy gen" writes it. Who overrides the variable and
+#: drops this switches the progress off (Sonobuoy issue 1507).
+PROGRESS = '--progress-report-url=http://localhost:8099/progress'
+
+#: Seconds that a run may take, by mode, when nobody says otherwise.
+TIMEOUTS = {model.QUICK: 1800, model.NON_DISRUPTIVE: 4 * 3600,
+            model.CERTIFIED: 6 * 3600, model.FOCUSED: 4 * 3600}
+
+#: What a name of a namespace looks like, RFC 1123.
+_LABEL = re.compile(r'[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?')
+_VARIABLE = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
+_VERSION = re.compile(r'v\d+\.\d+\.\d+\S*')
+_OWNED = ('E2E_FOCUS', 'E2E_SKIP', 'E2E_PARALLEL', 'KUBE_TEST_REPO',
+          'KUBE_TEST_REPO_LIST')
+
+
+@dataclasses.dataclass(frozen=True)
+class Images:
+    """Where the images of a run come from; empty is the program's default.
+
+    :param sonobuoy: image of aggregator and worker.
+    :param conformance: image with the e2e tests; its version must be that
+        of the cluster.
+    :param busybox: image from which Hydrophone takes the result files.
+    :param mirror: registry that holds the tests' images.
+    :param mirrors: YAML file in the form of KUBE_TEST_REPO_LIST: a registry
+        for each of upstream's.
+    :param docker_config: Docker credentials for private registries.
+    :param pull_policy: ``Always``, ``IfNotPresent`` or ``Never``, also for
+        the plugin.
+    """
+
+    sonobuoy: str = ''
+    conformance: str = ''
+    busybox: str = ''
+    mirror: str = ''
+    mirrors: pathlib.Path | None = None
+    docker_config: pathlib.Path | None = None
+    pull_policy: str = ''
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What to run, and how long at most.
+
+    :param mode: one of model.MODES but UNKNOWN; with FOCUSED, ``focus`` or
+        ``expression`` says what.
+    :param focus: exact names of specs, as in :class:`model.Spec`.
+    :param expression: regular expression (Go's) of specs to run.
+    :param skip: regular expression of specs not to run.
+    :param parallel: Ginkgo processes.
+    :param env: more variables of the e2e plugin, (name, value) pairs.
+    :param kubernetes: version of the conformance image, that of the cluster
+        when empty.
+    :param node_selector: labels of the node for the aggregator, whose loss
+        loses every result: (key, value) pairs.
+    :param namespace: empty for the program's own.
+    :param timeout: seconds for the whole run; 0 for the mode's default.
+    :param stall: seconds without any sign of progress after which the run
+        counts as stuck.
+    """
+
+    mode: str = model.NON_DISRUPTIVE
+    focus: tuple[str, ...] = ()
+    expression: str = ''
+    skip: str = ''
+    parallel: int = 1
+    env: tuple[tuple[str, str], ...] = ()
+    images: Images = Images()
+    kubernetes: str = ''
+    node_selector: tuple[tuple[str, str], ...] = ()
+    namespace: str = ''
+    timeout: int = 0
+    stall: int = 2700
+
+    def __post_init__(self):
+        """Refuse what no backend could run.
+
+        :raises UsageError: says which part, and what would do.
+        """
+        _check_tests(self)
+        _check_values(self)
+
+    @property
+    def seconds(self) -> int:
+        return self.timeout or TIMEOUTS[self.mode]
+
+    @property
+    def focus_expression(self) -> str:
+        """What Ginkgo gets as focus."""
+        if self.focus:
+            return '|'.join(quote(name) for name in self.focus)
+        return self.expression or FOCUS[self.mode]
+
+    @property
+    def skip_expression(self) -> str:
+        """What Ginkgo gets as skip."""
+        skip = self.skip or SKIP.get(self.mode, '')
+        if not skip and self.parallel > 1:
+            return NOTHING
+        return skip
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Variables of the e2e plugin beyond focus and skip."""
+        found = dict(self.env)
+        extra = found.get('E2E_EXTRA_ARGS')
+        if extra is not None and '--progress-report-url' not in extra:
+            separator = found.get('E2E_EXTRA_ARGS_SEP') or ' '
+            found['E2E_EXTRA_ARGS'] = separator.join(
+                filter(None, [extra, PROGRESS]))
+        if self.parallel > 1:
+            given = found.get('E2E_EXTRA_GINKGO_ARGS', '')
+            found['E2E_EXTRA_GINKGO_ARGS'] = ' '.join(
+                filter(None, [f'--procs={self.parallel}', given]))
+        return found
+
+
+def quote(name: str) -> str:
+    """The expression that matches a spec's name and nothing shorter.
+
+    Go's syntax (regexp.QuoteMeta), which Ginkgo uses. Ginkgo writes blanks
+    between the parts of a name, and a name that is the beginning of another
+    one still matches both: the run is compared with the plan afterwards.
+    """
+    return re.sub(r'([\\.+*?()|\[\]{}^$])', r'\\\1', name.strip())
+
+
+class Backend(typing.Protocol):
+    """A program that runs the e2e tests in a cluster."""
+
+    #: model.SONOBUOY or model.HYDROPHONE.
+    name: str
+
+    def preview(self, plan, output) -> list[list[str]]:
+        """Every command line that a run of the plan would call, in order.
+
+        :param output: folder for what the run leaves.
+        """
+        ...
+
+
+def _check_tests(plan):
+    if plan.mode not in FOCUS and plan.mode != model.FOCUSED:
+        raise errors.UsageError(
+            f'There is no mode {plan.mode}',
+            hint=f'Modes are {", ".join([*FOCUS, model.FOCUSED])}')
+    if plan.focus and plan.expression:
+        raise errors.UsageError(
+            'Names of specs and a focus expression exclude each other')
+    chosen = bool(plan.focus or plan.expression)
+    if chosen != (plan.mode == model.FOCUSED):
+        raise errors.UsageError(
+            f'The mode {model.FOCUSED} needs specs to run'
+            if plan.mode == model.FOCUSED else
+            f'A focus makes it another run than {plan.mode}',
+            hint=f'Use the mode {model.FOCUSED} with a focus')
+    if plan.mode == model.CERTIFIED and (plan.parallel > 1 or plan.skip):
+        raise errors.UsageError(
+            'A certified run is serial and skips nothing',
+            hint='Leave out --parallel and --skip, or take the mode '
+                 f'{model.NON_DISRUPTIVE}')
+    for what, text in (('focus', plan.focus_expression),
+                       ('skip', plan.skip_expression)):
+        _check_length(what, text, len(plan.focus))
+        if any(ord(c) < 32 or ord(c) == 127 for c in text):
+            raise errors.UsageError(
+                f'The {what} has control characters', last_seen=repr(text))
+
+
+def _check_length(what, text, count):
+    size = len(text.encode())
+    if size > LONGEST:
+        raise errors.UsageError(
+            f'The {what} has {size} bytes, and Linux passes no more than '
+            f'{LONGEST} in one variable',
+            last_seen=f'{count} specs by name' if count else None,
+            hint='Run them in several runs, or by an expression')
+
+
+def _check_values(plan):
+    if plan.parallel < 1:
+        raise errors.UsageError('There must be one Ginkgo process at least')
+    if plan.timeout < 0 or plan.stall <= 0:
+        raise errors.UsageError('Times are positive numbers of seconds')
+    if plan.namespace and not _LABEL.fullmatch(plan.namespace):
+        raise errors.UsageError(
+            f'{plan.namespace!r} is no name of a namespace')
+    if plan.kubernetes and not _VERSION.fullmatch(plan.kubernetes):
+        raise errors.UsageError(
+            f'{plan.kubernetes!r} is no version of Kubernetes',
+            hint='For example v1.34.9')
+    for name, value in plan.env:
+        if not _VARIABLE.fullmatch(name):
+            raise errors.UsageError(f'{name!r} is no name of a variable')
+        if name in _OWNED:
+            raise errors.UsageError(
+                f'The variable {name} has an option of its own',
+                hint='See --focus, --skip, --parallel, --registry-mirror and '
+                     '--registry-mirrors')
+        _check_length(f'variable {name}', value, 0)
+
+
+def check_files(plan: Plan):
+    """Refuse a plan that names files which are not there.
+
+    Apart from the plan itself: a run that goes on needs them no more.
+
+    :raises UsageError: one of them is missing.
+    """
+    for file in (plan.images.mirrors, plan.images.docker_config):
+        if file is not None and not file.is_file():
+            raise errors.UsageError('There is no such file', where=file)

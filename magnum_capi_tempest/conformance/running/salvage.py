@@ -1,0 +1,122 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Saves what can be had of a run whose aggregator is lost or stuck.
+
+The log of the tests comes from the API. The JUnit file is in the pod of the
+tests: there Sonobuoy's worker, which waits to hand it over, has no shell, but
+the program that packs archives (``sonobuoy splat``). A run that is saved so
+is never complete: who reads it says so.
+"""
+
+import dataclasses
+import io
+import json
+import pathlib
+
+from magnum_capi_tempest.conformance.record import archive
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.record import inflate
+from magnum_capi_tempest.conformance.record import limits
+from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import observe
+from magnum_capi_tempest.conformance.running import sonobuoy
+
+LOG, JUNIT, PODS = 'e2e.log', 'junit_01.xml', 'pods.json'
+
+#: pkg/plugin/driver/utils and pkg/plugin/driver/job of Sonobuoy v0.57.5.
+_WORKER, _RESULTS = 'sonobuoy-worker', '/tmp/sonobuoy/results'
+
+#: The most of one log.
+_MOST = 256 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Saved:
+    """What was saved.
+
+    :param notes: what was not, and why.
+    """
+
+    folder: pathlib.Path
+    log: pathlib.Path | None = None
+    junit: pathlib.Path | None = None
+    notes: tuple[str, ...] = ()
+
+
+def save(reader: kube.Reader, namespace, folder: pathlib.Path) -> Saved:
+    """Save logs and JUnit of a run's pods into a folder.
+
+    Raises nothing of the cluster's: what cannot be had is a note.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    notes = []
+    try:
+        found = reader.items(kube.pod_path(namespace))
+    except kube.KubeError as e:
+        return Saved(folder, notes=(str(e),))
+    pods = [observe.pod(p) for p in found]
+    # Not the objects themselves: environments have secrets.
+    _write(folder / PODS, json.dumps(
+        [dataclasses.asdict(p) for p in pods], indent=1).encode())
+    log = junit = None
+    for pod in pods:
+        if pod.plugin not in ('', sonobuoy.PLUGIN):
+            continue
+        container = sonobuoy.PLUGIN if pod.plugin else 'kube-sonobuoy'
+        try:
+            text = reader.text(kube.log_path(namespace, pod.name),
+                               container=container, limitBytes=_MOST)
+        except kube.KubeError as e:
+            notes.append(f'no log of {pod.name}: {e.what}')
+            text = ''
+        if text:
+            file = folder / (LOG if pod.plugin else 'aggregator.log')
+            _write(file, text.encode())
+            log = file if pod.plugin else log
+        if pod.plugin:
+            junit = _junit(reader, namespace, pod, folder, notes) or junit
+    if not any(p.plugin for p in pods):
+        notes.append('there is no pod of the tests')
+    return Saved(folder, log, junit, tuple(notes))
+
+
+def _junit(reader, namespace, pod, folder, notes):
+    try:
+        packed = reader.execute(namespace, pod.name, _WORKER,
+                                ['/sonobuoy', 'splat', _RESULTS])
+        for name, content in _members(packed, pod.name):
+            if name.endswith('.tar.gz'):
+                for inner, text in _members(content, name):
+                    if pathlib.PurePosixPath(inner).name == JUNIT and text:
+                        _write(folder / JUNIT, text)
+                        return folder / JUNIT
+    except (kube.KubeError, damage.Damage) as e:
+        notes.append(f'no JUnit of {pod.name}: {e.what}')
+        return None
+    notes.append(f'no JUnit of {pod.name}: the tests have not written it')
+    return None
+
+
+def _members(packed, where):
+    """Names and contents of a small archive in memory."""
+    bounds = limits.Limits()
+    walk = archive.Walk(inflate.Gzip(io.BytesIO(packed), where, bounds),
+                        where, bounds)
+    for member in walk:
+        yield member.name, b''.join(walk.content())
+
+
+def _write(file, content):
+    file.write_bytes(content)
+    file.chmod(0o600)

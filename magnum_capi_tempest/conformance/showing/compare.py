@@ -1,0 +1,193 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What changed from one run to another? Pure.
+
+Specs are matched by name. A test that got another label or moved to another
+SIG between two versions of Kubernetes has another name, and is still the
+same test: what disappeared and what appeared is matched by the words of the
+name without its labels, where that leaves no doubt.
+"""
+
+import collections
+import dataclasses
+import re
+
+from magnum_capi_tempest.conformance import model
+
+#: Seconds by which a spec must differ to be told.
+NOTABLE = 5.0
+#: Longest changes of duration that are told.
+CHANGES = 10
+
+_FAILING = (model.FAILED, model.UNFINISHED)
+_LABEL = re.compile(r'\[[^\[\]]*\]')
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """One spec in two runs.
+
+    :param name: in the later run; in the earlier one when it is gone.
+    :param before: status in the earlier run, empty when it was not there.
+    :param after: status in the later run, empty when it is not there.
+    :param was: its name in the earlier run when it had another, else empty.
+    :param seconds: (before, after), each None when not known.
+    """
+
+    name: str
+    before: str
+    after: str
+    was: str = ''
+    seconds: tuple[float | None, float | None] = (None, None)
+
+    @property
+    def delta(self) -> float | None:
+        """Seconds that it took longer."""
+        first, second = self.seconds
+        return None if None in self.seconds else second - first
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """What a run has that an earlier one had not, and the reverse.
+
+    A spec that was not selected in either run is told nowhere. Each spec is
+    in one of the first seven tuples at most; ``renamed`` and ``durations``
+    look at the same specs from another side.
+
+    :param new_failures: fail now and did not fail before, be they new or
+        skipped before.
+    :param still_failing: failed in both.
+    :param fixed: failed before, pass now.
+    :param newly_skipped: ran before, are known and not selected now.
+    :param newly_run: were not selected before, pass now.
+    :param added: are not known to the earlier run, pass now.
+    :param removed: ran before, are not known to the later run.
+    :param renamed: known to both by different names.
+    :param durations: largest changes of how long passed specs took.
+    """
+
+    before: str
+    after: str
+    new_failures: tuple[Change, ...] = ()
+    still_failing: tuple[Change, ...] = ()
+    fixed: tuple[Change, ...] = ()
+    newly_skipped: tuple[Change, ...] = ()
+    newly_run: tuple[Change, ...] = ()
+    added: tuple[Change, ...] = ()
+    removed: tuple[Change, ...] = ()
+    renamed: tuple[Change, ...] = ()
+    durations: tuple[Change, ...] = ()
+
+
+#: Field of :class:`Difference` and what to call it, the weightiest first.
+KINDS = {
+    'new_failures': 'new failures',
+    'still_failing': 'still failing',
+    'fixed': 'fixed',
+    'newly_skipped': 'ran before, not selected now',
+    'removed': 'ran before, not known now',
+    'newly_run': 'not selected before, pass now',
+    'added': 'not known before, pass now',
+    'renamed': 'renamed',
+}
+
+
+def difference(before, after) -> Difference:
+    """Compare two results.
+
+    :param before: the earlier :class:`~..model.Result`.
+    :param after: the later one.
+    """
+    first, second = _by_name(before), _by_name(after)
+    old_names = renames(first.keys() - second.keys(),
+                        second.keys() - first.keys())
+    matched = second.keys() | old_names.values()
+    changes = [_change(first.get(old_names.get(name, name)), spec,
+                       old_names.get(name, ''))
+               for name, spec in second.items()]
+    changes += [_change(spec, None) for name, spec in first.items()
+                if name not in matched]
+    kinds = collections.defaultdict(list)
+    for change in changes:
+        kinds[_kind(change)].append(change)
+    kinds.pop('', None)
+    timed = [c for c in changes
+             if c.before == c.after == model.PASSED
+             and c.delta is not None and abs(c.delta) >= NOTABLE]
+    return Difference(
+        before.title, after.title,
+        renamed=tuple(c for c in changes if c.was),
+        durations=tuple(sorted(
+            timed, key=lambda c: -abs(c.delta))[:CHANGES]),
+        **{kind: tuple(some) for kind, some in kinds.items()})
+
+
+def renames(gone, new) -> dict[str, str]:
+    """Old name of each new one that is the same test without doubt.
+
+    :param gone: names that only the earlier run knows.
+    :param new: names that only the later run knows.
+    """
+    old, young = _by_words(gone), _by_words(new)
+    return {names[0]: old[words][0] for words, names in young.items()
+            if len(names) == 1 and len(old.get(words, ())) == 1}
+
+
+def statuses(result) -> dict[str, str]:
+    """Status of each spec by name; of two with one name, the worse."""
+    return {name: spec.status for name, spec in _by_name(result).items()}
+
+
+def _by_name(result):
+    found = {}
+    for spec in result.specs:
+        twin = found.get(spec.name)
+        # Of two specs with one name the worse one counts.
+        if twin is None or (model.STATUSES.index(spec.status)
+                            < model.STATUSES.index(twin.status)):
+            found[spec.name] = spec
+    return found
+
+
+def _by_words(names):
+    found = collections.defaultdict(list)
+    for name in sorted(names):
+        words = ' '.join(_LABEL.sub(' ', name).replace('"', "'").split())
+        if words:
+            found[words].append(name)
+    return found
+
+
+def _change(old, spec, was=''):
+    return Change(
+        name=(spec or old).name,
+        before=old.status if old else '', after=spec.status if spec else '',
+        was=was, seconds=(old.seconds if old else None,
+                          spec.seconds if spec else None))
+
+
+def _kind(change):
+    """Field of :class:`Difference` for a change, empty when for none."""
+    ran_before = change.before not in ('', model.SKIPPED)
+    if change.after in _FAILING:
+        return ('still_failing' if change.before in _FAILING
+                else 'new_failures')
+    if not change.after:
+        return 'removed' if ran_before else ''
+    if change.after == model.SKIPPED:
+        return 'newly_skipped' if ran_before else ''
+    if change.before in _FAILING:
+        return 'fixed'
+    if not change.before:
+        return 'added'
+    return 'newly_run' if change.before == model.SKIPPED else ''

@@ -1,0 +1,219 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Which failures are one failure? Pure.
+
+Four specs that fail for the same cause are one thing to mend, but their
+messages differ in names of pods, addresses and times. What differs from run
+to run is taken out, and what is left, together with the line of the test's
+source, is the *fingerprint* of a failure.
+
+The shapes of messages are Gomega's (``format.Object``, ``Expect ...
+occurred``) and those of the e2e framework.
+"""
+
+import collections
+import dataclasses
+import re
+
+from magnum_capi_tempest.conformance import model
+
+#: Lines of a log excerpt.
+EXCERPT = 25
+#: Characters of a fingerprint's text, and of the text that it is made from:
+#: a message may be one line of a megabyte.
+_WIDTH = 300
+_MOST = 2000
+
+# The order matters: a time holds what looks like a port, a UUID what looks
+# like a number.
+_VOLATILE = tuple((re.compile(pattern), replacement) for pattern, replacement
+                  in (
+    (r'[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}', '<uuid>'),
+    # 2026-11-21T09:39:12.359Z, 11/21/26 09:39:12.359, I1121 09:39:08.308498
+    (r'\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\d]*(Z|[+-]\d\d:?\d\d)?'
+     r'( [+-]\d{4})?( [A-Z]{3,4})?\b', '<time>'),
+    (r'\b\d\d/\d\d/\d\d \d\d:\d\d:\d\d[.\d]*', '<time>'),
+    (r'\b[IWEF]\d{4} \d\d:\d\d:\d\d[.\d]*(\s+\d+)?', '<time>'),
+    (r'\b\d\d:\d\d:\d\d[.\d]*', '<time>'),
+    (r'0x[0-9a-fA-F]{4,}|\b[0-9a-f]{12,}\b', '<hex>'),
+    (r'\b\d{1,3}(\.\d{1,3}){3}(/\d+)?(:\d+)?\b', '<ip>'),
+    # A Go duration: 5m0.003s, 300.000s, 1h2m3s.
+    (r'\b(\d+h)?(\d+m)?\d+(\.\d+)?(s|ms|µs)\b', '<duration>'),
+    # What Kubernetes appends to generated names: the hash of a template and
+    # five characters without vowels (apimachinery's util/rand).
+    (r'(?<=[a-z0-9])(-[0-9bcdf-hj-np-tv-xz]{8,10})?'
+     r'-(?=[a-z]*[0-9]|[bcdf-hj-np-tv-xz]{5}\b)[0-9bcdf-hj-np-tv-xz]{5}\b',
+     '-<id>'),
+    # What the e2e framework appends to the names of its namespaces.
+    (r'(?<=[a-z])-\d{2,}\b', '-<n>'),
+    (r'\b\d{5,}\b', '<n>'),
+))
+_IPV6 = re.compile(r'(?<![\w:.\]])(?=[0-9a-fA-F:]*:[0-9a-fA-F:]*:)'
+                   r'[0-9a-fA-F]{0,4}(:[0-9a-fA-F]{0,4}){2,7}(?![\w:])')
+
+#: First lines that say nothing by themselves; the next ones count, too.
+_BARE = re.compile(r'(Unexpected error:?|Expected|Timed out after \S+'
+                   r'|Told to stop trying after \S+|Error:?)\.?$')
+#: ``In [It] at: /go/.../output.go:263 @ 11/21/26 09:39:12.359``
+_PLACE = re.compile(r'In \[\w+\] at: (?P<path>\S+?):(?P<line>\d+)\b')
+#: ``At 2026-11-21 09:39:08 +0000 UTC - event for NAME: {kubelet n2} ...``,
+#: the namespace's events as kubernetes/test/e2e/framework/debug looks them up
+#: after a failure.
+_EVENT = re.compile(
+    r'\bAt (?P<at>[\d-]{10} [\d:]{8}) \S{,9} \S{,9} - event for '
+    r'(?P<what>\S{,300}: \{(?P<source>\S{,300}) (?P<host>\S{,300})\} .*)')
+_ROOTS = ('/test/', '/vendor/', '/pkg/')
+
+
+@dataclasses.dataclass(frozen=True)
+class Fingerprint:
+    """What failures of one cause have in common.
+
+    :param message: without what differs from run to run.
+    :param place: ``test/e2e/framework/pod/output/output.go:263``, empty when
+        the failure does not say.
+    """
+
+    message: str
+    place: str = ''
+
+    def __str__(self):
+        return f'{self.message} ({self.place})' if self.place else \
+            self.message
+
+
+@dataclasses.dataclass(frozen=True)
+class Cause:
+    """Failures with one fingerprint.
+
+    :param specs: at least one, in the order of the result.
+    :param excerpt: the end of what the first of them wrote; may be empty.
+    """
+
+    fingerprint: Fingerprint
+    specs: tuple[model.Spec, ...]
+    excerpt: str = ''
+
+    @property
+    def sigs(self) -> tuple[str, ...]:
+        return tuple(sorted({spec.sig for spec in self.specs}))
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Nodes that had a part in it, as far as events tell."""
+        return tuple(sorted({name for spec in self.specs
+                             for name in nodes_of(spec)}))
+
+
+def of(spec, nodes=()) -> Fingerprint:
+    """Fingerprint of a spec that failed or did not end.
+
+    :param nodes: names of the cluster's nodes, which are volatile as well.
+    """
+    found = _PLACE.search(spec.failure)
+    place = f'{_below(found["path"])}:{found["line"]}' if found else ''
+    message = stable(_headline(spec.failure)[:_MOST], nodes)
+    return Fingerprint(message[:_WIDTH] or _silent(spec), place)
+
+
+def stable(text, nodes=()) -> str:
+    """A text without what differs from run to run."""
+    # Longest first: "worker-10" must not become "<node>0".
+    for node in sorted(filter(None, nodes), key=len, reverse=True):
+        text = re.sub(rf'(?<![\w-]){re.escape(node)}(?![\w-])', '<node>',
+                      text)
+    for pattern, replacement in _VOLATILE:
+        text = pattern.sub(replacement, text)
+    return ' '.join(_IPV6.sub('<ip>', text).split())
+
+
+def causes(specs, nodes=()) -> tuple[Cause, ...]:
+    """Failures by fingerprint, the cause of most failures first."""
+    found = collections.defaultdict(list)
+    for spec in specs:
+        found[of(spec, nodes)].append(spec)
+    return tuple(
+        Cause(fingerprint, tuple(members), excerpt(members[0]))
+        for fingerprint, members in sorted(
+            found.items(), key=lambda item: (-len(item[1]), str(item[0]))))
+
+
+def by_sig(result) -> dict[str, tuple[int, int]]:
+    """Failed and all specs that ran, by SIG, for SIGs with a failure."""
+    ran = collections.Counter(spec.sig for spec in result.ran)
+    failed = collections.Counter(spec.sig for spec in result.failures)
+    return {sig: (number, ran[sig]) for sig, number in sorted(
+        failed.items(), key=lambda item: (-item[1], item[0]))}
+
+
+def excerpt(spec, lines=EXCERPT) -> str:
+    """The part of a spec's output that leads to its failure.
+
+    Ends with the first line that says FAILED, since what follows is the
+    tidying up; with the last line when none does.
+    """
+    output = spec.output.rstrip().splitlines()
+    for number, line in enumerate(output):
+        if '[FAILED]' in line or '[TIMEDOUT]' in line:
+            output = output[:number + 1]
+            break
+    return '\n'.join(output[-lines:])
+
+
+def events(spec, most=50) -> tuple[str, ...]:
+    """Events of the namespace of a spec that failed, a line each."""
+    found = (_EVENT.search(line) for line in spec.output.splitlines())
+    return tuple(f'{one["at"]} {one["what"]}' for one in found if one)[:most]
+
+
+def nodes_of(spec) -> tuple[str, ...]:
+    """Nodes whose kubelet had something to say in the spec's namespace."""
+    found = (_EVENT.search(line) for line in spec.output.splitlines())
+    return tuple(sorted({one['host'] for one in found
+                         if one and one['source'] == 'kubelet'
+                         and one['host']}))
+
+
+def slowest(result, number=10) -> tuple[model.Spec, ...]:
+    """The specs that took longest, longest first."""
+    timed = [spec for spec in result.ran if spec.seconds is not None]
+    return tuple(sorted(timed, key=lambda s: -s.seconds)[:number])
+
+
+def _headline(failure):
+    """The words of a failure, without values that it dumps."""
+    lines = [line.strip() for line in failure.splitlines()]
+    lines = [re.sub(r'^\[[A-Z]+\]\s*', '', line) for line in lines
+             if line and not _PLACE.match(line)]
+    if not lines:
+        return ''
+    if not _BARE.match(lines[0]):
+        return lines[0]
+    # "<*errors.errorString | 0xc000...>:" names a type; what it is worth
+    # stands beside or below it.
+    worth = [re.sub(r'^<[^>]*>:?\s*', '', line) for line in lines[1:]]
+    return ' '.join([lines[0], *[line for line in worth if line][:3]])
+
+
+def _below(path):
+    """A path of the test's source, without the builder's folders."""
+    for root in _ROOTS:
+        _, found, rest = path.partition(root)
+        if found:
+            return root.lstrip('/') + rest
+    return path.rpartition('/')[2]
+
+
+def _silent(spec):
+    if spec.status == model.UNFINISHED:
+        return 'It began and did not end'
+    return f'It {spec.detail or "failed"} without a message'

@@ -1,0 +1,85 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The HTML pages of conformance: one run, and several side by side.
+
+Both are made like every page of :mod:`magnum_capi_tempest.report.html`: one
+file, nothing loaded, everything escaped. A run's page answers in this order:
+did it pass and can it be submitted, what failed and for how many causes,
+what failed around the tests, what passed when it was run again, what is slow.
+"""
+
+import collections
+import dataclasses
+
+from magnum_capi_tempest.conformance.showing import compare
+from magnum_capi_tempest.conformance.showing import comparison as comparisons
+from magnum_capi_tempest.conformance.showing import comparison_forms
+from magnum_capi_tempest.conformance.showing import fingerprints
+from magnum_capi_tempest.conformance.showing import presentation
+from magnum_capi_tempest.conformance.showing import rerun
+from magnum_capi_tempest.report import html
+from magnum_capi_tempest.report import text
+
+_PACKAGE = 'magnum_capi_tempest.conformance.showing'
+_STYLE = ('conformance.css',)
+#: Causes up to which the first failure of each is unfolded.
+_OPEN = 3
+#: Facts that are never folded away.
+_FACTS = ('Kubernetes', 'cluster', 'driver', 'CNI', 'node image', 'nodes',
+          'mode', 'specs')
+
+
+def render(result, verdict, reruns=()) -> str:
+    """The page of one run.
+
+    :param result: :class:`~..model.Result`.
+    :param verdict: :class:`~..verdict.Verdict` on it.
+    :param reruns: results of running its failures again.
+    """
+    run = presentation.run(result, verdict, reruns)
+    # The cause says the reason already, for all of its tests.
+    tests = {test.id: dataclasses.replace(test, details=tuple(
+        d for d in test.details if d.name != 'reason')) for test in run.tests}
+    causes = fingerprints.causes(result.failures, result.cluster.nodes)
+    opened = {spec.name for cause in causes
+              for spec in cause.specs[:1]} if len(causes) <= _OPEN else set()
+    return html.page(
+        'conformance.html', package=_PACKAGE, style=_STYLE, run=run,
+        verdict=verdict, missing=presentation.missing(result, verdict),
+        certification=presentation.certification(verdict),
+        facts={key: value for key, value in run.facts.items()
+               if key in _FACTS},
+        more={key: value for key, value in run.facts.items()
+              if key not in _FACTS},
+        stand_ins=presentation.STAND_INS if result.stand_in_images else '',
+        causes=[(cause, [tests[spec.name] for spec in cause.specs])
+                for cause in causes],
+        opened=opened,
+        passed=[test for test in run.tests if not test.failing],
+        sigs=fingerprints.by_sig(result), harness=presentation.harness(result),
+        groups=sorted(collections.Counter(
+            test.group for test in run.tests).items()),
+        reruns=rerun.label(result, reruns) if reruns else (),
+        rerun_titles=[one.title for one in reruns],
+        slowest=fingerprints.slowest(result))
+
+
+def render_comparison(comparison) -> str:
+    """The page of a :class:`~.comparison.Comparison`."""
+    return html.page(
+        'comparison.html', package=_PACKAGE, style=_STYLE,
+        title=comparison_forms.TITLE, comparison=comparison,
+        grid_title=comparison_forms.grid_title(comparison.grid),
+        kinds=compare.KINDS, duration_line=comparisons.duration,
+        statement=comparisons.statement,
+        delta=lambda seconds: ('+' if seconds >= 0 else '-')
+        + text.duration(abs(seconds)))

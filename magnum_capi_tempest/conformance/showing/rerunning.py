@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Runs the failures of a run again: the decisions are :mod:`.rerun`'s."""
+
+import dataclasses
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.showing import rerun
+
+
+def plans(names, plan) -> list:
+    """What to run: the plan of the first run, narrowed to these specs.
+
+    Mostly one :class:`~..running.runner.Plan`, more when the names do not
+    fit into one expression.
+
+    :param plan: how to run: images, processes, time.
+    """
+    return [dataclasses.replace(
+        plan, mode=model.FOCUSED, focus=(), expression=expression, skip='')
+        for expression in rerun.expressions(names)]
+
+
+def execute(result, wish, world, *, times=1):
+    """Run what failed again, and check that exactly this ran.
+
+    :param result: of the first run.
+    :param wish: :class:`~..running.life.Wish` with the plan of the first run.
+    :param world: :class:`~..running.life.World`.
+    :param times: how often; a flake must pass each time.
+    :returns: :class:`~.rerun.Ended`, and the results of all runs.
+    :raises UsageError: nothing failed.
+    """
+    names = rerun.wanted(result)
+    world.progress.info(f'{len(names)} specs are run again')
+    rounds = []
+    for _ in range(times):
+        ended = [life.run(dataclasses.replace(wish, plan=plan), world)
+                 for plan in plans(names, wish.plan)]
+        rounds.append([(one.result, one.verdict) for one in ended])
+    results = [one for pairs in rounds for one, _ in pairs]
+    return rerun.conclude(result, names, rounds), results

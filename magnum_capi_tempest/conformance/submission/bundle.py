@@ -1,0 +1,189 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Makes the folder that goes to CNCF out of the archive of a run.
+
+Four files and nothing else. The log and the JUnit file are those of the
+archive, byte by byte: who certifies compares them, so nothing is taken out
+of them, and what should not be seen must not be in the run. The folder gets
+its name when everything in it has been checked.
+"""
+
+import dataclasses
+import pathlib
+import re
+import shutil
+import tempfile
+
+from magnum_capi_tempest.conformance.record import members
+from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance import required as lists
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.submission import check
+from magnum_capi_tempest.conformance.submission import findings
+from magnum_capi_tempest.conformance.submission import product as products
+from magnum_capi_tempest.conformance.submission import readme
+from magnum_capi_tempest.conformance.submission import rules
+from magnum_capi_tempest.conformance import verdict as verdicts
+from magnum_capi_tempest import errors
+
+_RELEASE = re.compile(r'v1\.[0-9]{2}(?![0-9])')
+_NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,99}')
+#: Bytes of the text that tells how to get a cluster.
+_MOST_SETUP = 64 << 10
+
+
+class Refused(errors.MagnumCapiError):
+    """The run, or what is said of the product, cannot be submitted.
+
+    :param reasons: every one of them, a line each.
+    """
+
+    def __init__(self, reasons, **kwargs):
+        super().__init__('This cannot be submitted', **kwargs)
+        self.reasons = tuple(reasons)
+
+    def __str__(self):
+        return '\n'.join([super().__str__(),
+                          *(f'  - {reason}' for reason in self.reasons)])
+
+
+@dataclasses.dataclass(frozen=True)
+class Bundle:
+    """A submission that was made.
+
+    :param folder: ``OUT/v1.34/product``.
+    :param title: of the pull request.
+    :param warnings: :class:`~.findings.Finding` of that level.
+    """
+
+    folder: pathlib.Path
+    title: str
+    warnings: tuple[findings.Finding, ...]
+
+
+def build(source, product_file, out, *, name=None, setup_file=None,
+          latest=None, store=None) -> Bundle:
+    """Make a submission.
+
+    :param source: archive of Sonobuoy's, or folder of Hydrophone's files.
+    :param product_file: the PRODUCT.yaml, taken as it is.
+    :param out: folder that gets ``v1.NN/product``.
+    :param name: of the folder of the product; by default from its name.
+    :param setup_file: Markdown for the README: how to get a cluster.
+    :param latest: latest release of Kubernetes, see :func:`check.check`.
+    :param store: :class:`~..running.runs.Store`, where the plan of the run
+        may be.
+    :raises Refused: with every reason why it cannot be submitted.
+    :raises UsageError: an argument makes no sense.
+    :raises Damage: the record cannot be read.
+    :raises EnvironmentProblem: the folder cannot be written.
+    """
+    content = _read(product_file, products.MOST_BYTES)
+    setup = (_read(setup_file, _MOST_SETUP).decode('utf-8', 'replace')
+             if setup_file else None)
+    product = products.parse(content)
+    result = reading.find(source)
+    release = _RELEASE.match(result.cluster.kubernetes)
+    reasons = [*_run_reasons(result),
+               *(str(f) for f in products.check(product, str(product_file))
+                 if f.level == findings.ERROR)]
+    if not release:
+        reasons.append('the record does not say which Kubernetes it was')
+    if reasons:
+        raise Refused(reasons, where=source)
+    name = _folder_name(name or product.value('name'))
+    target = pathlib.Path(out).absolute() / release[0] / name
+    if target.exists():
+        raise errors.UsageError('The folder is there already', where=target,
+                                hint='Remove it, or choose another --out')
+    text = readme.render(result, product.value('name'),
+                         product.value('version'), _plan(result, store),
+                         setup)
+    return _written(target, source, content, text, latest)
+
+
+def _run_reasons(result):
+    """Why the run certifies nothing; empty when it does."""
+    required = lists.names(result.cluster.kubernetes)
+    verdict = verdicts.judge(result, required)
+    if verdict.eligible:
+        return []
+    reasons = list(dict.fromkeys([*verdict.hindrances, *verdict.reasons]))
+    return reasons + [f'required, and not passed: {test}'
+                      for test in verdict.missing[:20]]
+
+
+def _plan(result, store):
+    """The plan of the run, if it was run from here."""
+    store = store or runs.Store()
+    source = pathlib.Path(result.source).absolute()
+    for run in store.all():
+        if run.sha256 == result.sha256 if result.sha256 else (
+                run.archive and pathlib.Path(run.archive) == source):
+            return run.plan
+    return None
+
+
+def _folder_name(name):
+    name = re.sub(r'[^a-z0-9.-]+', '-', name.lower()).strip('-.')
+    if not _NAME.fullmatch(name):
+        raise errors.UsageError(f'{name!r} is no name of a folder',
+                                hint='Give one with --name')
+    return name
+
+
+def _read(path, most):
+    try:
+        with open(path, 'rb') as stream:
+            content = stream.read(most + 1)
+    except OSError as e:
+        raise errors.UsageError(f'Cannot read the file: {e.strerror}',
+                                where=path) from e
+    if len(content) > most:
+        raise errors.UsageError(f'The file is longer than {most} bytes',
+                                where=path)
+    return content
+
+
+def _written(target, source, product, text, latest):
+    """Write, check, and only then give the folder its name."""
+    release, name = target.parts[-2:]
+    title = rules.title_for(release, name)
+    draft = None
+    try:
+        out = target.parents[1]
+        out.mkdir(parents=True, exist_ok=True)
+        draft = pathlib.Path(tempfile.mkdtemp(prefix='.submission-', dir=out))
+        folder = draft / release / name
+        folder.mkdir(parents=True)
+        (folder / products.NAME).write_bytes(product)
+        (folder / rules.README).write_text(text, encoding='utf-8')
+        for member, pieces in members.each(source):
+            with open(folder / member, 'wb') as stream:
+                for piece in pieces:
+                    stream.write(piece)
+        report = check.check(folder, title=title, latest=latest)
+        if not report.ok:
+            raise Refused(
+                [str(f) for f in report.findings
+                 if f.level == findings.ERROR], where=source)
+        target.parent.mkdir(exist_ok=True)
+        folder.rename(target)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot write the submission: {e.strerror}', where=target,
+            hint='Make room or choose another --out') from e
+    finally:
+        if draft:
+            shutil.rmtree(draft, ignore_errors=True)
+    return Bundle(target, title, report.findings)

@@ -1,0 +1,152 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The conformance tests of a junit_01.xml, each with its line. Pure.
+
+Reads what the bot reads (sonobuoy's JUnitTestSuites): test cases of suites
+directly below ``<testsuites>``, skipped ones apart, whatever the ``status``
+attributes and the sums of the file say.
+"""
+
+import dataclasses
+from xml.parsers import expat
+
+from magnum_capi_tempest.conformance.record import limits
+
+#: Where the elements must stand for the bot to see them.
+_CASE = ['testsuites', 'testsuite', 'testcase']
+_ENDS = frozenset(('skipped', 'failure', 'error'))
+#: The bot repairs names in this way; one name changed its quotes.
+_REPAIRS = (('&#39;', "'"), ('&#34;', '"'), ('&gt;', '>'),
+            ("'cat /tmp/health'", '"cat /tmp/health"'))
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A test case with ``[Conformance]`` in its name.
+
+    :param name: codename, without ``[It]``.
+    :param line: of its tag, from 1.
+    :param ends: which of ``skipped``, ``failure`` and ``error`` it has.
+    """
+
+    name: str
+    line: int
+    ends: frozenset = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Cases:
+    """What there is in the file.
+
+    :param broken: (text, line) when the bot cannot read it.
+    :param ran: specs of any kind that were not skipped.
+    :param failed: those of them that failed.
+    """
+
+    conformance: tuple[Case, ...] = ()
+    broken: tuple[str, int] | None = None
+    ran: int = 0
+    failed: int = 0
+
+
+def codename(name) -> str:
+    """Name of a test as the conformance list has it."""
+    for old, new in _REPAIRS:
+        name = name.replace(old, new)
+    return name.removeprefix('[It] ')
+
+
+class _Refused(Exception):
+    pass
+
+
+def read(pieces, most=limits.DEFAULT) -> Cases:
+    """Read a JUnit file.
+
+    :param pieces: iterable of bytes.
+    :param most: :class:`~..record.limits.Limits`.
+    """
+    reader = _Reader(most)
+    try:
+        for piece in pieces:
+            reader.feed(piece)
+        reader.feed(b'', final=True)
+    except expat.ExpatError as e:
+        return Cases(broken=(f'it is no XML: {expat.ErrorString(e.code)}',
+                             e.lineno))
+    except _Refused as e:
+        return Cases(broken=(str(e), reader.line))
+    return Cases(tuple(reader.conformance), None, reader.ran, reader.failed)
+
+
+class _Reader:
+
+    def __init__(self, most):
+        self._most = most
+        self._path = []
+        self._case = None
+        self._ends = set()
+        self._count = self._fed = 0
+        self.conformance = []
+        self.ran = self.failed = 0
+        self._expat = expat.ParserCreate()
+        self._expat.XmlDeclHandler = self._declaration
+        self._expat.StartDoctypeDeclHandler = self._doctype
+        self._expat.EntityDeclHandler = self._doctype
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+
+    @property
+    def line(self):
+        return self._expat.CurrentLineNumber
+
+    def feed(self, piece, final=False):
+        self._expat.Parse(piece, final)
+        self._fed += len(piece)
+        if self._fed - self._expat.CurrentByteIndex > self._most.token:
+            raise _Refused(f'a tag is longer than {self._most.token} bytes')
+
+    def _declaration(self, version, encoding, standalone):
+        if encoding and encoding.lower() != 'utf-8':
+            raise _Refused(f'its encoding is {encoding}, and the bot reads '
+                           'UTF-8 only')
+
+    def _doctype(self, *args):
+        raise _Refused('it has a document type')
+
+    def _start(self, name, attributes):
+        if not self._path and name != _CASE[0]:
+            raise _Refused(f'it begins with <{name}>, and the bot reads '
+                           '<testsuites> only')
+        self._path.append(name)
+        if len(self._path) > self._most.depth:
+            raise _Refused('it is nested too deeply')
+        if self._path == _CASE:
+            self._count += 1
+            if self._count > self._most.cases:
+                raise _Refused(f'it has more than {self._most.cases} cases')
+            self._case = (attributes.get('name', ''), self.line)
+            self._ends = set()
+        elif self._path[:-1] == _CASE and name in _ENDS:
+            self._ends.add(name)
+
+    def _end(self, name):
+        if self._path == _CASE:
+            name, line = self._case
+            if 'skipped' not in self._ends and name.startswith('[It]'):
+                self.ran += 1
+                self.failed += bool(self._ends)
+            if '[Conformance]' in name:
+                self.conformance.append(
+                    Case(codename(name), line, frozenset(self._ends)))
+        self._path.pop()

@@ -1,0 +1,179 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Reads the folder of a submission and judges it.
+
+The folder may be ``v1.34/product`` itself or the root of a checkout of
+cncf/k8s-conformance that holds nothing but it. Nothing in it is changed,
+and links are not followed.
+"""
+
+import dataclasses
+import os
+import pathlib
+import re
+
+from magnum_capi_tempest.conformance.record import limits as bounds
+from magnum_capi_tempest.conformance import required as lists
+from magnum_capi_tempest.conformance.submission import cases
+from magnum_capi_tempest.conformance.submission import findings
+from magnum_capi_tempest.conformance.submission import logfile
+from magnum_capi_tempest.conformance.submission import pages
+from magnum_capi_tempest.conformance.submission import product
+from magnum_capi_tempest.conformance.submission import rules
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import redact
+
+_RELEASE = re.compile(r'v1\.[0-9]{2}')
+#: More files are no submission; a bot would read them all.
+_MOST_FILES = 1000
+#: Bytes that are read at once, and most of a line.
+_PIECE = 1 << 20
+#: Lines with secrets that are named for one file.
+_PLACES = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What was found.
+
+    :param online: rule 9 was looked at, too.
+    """
+
+    submission: rules.Submission
+    findings: tuple[findings.Finding, ...]
+    online: bool
+
+    @property
+    def ok(self) -> bool:
+        """Nothing but warnings."""
+        return not any(f.level == findings.ERROR for f in self.findings)
+
+
+def check(folder, *, title=None, latest=None, online=False) -> Report:
+    """Judge a submission.
+
+    :param folder: path.
+    :param title: of the pull request; None for the one that the folder asks
+        for.
+    :param latest: latest release of Kubernetes, ``v1.36``; by default the
+        latest one whose list of tests is known here.
+    :param online: ask the addresses in PRODUCT.yaml.
+    :raises UsageError: there is no such folder, or no such release.
+    :raises EnvironmentProblem: it cannot be read.
+    """
+    try:
+        submission, found = _read(pathlib.Path(folder), title, latest, online)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot read the submission: {e.strerror}',
+            where=e.filename or folder) from e
+    return Report(submission,
+                  (*rules.judge(submission), *found), online)
+
+
+def _read(folder, title, latest, online):
+    folder = folder.absolute()
+    if not folder.is_dir():
+        raise errors.UsageError('There is no such folder', where=folder)
+    latest = latest or lists.minors()[-1]
+    if not _RELEASE.fullmatch(latest):
+        raise errors.UsageError(f'{latest!r} is no release of Kubernetes',
+                                hint='For example v1.36')
+    root = folder.parents[1] if _RELEASE.fullmatch(
+        folder.parent.name) else folder
+    files, links = _files(folder, root)
+    submission = rules.Submission(
+        title='', files=files, product=product.Product(),
+        cases=cases.Cases(), log=logfile.Log(), required=None, latest=latest)
+    submission = _contents(submission, root)
+    if title is None:
+        title = _expected_title(submission)
+    asked = pages.ask(submission.product) if online else None
+    submission = dataclasses.replace(
+        submission, title=title, pages=asked,
+        required=lists.names(submission.release))
+    return submission, [*links, *_secrets(submission, root)]
+
+
+def _files(folder, root):
+    """Regular files below the folder, and a finding for what is none."""
+    files, links = [], []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(f for f in folders if f != '.git')
+        for name in sorted(names):
+            path = pathlib.Path(place) / name
+            shown = path.relative_to(root).as_posix()
+            if path.is_symlink() or not path.is_file():
+                links.append(findings.Finding(
+                    '2', 'it is no regular file', shown))
+            else:
+                files.append(rules.File(shown, path.stat().st_size))
+            if len(files) > _MOST_FILES:
+                raise errors.UsageError(
+                    f'There are more than {_MOST_FILES} files',
+                    where=folder, hint='Name the folder v1.NN/product')
+    return tuple(files), links
+
+
+def _contents(submission, root):
+    there = {f.path for f in submission.files}
+
+    def opened(name):
+        path = submission.path(name)
+        return open(root / path if path in there else os.devnull, 'rb')
+
+    with opened(product.NAME) as stream:
+        about = product.parse(stream.read(product.MOST_BYTES + 1))
+    with opened(rules.JUNIT) as stream:
+        found = cases.read(_pieces(stream))
+    with opened(rules.LOG) as stream:
+        log = logfile.read(_lines(stream))
+    return dataclasses.replace(submission, product=about, cases=found,
+                               log=log)
+
+
+def _pieces(stream):
+    return iter(lambda: stream.read(_PIECE), b'')
+
+
+def _lines(stream):
+    return iter(lambda: stream.readline(_PIECE), b'')
+
+
+def _expected_title(submission):
+    folder = next((f.folder for f in submission.files
+                   if _RELEASE.search(f.folder)), '')
+    return rules.title_for(submission.release or 'v1.NN',
+                           folder.rpartition('/')[2])
+
+
+def _secrets(submission, root):
+    """A warning for each of the first lines that hold one, and how many."""
+    limit = bounds.DEFAULT.member
+    for file in submission.files:
+        if file.name not in rules.FILES or file.size > limit:
+            continue
+        with open(root / file.path, encoding='utf-8', errors='replace',
+                  newline='\n') as stream:
+            found = list(redact.places(iter(
+                lambda stream=stream: stream.readline(_PIECE), '')))
+        for number, kinds in found[:_PLACES]:
+            yield findings.Finding(
+                findings.SECRETS, f'this looks like {" and ".join(kinds)}; '
+                'the file is public once it is submitted, and must not be '
+                'changed: run the tests again without it', file.path, number,
+                findings.WARNING)
+        if len(found) > _PLACES:
+            yield findings.Finding(
+                findings.SECRETS, f'{len(found) - _PLACES} more lines look '
+                'like secrets', file.path, level=findings.WARNING)

@@ -1,0 +1,76 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is wrong with a submission: by which rule, in which file and line."""
+
+import dataclasses
+
+#: The bot fails the pull request, or it would certify nothing.
+ERROR = 'error'
+#: The bot lets it pass; the people who review may not.
+WARNING = 'warning'
+
+#: The bot's scenarios, numbered as they stand in its feature file. The two
+#: named "instructions" are requirements 10 and 14 of instructions.md of
+#: cncf/k8s-conformance, which have no scenario.
+LOG_VERSION = 'instructions 10'
+LOG_MATCH = 'instructions 14'
+SECRETS = 'secrets'
+RULES = {
+    '1': 'the pull request has a title',
+    '2': 'all four files are there and not empty',
+    '3': 'there is no other file',
+    '4': 'the files are in v1.NN/product/',
+    '5': 'there is one folder only',
+    '6': 'title and folder name the same release',
+    '7': 'PRODUCT.yaml has every field that is required',
+    '8': 'addresses in PRODUCT.yaml are well-formed',
+    '9': 'addresses in PRODUCT.yaml lead to web pages',
+    '10': 'the type of the product is one of three',
+    '11': 'the title names a release and a product',
+    '12': 'the release is still certified',
+    '13': 'every required test is in junit_01.xml and passed',
+    '14': 'no conformance test failed',
+    LOG_VERSION: 'e2e.log is of that release',
+    LOG_MATCH: 'e2e.log and junit_01.xml are of one run',
+    SECRETS: 'nothing looks like a secret',
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong.
+
+    :param rule: key of RULES.
+    :param text: what is wrong and what is wanted.
+    :param file: path from the root of the submission, empty when it is no
+        file's fault.
+    :param line: number of the line that breaks the rule, from 1; None when
+        no line does (what is missing has none).
+    :param level: ERROR or WARNING.
+    """
+
+    rule: str
+    text: str
+    file: str = ''
+    line: int | None = None
+    level: str = ERROR
+
+    @property
+    def place(self) -> str:
+        """``file:line``, as editors and compilers write it."""
+        return ':'.join(str(p) for p in (self.file, self.line) if p)
+
+    def __str__(self):
+        rule = (f'rule {self.rule}' if self.rule.isdigit() else self.rule)
+        where = f'{self.place}: ' if self.place else ''
+        return f'{self.level}: {where}{self.text} [{rule}]'

@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What an e2e.log says of itself, each with its line. Pure.
+
+Only a verbose log names versions (test/e2e/e2e.go of Kubernetes logs them
+before the suite); every log ends with Ginkgo's two lines of sums.
+"""
+
+import dataclasses
+import re
+
+_VERSION = re.compile(
+    rb'(?:e2e test|kube-apiserver) version: (v1\.\d{1,3})[.\s+-]')
+_RAN = re.compile(rb'^Ran (\d{1,9}) of (\d{1,9}) Specs in ')
+_SUMS = re.compile(
+    rb'-- (\d{1,9}) Passed \| (\d{1,9}) Failed \|')
+_COLOUR = re.compile(rb'\x1b\[[0-9;]*m')
+
+
+@dataclasses.dataclass(frozen=True)
+class Said:
+    """A number or a text, and the line that says so."""
+
+    value: object
+    line: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Log:
+    """What there is in the file.
+
+    :param versions: releases that it names, ``v1.34``, each once.
+    :param ran: specs that ran, None when the log has no last line.
+    :param sums: (passed, failed) of the last line, None likewise.
+    """
+
+    versions: tuple[Said, ...] = ()
+    ran: Said | None = None
+    sums: Said | None = None
+
+
+def read(lines) -> Log:
+    """Read an e2e.log.
+
+    :param lines: iterable of bytes, each with its line end.
+    """
+    versions, ran, sums = {}, None, None
+    for number, line in enumerate(lines, 1):
+        if b'version: v1.' in line:
+            found = _VERSION.search(line)
+            if found:
+                versions.setdefault(found[1].decode(), number)
+        elif line.startswith((b'Ran ', b'\x1b')) or b' Passed' in line:
+            line = _COLOUR.sub(b'', line)
+            if found := _RAN.match(line):
+                ran, sums = Said(int(found[1]), number), None
+            elif found := _SUMS.search(line):
+                sums = Said((int(found[1]), int(found[2])), number)
+    return Log(tuple(Said(*item) for item in versions.items()), ran, sums)

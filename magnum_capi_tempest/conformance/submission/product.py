@@ -1,0 +1,251 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""PRODUCT.yaml: what it must say, and on which line it does not.
+
+Fields: instructions.md of cncf/k8s-conformance. What counts as an address is
+what Go's ``url.ParseRequestURI`` and ``mail.ParseAddress`` accept, for the
+bot asks those.
+"""
+
+import dataclasses
+import re
+import types
+import typing
+
+import yaml
+
+from magnum_capi_tempest.conformance.submission import findings
+
+NAME = 'PRODUCT.yaml'
+#: More is no description of a product.
+MOST_BYTES = 64 << 10
+#: Fields have no depth at all; a list in one is a mistake that is named.
+_DEEPEST = 16
+
+REQUIRED = ('vendor', 'name', 'version', 'type', 'description', 'website_url',
+            'documentation_url', 'contact_email_address')
+URLS = ('website_url', 'repo_url', 'documentation_url', 'product_logo_url')
+#: Addresses that must answer with a web page.
+PAGES = ('website_url', 'repo_url', 'documentation_url')
+EMAIL = 'contact_email_address'
+TYPES = ('distribution', 'hosted platform', 'installer')
+
+_SCHEME = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:')
+_CONTROL = re.compile(r'[\x00-\x1f\x7f]')
+#: Bytes that Go accepts in a host (net/url, shouldEscape in mode
+#: encodeHost); others must not be ASCII.
+_HOST = re.compile(r'''[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>"%\x80-\U0010ffff]*''')
+#: In a host only bytes of other than ASCII characters are written so.
+_HOST_PERCENT = re.compile('%[0-7]')
+_USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*")
+_PERCENT = re.compile(r'%(?![0-9A-Fa-f]{2})')
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\U0010ffff-]+"
+_DOTTED = rf'{_ATOM}(?:\.{_ATOM})*'
+_ADDRESS = rf'(?:{_DOTTED}|"(?:[^"\\\n]|\\.)*")@(?:{_DOTTED}|\[[^\[\]\s]*\])'
+_WORD = rf'(?:(?:{_ATOM}|\.)++|"(?:[^"\\\n]|\\.)*+")'
+_EMAIL = re.compile(
+    rf'\s*+(?:{_ADDRESS}|(?:{_WORD}\s*+)*+<{_ADDRESS}>)\s*+'
+    r'(?:\([^()]*+\))?\s*+')
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """One field: its value, None for a null, and the number of its line."""
+
+    value: str | None
+    line: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Product:
+    """What a PRODUCT.yaml says.
+
+    :param fields: by name.
+    :param broken: (text, line) when it is no YAML mapping, None otherwise.
+    :param nested: names of fields that are lists or mappings.
+    :param twice: names that are there again; the last value counts.
+    """
+
+    fields: typing.Mapping[str, Field] = dataclasses.field(
+        default_factory=lambda: types.MappingProxyType({}))
+    broken: tuple[str, int | None] | None = None
+    nested: tuple[str, ...] = ()
+    twice: tuple[str, ...] = ()
+
+    def value(self, name) -> str:
+        """Value of a field, empty when there is none."""
+        field = self.fields.get(name)
+        return (field.value or '').strip() if field else ''
+
+
+def parse(content) -> Product:
+    """Read a PRODUCT.yaml without building anything out of it.
+
+    :param content: bytes.
+    """
+    try:
+        text = content.decode('utf-8-sig')
+    except UnicodeDecodeError as e:
+        line = content[:e.start].count(b'\n') + 1
+        return Product(broken=('it is not UTF-8', line))
+    if len(content) > MOST_BYTES:
+        return Product(broken=(f'it is longer than {MOST_BYTES} bytes', None))
+    try:
+        root = _compose(text)
+    except yaml.YAMLError as e:
+        mark = getattr(e, 'problem_mark', None)
+        problem = getattr(e, 'problem', None) or str(e)
+        return Product(broken=(f'it is no YAML: {problem}',
+                               mark.line + 1 if mark else None))
+    if not isinstance(root, yaml.MappingNode):
+        return Product(broken=('it is no list of fields with values', 1))
+    return _fields(root)
+
+
+def _compose(text):
+    """The tree of nodes: nothing is constructed and no alias expanded.
+
+    Depth is looked at before: PyYAML needs time for each level at each
+    character.
+    """
+    depth = 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise yaml.MarkedYAMLError(problem='it is nested too deeply',
+                                       problem_mark=event.start_mark)
+    loader = yaml.SafeLoader(text)
+    try:
+        return loader.get_single_node()
+    finally:
+        loader.dispose()
+
+
+def _fields(root):
+    fields, nested, twice = {}, [], []
+    for key, value in root.value:
+        line = key.start_mark.line + 1
+        name = getattr(key, 'value', None)
+        if not isinstance(key, yaml.ScalarNode):
+            return Product(broken=('a name of a field is no word', line))
+        if name in fields:
+            twice.append(name)
+        if not isinstance(value, yaml.ScalarNode):
+            nested.append(name)
+            fields[name] = Field('', line)
+        else:
+            null = value.tag == 'tag:yaml.org,2002:null'
+            fields[name] = Field(None if null else value.value, line)
+    return Product(types.MappingProxyType(fields), None, tuple(nested),
+                   tuple(twice))
+
+
+def check(product, file) -> list[findings.Finding]:
+    """Rules 7, 8 and 10, and of rule 2 that the file is YAML.
+
+    :param file: path of the file, for the findings.
+    """
+    if product.broken:
+        text, line = product.broken
+        return [findings.Finding('2', f'{NAME} cannot be read: {text}', file,
+                                 line)]
+    return [*_required(product, file), *_well_formed(product, file),
+            *_type(product, file)]
+
+
+def _required(product, file):
+    for name in product.twice:
+        yield findings.Finding(
+            '7', f'the field {name} is there twice; the bot takes the last',
+            file, product.fields[name].line, findings.WARNING)
+    for name in REQUIRED:
+        field = product.fields.get(name)
+        if field is None:
+            yield findings.Finding('7', f'the field {name} is missing', file)
+        elif name not in product.nested and not (field.value or '').strip():
+            yield findings.Finding('7', f'the field {name} is empty', file,
+                                   field.line)
+
+
+def _well_formed(product, file):
+    for name in product.nested:
+        yield findings.Finding(
+            '8', f'the field {name} is no text: the bot then reads none of '
+            'the fields', file, product.fields[name].line)
+    for name in (*URLS, EMAIL):
+        value = product.fields.get(name, Field('', 0)).value or ''
+        problem = value and (email_problem(value) if name == EMAIL
+                             else url_problem(value))
+        if problem:
+            yield findings.Finding(
+                '8', f'{name} is no {"address" if name == EMAIL else "URL"}: '
+                f'{problem}', file, product.fields[name].line)
+        elif value and name != EMAIL and not value.startswith(
+                ('https://', 'http://')):
+            yield findings.Finding(
+                '8', f'{name} is no address of a web page; the bot lets it '
+                'pass', file, product.fields[name].line, findings.WARNING)
+
+
+def _type(product, file):
+    value = product.value('type')
+    if value and value not in TYPES:
+        # The step of the bot's scenario has no quotation marks, so its
+        # expression does not match and nothing is asked (measured).
+        yield findings.Finding(
+            '10', f'the type is {value!r}, not one of {", ".join(TYPES)}; '
+            'the bot lets it pass', file, product.fields['type'].line,
+            findings.WARNING)
+
+
+def url_problem(text) -> str:
+    """Why Go would not take it as a URL or an absolute path, or nothing.
+
+    net/url, ParseRequestURI.
+    """
+    if not text:
+        return 'it is empty'
+    if _CONTROL.search(text):
+        return 'it has control characters'
+    scheme = _SCHEME.match(text)
+    rest = text[scheme.end():] if scheme else text
+    if not rest.startswith('/'):
+        return '' if scheme else 'it does not begin with https://'
+    rest = rest.partition('?')[0]
+    if scheme and rest.startswith('//') and not rest.startswith('///'):
+        authority, _, path = rest[2:].partition('/')
+        user, _, host = authority.rpartition('@')
+        if not _USER.fullmatch(user):
+            return 'the user has characters that no user has'
+        if not _HOST.fullmatch(host) or _HOST_PERCENT.search(host):
+            return 'the host has characters that no host has'
+        if not _port(host):
+            return 'the port is no number'
+        rest = authority + path
+    return 'a percent sign has no code behind it' if (
+        _PERCENT.search(rest)) else ''
+
+
+def _port(host):
+    name, colon, port = host.rpartition(':')
+    if host.startswith('['):
+        return ']' in host and host.rpartition(']')[2].lstrip(
+            ':').isdecimal() or host.endswith(']')
+    return not colon or not port or (port.isascii() and port.isdecimal())
+
+
+def email_problem(text) -> str:
+    """Why it is no e-mail address (RFC 5322), empty if it is one."""
+    return '' if _EMAIL.fullmatch(text) else (
+        'an address reads name@example.org')

@@ -1,0 +1,182 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Copies of a run's results that everybody may see.
+
+An archive of Sonobuoy's holds what the cluster holds: by default only the
+log and the JUnit file of the tests and a report are published, without
+secrets, and ``redacted.json`` says how many of which kind were taken out of
+which file. Nothing here is for CNCF: its files must not be changed
+(:mod:`submission`).
+"""
+
+import collections
+import collections.abc
+import dataclasses
+import functools
+import json
+import pathlib
+import shutil
+import types
+
+from magnum_capi_tempest.conformance.record import members
+from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.showing import page
+from magnum_capi_tempest.conformance.showing import presentation
+from magnum_capi_tempest.conformance.submission import redactedxml
+from magnum_capi_tempest.conformance import verdict as verdicts
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import outfile
+from magnum_capi_tempest import redact
+from magnum_capi_tempest.report import json_
+
+COUNTS = 'redacted.json'
+JSON, HTML = 'report.json', 'report.html'
+#: What archives hold (vmware-tanzu/sonobuoy, pkg/discovery; issue 1539).
+FULL_WARNING = (
+    'The archive is not redacted. It holds what the cluster holds: '
+    'ConfigMaps, custom resources, environment and arguments of pods, '
+    'events, logs of kube-system, configuration and addresses of the nodes; '
+    'Secrets too, if the run asked for them. Its file is for you only (mode '
+    '0600): look through it before you pass it on')
+#: Most bytes of a line that are kept together.
+_LONGEST = 1 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Published:
+    """What was written.
+
+    :param files: paths, in the order of writing.
+    :param counts: name of a file to number of secrets by kind.
+    """
+
+    files: tuple[pathlib.Path, ...]
+    counts: dict[str, dict[str, int]]
+
+    @property
+    def total(self) -> int:
+        return sum(sum(c.values()) for c in self.counts.values())
+
+
+def publish(source, folder, *, full=False) -> Published:
+    """Write the copies.
+
+    :param source: archive of Sonobuoy's, or folder of Hydrophone's files.
+    :param folder: made when it is missing; files of the same names are
+        replaced.
+    :param full: the archive as well, as it is; see FULL_WARNING.
+    :raises Damage: the record cannot be read.
+    :raises UsageError: there is no archive to publish in full.
+    :raises EnvironmentProblem: a file cannot be written.
+    """
+    source, folder = pathlib.Path(source), pathlib.Path(folder)
+    if full and source.is_dir():
+        raise errors.UsageError('It is a folder and no archive',
+                                where=source, hint='Leave out --full')
+    result, counts = clean(reading.find(source))
+    found = {'report': dict(counts)}
+    files = []
+    for name, pieces in members.each(source):
+        with outfile.whole(folder / name) as stream:
+            copy = (redactedxml.copy if name == members.JUNIT else _copy_log)
+            found[name] = dict(copy(pieces, stream, f'{source}: {name}'))
+        files.append(folder / name)
+    for name, text in _reports(result).items():
+        files.append(_write(folder / name, text))
+    files.append(_write(folder / COUNTS, _document(found, full)))
+    if full:
+        target = folder / source.name
+        if target.exists() and target.samefile(source):
+            raise errors.UsageError('The archive is in that folder already',
+                                    where=folder)
+        with open(source, 'rb') as archive, outfile.whole(
+                target, outfile.PRIVATE) as stream:
+            shutil.copyfileobj(archive, stream)
+        files.append(target)
+    return Published(tuple(files), found)
+
+
+def clean(value):
+    """A result, or a part of one, without secrets.
+
+    :returns: the same with every text examined, and a Counter of kinds.
+    """
+    counts = collections.Counter()
+
+    @functools.cache
+    def text(line):
+        found = redact.examine(line)
+        counts.update(found.counts)
+        return found.text
+
+    def walk(part):
+        if isinstance(part, str):
+            return text(part) if part else part
+        if isinstance(part, tuple):
+            return tuple(map(walk, part))
+        if isinstance(part, collections.abc.Mapping):
+            return types.MappingProxyType(
+                {key: walk(item) for key, item in part.items()})
+        if dataclasses.is_dataclass(part):
+            return dataclasses.replace(part, **{
+                field.name: walk(getattr(part, field.name))
+                for field in dataclasses.fields(part) if field.init})
+        return part
+
+    return walk(value), counts
+
+
+def _copy_log(pieces, stream, where):
+    """Copy a text; bytes that are no UTF-8 stay as they are."""
+    counts = collections.Counter()
+    for block in redact.blocks(_lines(pieces)):
+        found = redact.examine(block)
+        counts.update(found.counts)
+        stream.write(found.text.encode('utf-8', 'surrogateescape'))
+    return counts
+
+
+def _lines(pieces):
+    rest = b''
+    for piece in pieces:
+        *lines, rest = (rest + bytes(piece)).split(b'\n')
+        for line in lines:
+            yield (line + b'\n').decode('utf-8', 'surrogateescape')
+        if len(rest) > _LONGEST:
+            yield rest.decode('utf-8', 'surrogateescape')
+            rest = b''
+    if rest:
+        yield rest.decode('utf-8', 'surrogateescape')
+
+
+def _reports(result):
+    verdict = verdicts.judge(
+        result, required.names(result.cluster.kubernetes))
+    return {JSON: json_.render(presentation.run(result, verdict)),
+            HTML: page.render(result, verdict)}
+
+
+def _document(found, full):
+    total = collections.Counter()
+    for counts in found.values():
+        total.update(counts)
+    return json.dumps({'files': found, 'total': dict(total),
+                       'archive': 'not redacted' if full else 'left out'},
+                      indent=1, sort_keys=True) + '\n'
+
+
+def _write(path, text):
+    with outfile.whole(path) as stream:
+        stream.write(text.encode())
+    return path

@@ -1,0 +1,132 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The README.md of a submission: how anybody gets the same results. Pure."""
+
+import dataclasses
+import pathlib
+import shlex
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import hydrophone
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest import redact
+
+#: How to come to a cluster, when nobody says it better.
+SETUP = """\
+Create a cluster with OpenStack Magnum and fetch its kubeconfig. TEMPLATE is a
+cluster template of the product for Kubernetes {kubernetes}.
+
+```shell
+openstack coe cluster create conformance --cluster-template TEMPLATE
+openstack coe cluster config conformance --dir .
+export KUBECONFIG=$PWD/config
+kubectl get nodes
+```
+"""
+
+_TEXT = """\
+# Conformance of {name} {version}, Kubernetes {kubernetes}
+
+## The cluster
+
+{setup}
+The cluster of these results:
+
+{facts}
+
+## The tests
+
+{program}
+
+```shell
+{commands}
+```
+
+{where}
+"""
+
+_KUBECONFIG = '$KUBECONFIG'
+#: What the previews of the backends call the archive, and its name here.
+_DRAFT, _ARCHIVE = 'ARCHIVE.part', 'results.tar.gz'
+
+
+def render(result, name, version, plan=None, setup=None) -> str:
+    """Write the README.
+
+    :param result: :class:`~..model.Result` of the run.
+    :param name: of the product.
+    :param version: of the product.
+    :param plan: :class:`~..running.runner.Plan` of the run, None when nobody
+        recorded it: then that of a certified run, which is all that can be
+        submitted.
+    :param setup: Markdown that tells how to get a cluster, None for SETUP.
+    """
+    kubernetes = result.cluster.kubernetes
+    sonobuoys = result.backend == model.SONOBUOY
+    program = 'Sonobuoy' if sonobuoys else 'Hydrophone'
+    if result.backend_version:
+        program += f' {result.backend_version}'
+    plan = _portable(plan or runner.Plan(mode=model.CERTIFIED))
+    commands = '\n'.join(map(_shown, _commands(result.backend, plan)))
+    text = _TEXT.format(
+        name=name, version=version, kubernetes=kubernetes,
+        setup=(setup or SETUP.format(kubernetes=kubernetes)).strip() + '\n',
+        facts=_facts(result), commands=commands,
+        program=f'The tests were run with {program}:',
+        where=_SONOBUOY if sonobuoys else _HYDROPHONE)
+    return redact.redact(text)
+
+
+_SONOBUOY = """\
+The run is over when `status` says `complete` for the aggregator. `e2e.log`
+and `junit_01.xml` are the files of those names below
+`plugins/e2e/results/global` in the archive, unchanged."""
+_HYDROPHONE = """\
+`e2e.log` and `junit_01.xml` are the files that the program wrote,
+unchanged."""
+
+
+def _facts(result):
+    cluster = result.cluster
+    pairs = [('Kubernetes', cluster.kubernetes), ('CNI', cluster.cni),
+             ('Magnum driver', cluster.driver), ('node image', cluster.image),
+             ('nodes', str(len(cluster.nodes) or '')),
+             ('specs that ran', str(len(result.ran))),
+             ('started', f'{result.started:%Y-%m-%d %H:%M} UTC'
+              if result.started else '')]
+    return '\n'.join(f'- {what}: {value}' for what, value in pairs if value)
+
+
+def _portable(plan):
+    """The plan without the folders of the machine that it was made on."""
+    files = {what: path and pathlib.Path(path.name) for what, path in (
+        ('mirrors', plan.images.mirrors),
+        ('docker_config', plan.images.docker_config))}
+    return dataclasses.replace(
+        plan, images=dataclasses.replace(plan.images, **files))
+
+
+def _commands(backend, plan):
+    if backend == model.SONOBUOY:
+        return sonobuoy.backend(plan, 'sonobuoy', _KUBECONFIG).preview(
+            plan, '.')
+    return hydrophone.backend(plan, 'hydrophone', _KUBECONFIG).preview(
+        plan, '.')
+
+
+def _shown(argv):
+    """A command line for a shell; the variable stays one."""
+    return shlex.join(
+        _ARCHIVE if word == _DRAFT else str(word) for word in argv).replace(
+            shlex.quote(_KUBECONFIG), f'"{_KUBECONFIG}"')

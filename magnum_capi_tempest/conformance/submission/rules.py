@@ -1,0 +1,320 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The rules of the verify-conformance bot. Pure.
+
+Numbers are those of its scenarios (kubernetes-sigs/verify-conformance,
+kodata/features/verify-conformance.feature at 86d380d8); what each asks is in
+internal/suite/suite.go. Scenario 15, one commit, is about a pull request and
+no folder. Where the bot lets something pass that its rule forbids, the
+finding is a warning and says so.
+"""
+
+import dataclasses
+import posixpath
+import re
+import types
+import typing
+
+from magnum_capi_tempest.conformance.submission import cases
+from magnum_capi_tempest.conformance.submission import findings
+from magnum_capi_tempest.conformance.submission import logfile
+from magnum_capi_tempest.conformance.submission import product
+
+README, LOG, JUNIT = 'README.md', 'e2e.log', 'junit_01.xml'
+FILES = (README, product.NAME, LOG, JUNIT)
+#: A release, and how many before the latest are still certified.
+_RELEASE = r'v1\.[0-9]{2}'
+_SUPPORTED = 2
+_FOLDER = re.compile(rf'({_RELEASE})/(.+)')
+_TITLE = re.compile(rf'(.*) ({_RELEASE})[ /](.*)')
+#: Without these words the bot takes a pull request for something else.
+_WORDS = 'conformance results for'
+#: Findings of one kind that are listed one by one.
+_LISTED = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class File:
+    """A file of the submission.
+
+    :param path: from the root of the repository, ``v1.34/product/e2e.log``.
+    :param size: bytes.
+    """
+
+    path: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        return posixpath.basename(self.path)
+
+    @property
+    def folder(self) -> str:
+        return posixpath.dirname(self.path)
+
+
+@dataclasses.dataclass(frozen=True)
+class Submission:
+    """Everything that the rules look at.
+
+    :param required: codenames of the tests that certification needs, None
+        when there is no list for the release.
+    :param latest: latest release of Kubernetes, ``v1.36``.
+    :param pages: field of PRODUCT.yaml to the content type of its URL,
+        empty when it did not answer; None when nobody asked.
+    """
+
+    title: str
+    files: tuple[File, ...]
+    product: product.Product
+    cases: cases.Cases
+    log: logfile.Log
+    required: tuple[str, ...] | None
+    latest: str
+    pages: typing.Mapping[str, str] | None = dataclasses.field(
+        default_factory=lambda: types.MappingProxyType({}))
+
+    def path(self, name) -> str:
+        """Path of the first file of that name, or the name itself.
+
+        In any case of letters, for so the bot looks for it.
+        """
+        return next((file.path for file in self.files
+                     if file.name.casefold() == name.casefold()), name)
+
+    @property
+    def release(self) -> str:
+        """Release that the folder is for, empty when it names none."""
+        return next((found[1] for file in self.files
+                     if (found := _FOLDER.search(file.folder))), '')
+
+
+def title_for(release, name) -> str:
+    """Title of the pull request, as instructions.md wants it."""
+    return f'Conformance results for {release}/{name}'
+
+
+def judge(submission) -> list[findings.Finding]:
+    """Apply every rule; findings are in the order of the rules.
+
+    :param submission: a :class:`Submission`.
+    """
+    found = []
+    for rule in (_title, _present, _nothing_else, _structure, _one_folder,
+                 _same_release, _product, _pages, _title_form, _supported,
+                 _required, _no_failure, _log_version, _log_match):
+        found += rule(submission)
+    numbers = list(findings.RULES)
+    return sorted(found, key=lambda f: numbers.index(f.rule))
+
+
+def _title(submission):
+    if not submission.title:
+        yield findings.Finding('1', 'the pull request has no title')
+
+
+def _present(submission):
+    for name in FILES:
+        file = next((f for f in submission.files
+                     if f.name.casefold() == name.casefold()), None)
+        if file is None:
+            yield findings.Finding('2', f'{name} is missing')
+        elif not file.size:
+            yield findings.Finding('2', f'{name} is empty', file.path)
+
+
+def _nothing_else(submission):
+    for file in submission.files:
+        if file.name not in FILES:
+            yield findings.Finding(
+                '3', f'{file.name} does not belong here: only '
+                f'{", ".join(FILES)} do', file.path)
+
+
+def _structure(submission):
+    for file in submission.files:
+        if not _FOLDER.search(file.folder):
+            yield findings.Finding(
+                '4', 'it is not in a folder of the form v1.NN/product',
+                file.path)
+
+
+def _one_folder(submission):
+    folders = sorted({file.folder for file in submission.files})
+    if len(folders) != 1:
+        named = ', '.join(f or './' for f in folders) or 'none'
+        yield findings.Finding(
+            '5', f'there are {len(folders)} folders instead of one: {named}')
+
+
+def _same_release(submission):
+    found = _TITLE.search(submission.title)
+    release = found[2] if found else ''
+    if release != submission.release:
+        yield findings.Finding(
+            '6', f'the title is for {release or "no release"}, the folder '
+            f'for {submission.release or "none"}')
+
+
+def _product(submission):
+    if any(f.name.casefold() == product.NAME.casefold() and f.size
+           for f in submission.files):
+        yield from product.check(submission.product,
+                                 submission.path(product.NAME))
+
+
+def _pages(submission):
+    for name, kind in (submission.pages or {}).items():
+        field = submission.product.fields.get(name)
+        where = submission.path(product.NAME), field.line if field else None
+        if not kind:
+            yield findings.Finding(
+                '9', f'{name} did not answer; the bot lets it pass', *where,
+                findings.WARNING)
+        elif 'text/html' not in kind:
+            yield findings.Finding(
+                '9', f'{name} leads to {kind}, not to a web page', *where)
+
+
+def _title_form(submission):
+    title = submission.title
+    found = _TITLE.search(title)
+    form = f'wanted is {title_for("v1.NN", "product")!r}'
+    if not found:
+        yield findings.Finding(
+            '11', f'the title {title!r} names no release and product; {form}')
+    elif _WORDS not in title.lower():
+        yield findings.Finding(
+            '11', f'the bot passes over a title without {_WORDS!r}; {form}')
+    elif not found[3].strip():
+        yield findings.Finding(
+            '11', f'the title names no product; {form}',
+            level=findings.WARNING)
+
+
+def _supported(submission):
+    release, latest = submission.release, submission.latest
+    if not release:
+        yield findings.Finding('12', 'no folder names a release')
+        return
+    oldest = _minor(latest) - _SUPPORTED
+    if _minor(release) < oldest:
+        yield findings.Finding(
+            '12', f'{release} is not certified any more: the latest release '
+            f'is {latest}, the oldest that counts v1.{oldest}')
+    elif _minor(release) > _minor(latest):
+        yield findings.Finding(
+            '12', f'{release} is newer than {latest}, the latest release '
+            'that is known here: the bot waits until it has its list')
+
+
+def _minor(release):
+    return int(release.split('.')[1])
+
+
+def _required(submission):
+    file = submission.path(JUNIT)
+    if submission.cases.broken:
+        yield _unreadable(submission, '13')
+        return
+    if submission.required is None:
+        yield findings.Finding(
+            '13', 'there is no list of required tests for '
+            f'{submission.release or "no release"}', file)
+        return
+    yield from _short(_not_passed(submission, file), '13', file)
+
+
+def _unreadable(submission, rule):
+    text, line = submission.cases.broken
+    return findings.Finding(rule, f'{JUNIT} cannot be read: {text}',
+                            submission.path(JUNIT), line)
+
+
+def _not_passed(submission, file):
+    """A finding for each required test that did not pass."""
+    by_name = {}
+    for case in submission.cases.conformance:
+        by_name.setdefault(case.name, []).append(case)
+    for name in submission.required:
+        entries = by_name.get(cases.codename(name), ())
+        # Of two of one name one is enough; an error is rule 14's.
+        if any(not entry.ends & {'skipped', 'failure'} for entry in entries):
+            continue
+        if not entries:
+            yield findings.Finding('13', f'required, and not there: {name}',
+                                   file)
+        else:
+            last = entries[-1]
+            how = 'failed' if 'failure' in last.ends else 'was skipped'
+            yield findings.Finding('13', f'required, and {how}: {name}',
+                                   file, last.line)
+
+
+def _no_failure(submission):
+    file = submission.path(JUNIT)
+    if submission.cases.broken:
+        yield _unreadable(submission, '14')
+        return
+    failed = [findings.Finding('14', f'failed: {case.name}', file, case.line)
+              for case in submission.cases.conformance
+              if 'skipped' not in case.ends and case.ends]
+    yield from _short(failed, '14', file)
+    if failed:
+        return
+    passed = {case.name for case in submission.cases.conformance
+              if not case.ends}
+    missing = [name for name in submission.required or ()
+               if cases.codename(name) not in passed]
+    if missing:
+        yield findings.Finding(
+            '14', f'{len(missing)} of {len(submission.required)} required '
+            'tests are not there as passed', file)
+
+
+def _short(found, rule, file):
+    """The first of many, and how many more there are."""
+    found = list(found)
+    yield from found[:_LISTED]
+    if len(found) > _LISTED:
+        yield findings.Finding(
+            rule, f'and {len(found) - _LISTED} more', file)
+
+
+def _log_version(submission):
+    file = submission.path(LOG)
+    for version in submission.log.versions:
+        if submission.release and version.value != submission.release:
+            yield findings.Finding(
+                findings.LOG_VERSION, f'the log is of {version.value}, the '
+                f'folder is for {submission.release}', file, version.line)
+
+
+def _log_match(submission):
+    if submission.cases.broken or not any(
+            f.name == LOG and f.size for f in submission.files):
+        return
+    log, found, file = submission.log, submission.cases, submission.path(LOG)
+    if log.ran is None:
+        yield findings.Finding(
+            findings.LOG_MATCH, 'the log has no last line "Ran N of M '
+            'Specs": the suite did not end', file, level=findings.WARNING)
+        return
+    if log.ran.value != found.ran:
+        yield findings.Finding(
+            findings.LOG_MATCH, f'{log.ran.value} specs ran by the log, '
+            f'{found.ran} by {JUNIT}', file, log.ran.line)
+    if log.sums and log.sums.value[1] != found.failed:
+        yield findings.Finding(
+            findings.LOG_MATCH, f'{log.sums.value[1]} specs failed by the '
+            f'log, {found.failed} by {JUNIT}', file, log.sums.line)

@@ -1,0 +1,56 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Reads one archive in a process of its own and says what that took.
+
+    python -m tests.functional.archive_reader ARCHIVE [SOFT_LIMIT_BYTES]
+
+Prints a JSON document: the error or the counts, the most memory that the
+process had (bytes), and its CPU seconds.
+"""
+
+import json
+import pathlib
+import re
+import resource
+import sys
+
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.record import reading
+
+
+def main(path, most=None):
+    if most:
+        resource.setrlimit(resource.RLIMIT_AS, (int(most), int(most)))
+    said = {'error': None, 'counts': None}
+    try:
+        result = reading.read(path)
+        said |= {'counts': result.counts, 'problems': result.problems,
+                 'sha256': result.sha256}
+    except damage.Damage as e:
+        said['error'] = str(e)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps(said | {'rss': memory(),
+                             'cpu': used.ru_utime + used.ru_stime}))
+
+
+def memory():
+    """The most memory that this program had, in bytes.
+
+    Not ru_maxrss: that of a child begins with what its parent had.
+    """
+    status = pathlib.Path('/proc/self/status').read_text()
+    return int(re.search(r'^VmHWM:\s+(\d+) kB$', status, re.M)[1]) << 10
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

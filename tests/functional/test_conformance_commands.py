@@ -1,0 +1,111 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Runs whose command is interrupted or killed, as a user sees them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from magnum_capi_tempest import waiting
+from tests.functional import conformance_base as base
+from tests.functional import scripted_cluster as scripted
+
+
+class TestCommandLine(base.BaseTest):
+
+    def command(self, *arguments, cluster=None):
+        target = ['--kubeconfig', str(cluster.kubeconfig)] if cluster else []
+        return subprocess.Popen(
+            [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
+             'conformance', *arguments, *target], cwd=self.base,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def finish(self, *arguments, **kwargs):
+        process = self.command(*arguments, **kwargs)
+        output, _ = process.communicate(timeout=120)
+        return process.returncode, output
+
+    def begun(self, cluster):
+        """A command that watches a run which has been created."""
+        process = self.command('run', '--mode', 'quick', '--name', 'r1',
+                               cluster=cluster)
+        waiting.wait_for(
+            lambda: [a for a in cluster.asked
+                     if a == f'GET {scripted.SPACE}/pods/sonobuoy'],
+            done=bool, timeout=60, what='the run to be watched')
+        return process
+
+    def test_interrupted_and_taken_up_again(self):
+        cluster = self.cluster(base.running(), execs=[self.sent(base.QUICK)])
+        process = self.begun(cluster)
+        os.kill(process.pid, signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+
+        self.assertEqual(130, process.returncode, output)
+        self.assertIn('conformance resume r1', output)
+        self.assertTrue(cluster.objects)
+
+        code, output = self.finish('status')
+        self.assertEqual(0, code, output)
+        self.assertIn('r1: started, quick', output)
+        self.assertIn('running', output)
+
+        cluster.statuses[:] = [base.complete(base.QUICK)]
+        code, output = self.finish('resume')
+        self.assertEqual(0, code, output)
+        self.assertIn('PASSED', output)
+        self.assertEqual({}, cluster.objects)
+
+    def test_killed_and_ended(self):
+        cluster = self.cluster(base.running())
+        process = self.begun(cluster)
+        process.kill()
+        process.communicate(timeout=60)
+
+        code, output = self.finish('abort', 'r1')
+        self.assertEqual(0, code, output)
+        self.assertEqual({}, cluster.objects)
+        code, output = self.finish('status', '--all')
+        self.assertIn('r1: ended', output)
+        # Neither keys nor parts of files have stayed behind.
+        self.assertEqual([], list(
+            (self.base / 'state' / 'conformance' / '.private').iterdir()))
+
+    def test_a_dry_run_prints_and_does_nothing(self):
+        cluster = self.cluster()
+        code, output = self.finish('run', '--dry-run', '--mode',
+                                   'certified-conformance', cluster=cluster)
+
+        self.assertEqual(0, code, output)
+        self.assertEqual([], cluster.asked)
+        for words in ('sonobuoy run', '--mode certified-conformance',
+                      'status', '--json', 'retrieve', 'delete'):
+            self.assertIn(words, output)
+        self.assertFalse((self.base / 'state').exists())
+
+    def test_an_error_is_one_line_and_never_code_1(self):
+        code, output = self.finish('retrieve', 'nobody')
+        self.assertEqual(2, code, output)
+        cluster = self.cluster(base.running(), running=True)
+        code, output = self.finish('run', cluster=cluster)
+        self.assertEqual(3, code, output)
+        self.assertNotIn('Traceback', output)
+
+    def test_the_document_of_its_status_is_json_in_one_look(self):
+        cluster = self.cluster(base.complete(base.QUICK), running=True)
+        text = self.program(cluster).status()
+
+        self.assertEqual('complete', json.loads(text)['status'])

@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The real Hydrophone, run to the same kind of result."""
+
+import tarfile
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest import errors
+from tests.functional import conformance_base as base
+from tests.functional import scripted_cluster as scripted
+
+
+class TestHydrophone(base.BaseTest):
+    """Its exit code is that of the tests; its two files decide."""
+
+    def files(self, archive):
+        """What an exec of "cat" sends, of each file."""
+        with tarfile.open(archive) as tar:
+            for name in 'e2e.log', 'junit_01.xml':
+                (self.base / name).write_bytes(tar.extractfile(
+                    f'plugins/e2e/results/global/{name}').read())
+        return [scripted.Exec(str(self.base / name))
+                for name in ('e2e.log', 'junit_01.xml')]
+
+    def run_it(self, archive):
+        execs = self.files(archive)
+        self.there = self.cluster(
+            log=(self.base / 'e2e.log').read_text(), execs=execs)
+        return life.run(self.wish(self.there, backend=model.HYDROPHONE),
+                        self.world)
+
+    def test_the_same_result_as_sonobuoys(self):
+        for archive, outcome in ((base.QUICK, verdict.PASSED),
+                                 (base.FAILED, verdict.FAILED)):
+            ended = self.run_it(archive)
+
+            self.assertEqual(outcome, ended.verdict.outcome)
+            self.assertEqual(
+                reading.read(archive).specs, ended.result.specs)
+            self.assertEqual({}, self.there.objects)
+            self.world.store.folder('r1').joinpath('run.json').unlink()
+
+    def test_a_namespace_that_exists_is_not_touched(self):
+        cluster = self.cluster()
+        cluster.objects['/api/v1/namespaces/conformance'] = {
+            'metadata': {'name': 'conformance'}}
+
+        self.assertRaises(errors.EnvironmentProblem, life.run, self.wish(
+            cluster, backend=model.HYDROPHONE), self.world)
+        self.assertEqual(1, len(cluster.objects))

@@ -1,0 +1,91 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Failures run again with the real Sonobuoy, in a cluster with a script."""
+
+import json
+import re
+import subprocess
+import sys
+
+import yaml
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.showing import rerun
+from magnum_capi_tempest.conformance.showing import rerunning
+from tests.functional import conformance_base as base
+from tests.functional import scripted_cluster as scripted
+from tests.unit.conformance import by_hand
+
+PLUGIN = f'{scripted.SPACE}/configmaps/sonobuoy-plugins-cm'
+
+
+class TestRerun(base.BaseTest):
+
+    def variables(self, cluster):
+        """What the e2e plugin gets of the run that was created."""
+        plugin, = cluster.objects[PLUGIN]['data'].values()
+        return {one['name']: one.get('value', '')
+                for one in yaml.safe_load(plugin)['spec']['env']}
+
+    def cluster_of(self, archive):
+        return self.cluster(base.running(), base.complete(archive),
+                            execs=[self.sent(archive)])
+
+    def test_sonobuoy_is_asked_for_exactly_the_failures(self):
+        first = by_hand.real(by_hand.PARALLEL)
+        cluster = self.cluster_of(by_hand.RERUN)
+        wish = self.wish(cluster, keep=True, plan=runner.Plan(
+            mode=model.NON_DISRUPTIVE, skip='ConfigMap', parallel=2))
+
+        ended, results = rerunning.execute(first, wish, self.world)
+
+        given = self.variables(cluster)
+        matched = [s.name for s in first.specs if re.search(
+            given['E2E_FOCUS'], f'{rerun.SUITE} {s.name}')]
+        self.assertEqual(sorted(rerun.wanted(first)), sorted(matched))
+        # A skip of the first run must not swallow a failure of it.
+        self.assertEqual(runner.NOTHING, given['E2E_SKIP'])
+        self.assertEqual((0, ()), (ended.exit_code, ended.deviations))
+        self.assertEqual({rerun.FLAKY}, {one.outcome for one in ended.again})
+        self.assertEqual([4], [len(result.ran) for result in results])
+
+    def test_something_else_ran(self):
+        first = by_hand.real(by_hand.PARALLEL)
+        cluster = self.cluster_of(by_hand.QUICK)
+
+        ended, _ = rerunning.execute(first, self.wish(cluster), self.world)
+
+        self.assertEqual(2, ended.exit_code)
+        self.assertIn('[sig-node] Pods should be submitted and removed '
+                      '[NodeConformance] [Conformance] ran and was not asked '
+                      'for', ended.deviations)
+
+    def test_command(self):
+        cluster = self.cluster_of(by_hand.RERUN)
+        page = self.base / 'page.html'
+
+        process = subprocess.run(
+            [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
+             'conformance', 'rerun', by_hand.PARALLEL, '--kubeconfig',
+             cluster.kubeconfig, '--results', self.base / 'results',
+             '--html', page, '-f', 'json'],
+            stdout=subprocess.PIPE, timeout=120)
+
+        self.assertEqual(0, process.returncode)
+        data = json.loads(process.stdout)
+        self.assertEqual('failed', data['conformance']['outcome'])
+        self.assertEqual(['flaky'] * 4, [
+            one['outcome'] for one in data['conformance']['reruns']])
+        self.assertIn('The verdict above stays that of the first run',
+                      page.read_text())
+        self.assertEqual({}, cluster.objects)

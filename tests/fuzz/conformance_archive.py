@@ -1,0 +1,306 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Reads archives that nobody would write, and more of the promising ones.
+
+    python -m tests.fuzz.conformance_archive --seconds 600 [--seed N]
+
+Whatever comes in: a result or the typed error, text without what a terminal
+obeys, the same from both inflaters, memory within bounds. The first byte of
+an input says which layer the rest is: compressed bytes, the tar archive
+within, the JUnit file, the log, Sonobuoy's summary, a JSON document, or a
+sidecar; so that mutations get behind the checksums of the outer layers.
+
+With atheris (libFuzzer for Python) the inputs follow coverage. It has wheels
+for few versions of Python; without it the same inputs are mutated blindly.
+An input that breaks something is written to the folder of --keep, and is
+read again with --input.
+"""
+
+import argparse
+import gzip
+import hashlib
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import sys
+import tempfile
+import time
+import zlib
+
+try:
+    import atheris
+except ImportError:
+    atheris = None
+
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.record import inflate
+from magnum_capi_tempest.conformance.record import limits
+from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance.record import sidecar
+from magnum_capi_tempest.conformance.showing import lines
+from magnum_capi_tempest.conformance import verdict
+from tests.unit.conformance import archives
+
+#: Bounds of an input: small ones find the same and are read faster.
+LIMITS = limits.Limits(
+    members=500, total=8 << 20, ratio_from=1 << 20, member=4 << 20,
+    document=64 << 10, token=16 << 10, cases=500, names=32 << 10,
+    text=64 << 10,
+    failure=500, output=500)
+#: Bytes that reading the inputs may add to the memory of this process, and
+#: seconds for one of them.
+GROWTH, SLOW = 80 << 20, 10
+ERROR = 'plugins/e2e/errors/global/error.json'
+_HARMFUL = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]')
+_JSON = ('meta/clusterhealth.json', 'meta/config.json', 'meta/info.json',
+         archives.DEFINITION, archives.SERVER,
+         'resources/cluster/core_v1_nodes.json',
+         'resources/ns/a/apps_v1_daemonsets.json', ERROR)
+
+
+def _packed(data):
+    return gzip.compress(data, 1, mtime=0)
+
+
+def _documents(data):
+    return archives.good(**dict.fromkeys(_JSON, data))
+
+
+#: By the first byte of an input: what makes an archive of the rest.
+LAYERS = (
+    lambda data: data,
+    _packed,
+    lambda data: _packed(data + archives.END),
+    lambda data: archives.replaced(archives.JUNIT, data),
+    lambda data: archives.replaced(archives.LOG, data),
+    lambda data: archives.good(**{archives.JUNIT: None, archives.LOG: data}),
+    lambda data: archives.replaced(archives.YAML, data),
+    _documents,
+)
+#: The next byte is a sidecar.
+SIDECAR = len(LAYERS)
+
+
+class Target:
+    """Takes one input after the other and complains.
+
+    :param folder: where the archive of an input is written.
+    :raises AssertionError: an input broke a promise.
+    """
+
+    def __init__(self, folder):
+        self.path = pathlib.Path(folder) / 'a.tar.gz'
+        self.inputs = self.results = 0
+        self._memory = None
+
+    def __call__(self, data):
+        self.inputs += 1
+        begin = time.monotonic()
+        kind, data = (data[0] if data else 0) % (SIDECAR + 1), data[1:]
+        if kind == SIDECAR:
+            self._sidecar(data)
+        else:
+            self._archive(LAYERS[kind](data))
+        if time.monotonic() - begin > SLOW:
+            raise AssertionError(f'an input took more than {SLOW} s')
+        self._measure()
+
+    def _archive(self, data):
+        self.path.write_bytes(data)
+        found = [self._read(engine=engine)
+                 for engine in {zlib, inflate.fast or zlib}]
+        if any(one != found[0] for one in found):
+            raise AssertionError(f'the inflaters disagree: {found}')
+        self._read(verified=True)
+        there = os.listdir(self.path.parent)
+        if there != [self.path.name]:
+            raise AssertionError(f'files were written: {there}')
+
+    def _read(self, **kwargs):
+        try:
+            result = reading.read(self.path, limits=LIMITS, **kwargs)
+        except damage.Damage as e:
+            if _HARMFUL.search(str(e)):
+                raise AssertionError(f'harmful text: {e!r}') from e
+            return None
+        self._look_at(result)
+        return result
+
+    def _sidecar(self, data):
+        try:
+            result = sidecar.from_json(data)
+        except damage.Damage:
+            return
+        self._look_at(result)
+
+    def _look_at(self, result):
+        self.results += 1
+        again = sidecar.from_json(sidecar.to_json(result))
+        if again != result:
+            raise AssertionError('a sidecar changes the result')
+        judged = verdict.judge(result, ('[sig-node] Pods work',))
+        if judged.outcome == verdict.PASSED and not result.ran:
+            raise AssertionError('passed without a spec')
+        for line, _ in lines.lines(result, judged):
+            if _HARMFUL.search(line):
+                raise AssertionError(f'harmful line: {line!r}')
+        json.dumps(lines.document(result, judged), allow_nan=False)
+
+    def _measure(self):
+        # The high-water mark of a process that is warm.
+        used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        if self.inputs == 1000:
+            self._memory = used
+        if self._memory and used - self._memory > GROWTH:
+            raise AssertionError(
+                f'memory grew by {(used - self._memory) >> 20} MB')
+
+
+def seeds():
+    """Inputs to begin with: what is good, and what is known to be bad."""
+    found = []
+    for data in (archives.good(), *archives.hostile().values()):
+        found.append(b'\0' + data)
+        try:
+            found.append(b'\1' + gzip.decompress(data))
+        except (OSError, EOFError, zlib.error):
+            continue
+    members = archives.files(
+        archives.case('[It] [sig-a] b', 'failed', '<failure message="x">y'
+                      '</failure><system-err>z</system-err>'),
+        archives.case('[It] c', 'skipped', '<skipped message="skipped - d"/>'
+                      ), archives.case('[AfterSuite]'),
+        properties=[('FocusStrings', '\\[Conformance\\]')],
+        attributes='tests="3" failures="1"')
+    found += [b'\3' + members[archives.JUNIT],
+              b'\3' + archives.entity_bomb(),
+              b'\4' + archives.log(2, 1, 1, 9), b'\5' + archives.log(
+                  2, 1, 1, 9, 'Summarizing 1 Failure:\n  [FAIL] [sig-a] B '
+                  '[It] c [sig-a]\n\n'),
+              b'\6name: e2e\nstatus: failed\nitems:\n- name: a\n  status: '
+              b'passed\n  details:\n    x: y\n  items:\n  - name: b\n',
+              b'\2' + archives.pax(('path', 'a')) + archives.entry('b', b'c')]
+    found += [b'\7' + data for name, data in members.items()
+              if name.endswith('.json')]
+    found.append(b'\7' + json.dumps({'error': 'x', 'pod': {'status': {
+        'containerStatuses': [{'state': {'a': {'reason': 'b'}}}]}}}).encode())
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'a.tar.gz'
+        path.write_bytes(archives.good())
+        found.append(bytes([SIDECAR]) + sidecar.to_json(
+            reading.read(path)).encode())
+    return found
+
+
+def mutated(data, rand):
+    """A copy of an input with a few changes."""
+    data = bytearray(data)
+    for _ in range(rand.choice((1, 1, 2, 4, 16))):
+        at = rand.randrange(len(data) + 1)
+        what = rand.randrange(6)
+        if what == 0:
+            data[at:at + 1] = bytes([rand.randrange(256)])
+        elif what == 1:
+            del data[at:at + rand.choice((1, 8, 512))]
+        elif what == 2:
+            data[at:at] = data[at:at + rand.choice((4, 64, 1024))]
+        elif what == 3 and at < len(data):
+            data[at] ^= 1 << rand.randrange(8)
+        elif what == 4:
+            data[at:at] = rand.choice((
+                b'\0', b'\xff', b'\x1b[2J', b'<', b'>', b'</', b'&', b'"',
+                b'<testcase name="', b'<!DOCTYPE', b'../', b'-1', b'1e999',
+                b'NaN', b'{', b'[', b'\xe2\x80\xae', b'items:\n', b'\n',
+                b'99999999999999999999'))
+        else:
+            end = at + rand.randrange(1, 64)
+            data[at:end] = bytes(reversed(data[at:end]))
+    return bytes(data[:64 << 10])
+
+
+def blindly(target, seconds, seed, keep):
+    """Mutate the seeds until the time is over."""
+    rand = random.Random(seed)
+    pool, end = seeds(), time.monotonic() + seconds
+    for data in pool:
+        _one(target, data, keep)
+    while time.monotonic() < end:
+        data = mutated(rand.choice(pool), rand)
+        before = target.results
+        _one(target, data, keep)
+        # What was read goes on to be changed further.
+        if target.results > before and len(pool) < 5000:
+            pool.append(data)
+
+
+def _one(target, data, keep):
+    try:
+        target(data)
+    except BaseException:
+        if keep:
+            name = f'crash-{hashlib.sha256(data).hexdigest()[:16]}'
+            (keep / name).write_bytes(data)
+            print(f'Kept as {keep / name}', file=sys.stderr)
+        raise
+
+
+def by_coverage(target, seconds, seed, keep):
+    """Let libFuzzer mutate; it ends the process."""
+    with tempfile.TemporaryDirectory() as corpus:
+        for number, data in enumerate(seeds()):
+            (pathlib.Path(corpus) / f'seed-{number}').write_bytes(data)
+        argv = [sys.argv[0], corpus, f'-max_total_time={seconds}',
+                '-max_len=65536', '-timeout=20', '-rss_limit_mb=600',
+                f'-seed={seed}', '-print_final_stats=1']
+        if keep:
+            argv.append(f'-artifact_prefix={keep}/')
+        pid = os.fork()
+        if not pid:
+            # It leaves by _exit, past every cleaning up of Python's.
+            atheris.instrument_all()
+            atheris.Setup(argv, target)
+            atheris.Fuzz()
+            os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if code:
+        raise SystemExit(f'An input broke something (exit code {code})')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
+    parser.add_argument('--seconds', type=int, default=600)
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--blind', action='store_true',
+                        help='do without atheris')
+    parser.add_argument('--keep', type=pathlib.Path,
+                        help='folder for inputs that break something')
+    parser.add_argument('--input', type=pathlib.Path,
+                        help='read this one and nothing else')
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        target = Target(folder)
+        if args.input:
+            target(args.input.read_bytes())
+            return
+        fuzz = blindly if args.blind or atheris is None else by_coverage
+        fuzz(target, args.seconds, args.seed, args.keep)
+        if target.inputs:
+            print(f'{target.inputs} inputs, {target.results} results read, '
+                  f'none broke anything')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import contextlib
+import io
+import types
+
+import testtools
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest import errors
+
+
+def run(act):
+    """Exit code of a command that does this, and what it says."""
+    class Command(base.Judging):
+        """Judge something."""
+
+        def act(self, args):
+            return act()
+
+    app = types.SimpleNamespace(
+        options=types.SimpleNamespace(debug=False))
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        code = Command(app, None).run(types.SimpleNamespace())
+    return code, said.getvalue()
+
+
+def failing(error):
+    def act():
+        raise error
+    return act
+
+
+class JudgingTest(testtools.TestCase):
+
+    def test_verdict_is_the_exit_code(self):
+        self.assertEqual([0, 1, 2], [run(lambda: code)[0]
+                                     for code in (0, 1, 2)])
+
+    def test_error_is_no_verdict(self):
+        code, said = run(failing(errors.MagnumCapiError('No network')))
+        self.assertEqual(3, code)
+        self.assertEqual('magnum-capi: No network\n', said)
+
+    def test_wrong_usage_keeps_its_code(self):
+        self.assertEqual(2, run(failing(errors.UsageError('No such run')))[0])
+
+    def test_bug_is_no_verdict(self):
+        code, said = run(failing(ZeroDivisionError('a bug')))
+        self.assertEqual(3, code)
+        self.assertIn('ZeroDivisionError: a bug', said)

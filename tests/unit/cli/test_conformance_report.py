@@ -1,0 +1,166 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The commands: what they print, write and end with."""
+
+import contextlib
+import io
+import json
+import pathlib
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.cli import conformance_report as cli
+from magnum_capi_tempest.cli import conformance_rerun
+from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import outcome
+from magnum_capi_tempest import errors
+from tests.unit.conformance import by_hand
+
+
+class TestCase(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_STATE', str(self.folder / 'state')))
+        read = reading.find
+        self.useFixture(fixtures.MockPatchObject(
+            reading, 'find', lambda path, **kwargs: by_hand.real(path)
+            if path.parent == by_hand.ARCHIVES else read(path, **kwargs)))
+
+    def call(self, command, *argv):
+        """Exit code, standard output and standard error of a command."""
+        instance = command(mock.Mock(options=mock.Mock(debug=False)), None)
+        args = instance.get_parser('x').parse_args(list(map(str, argv)))
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = instance.run(args)
+        return code, out.getvalue(), err.getvalue()
+
+
+class ReportTest(TestCase):
+
+    def test_report_ends_with_the_verdict(self):
+        for path, code, said in (
+                (by_hand.QUICK, 0, 'PASSED: quick-e2e'),
+                (by_hand.PARALLEL, 1, 'FAILED: conformance-parallel'),
+                (by_hand.ARCHIVES / 'hello-plugin.tar.gz', 2,
+                 'INCOMPLETE: hello-plugin: no spec ran')):
+            ended, out, _ = self.call(cli.Report, path)
+
+            self.assertEqual(code, ended)
+            self.assertIn(said, out)
+
+    def test_report_of_a_broken_archive(self):
+        broken = self.folder / 'broken.tar.gz'
+        broken.write_bytes(by_hand.QUICK.read_bytes()[:100_000])
+
+        code, _, err = self.call(cli.Report, broken)
+
+        self.assertEqual(3, code)
+        self.assertEqual(1, len(err.splitlines()), err)
+
+    def test_report_writes_what_was_asked_for(self):
+        page, folder = self.folder / 'p.html', self.folder / 'all'
+
+        _, out, _ = self.call(
+            cli.Report, by_hand.PARALLEL, '--rerun', by_hand.RERUN,
+            '--html', page, '--folder', folder, '-f', 'json')
+
+        self.assertEqual(4, len(json.loads(out)['conformance']['reruns']))
+        self.assertIn('STAND-IN IMAGES', page.read_text())
+        self.assertEqual(
+            ['junit.xml', 'report.html', 'report.json', 'report.md',
+             'report.subunit'], sorted(p.name for p in folder.iterdir()))
+
+
+class CompareTest(TestCase):
+
+    def test_compare(self):
+        folder = self.folder / 'all'
+
+        code, out, _ = self.call(cli.Compare, by_hand.RERUN,
+                                 f'{by_hand.PARALLEL},driver=d',
+                                 '-f', 'markdown', '--folder', folder)
+
+        self.assertEqual(1, code)
+        self.assertIn('## ❌ Comparison of conformance runs: 4 new failures',
+                      out)
+        self.assertIn('conformance-parallel-v1.34.9 d v1.34.9', out)
+        self.assertEqual(
+            ['comparison.html', 'comparison.json', 'comparison.md'],
+            sorted(p.name for p in folder.iterdir()))
+
+    def test_compare_without_new_failures(self):
+        code, _, _ = self.call(cli.Compare, by_hand.PARALLEL, by_hand.RERUN)
+
+        self.assertEqual(0, code)
+
+
+class RerunTest(TestCase):
+
+    def again(self, *argv):
+        return self.call(conformance_rerun.Rerun, by_hand.PARALLEL, *argv)
+
+    def test_rerun_lists(self):
+        code, out, _ = self.again('--list')
+
+        self.assertEqual((0, 4), (code, len(out.splitlines())))
+
+    def test_rerun_of_nothing(self):
+        code, _, err = self.call(
+            conformance_rerun.Rerun, by_hand.QUICK)
+
+        self.assertEqual(2, code)
+        self.assertIn('there is nothing to run again', err)
+
+    def test_rerun_needs_a_cluster(self):
+        code, _, err = self.again()
+
+        self.assertEqual(2, code)
+        self.assertIn('Give --cluster or --kubeconfig', err)
+
+    def test_rerun_previews(self):
+        code, out, _ = self.again('--kubeconfig', '/k', '--dry-run')
+
+        self.assertEqual(0, code)
+        self.assertIn('^Kubernetes e2e suite *(', out)
+
+    def rerun(self, result, *argv):
+        ended = outcome.Outcome(None, result, by_hand.judged(result))
+        with mock.patch.object(life, 'run', return_value=ended):
+            return self.again('--kubeconfig', '/k', *argv)
+
+    def test_rerun_tells_flakes_and_keeps_the_verdict(self):
+        code, out, _ = self.rerun(by_hand.real(by_hand.RERUN))
+
+        self.assertEqual(0, code)
+        self.assertIn('The run before stays FAILED: 4 of 388 specs failed',
+                      out)
+        self.assertEqual(4, out.count('flaky: [sig-node]'))
+
+    def test_rerun_that_ran_something_else(self):
+        code, out, _ = self.rerun(by_hand.real(by_hand.QUICK))
+
+        self.assertEqual(2, code)
+        self.assertIn('Not exactly this ran', out)
+
+    def test_error_is_no_verdict(self):
+        with mock.patch.object(life, 'run', side_effect=KeyboardInterrupt):
+            self.assertEqual(130, self.again('--kubeconfig', '/k')[0])
+        with mock.patch.object(life, 'run', side_effect=errors.WaitTimeout(
+                'Timed out')):
+            self.assertEqual(3, self.again('--kubeconfig', '/k')[0])

@@ -1,0 +1,151 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import io
+import pathlib
+from unittest import mock
+
+import fixtures
+import rich.console
+import testtools
+
+from magnum_capi_tempest.cli import conformance_run as cli
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import outcome
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.running import watch
+from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest import errors
+
+RUN = runs.Run('r1', runs.Target('c1'), runner.Plan(), '/results')
+
+
+def ended(specs=(), infra=()):
+    result = model.Result('r1', '/x', specs=specs, suite_finished=True,
+                          infra_errors=infra, mode=model.QUICK)
+    return outcome.Outcome(RUN, result, verdict.judge(result),
+                           pathlib.Path('/x'))
+
+
+class CommandsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.err = self.useFixture(fixtures.StringStream('err')).stream
+        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
+        self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD', 'mine'))
+
+    def call(self, command, *argv):
+        """Exit code and standard output."""
+        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
+        made = command(app, None)
+        with mock.patch('sys.stdout', app.stdout):
+            code = made.run(made.get_parser('x').parse_args(argv))
+        return code, app.stdout.getvalue()
+
+    def patch(self, name, **kwargs):
+        return self.useFixture(fixtures.MockPatchObject(
+            life, name, mock.Mock(**kwargs))).mock
+
+    def test_codes_of_verdicts(self):
+        passed = model.Spec('[sig-x] a', model.PASSED)
+        failed = model.Spec('[sig-x] b', model.FAILED)
+        infra = model.InfraError('timeout', 'e2e', 'timeout')
+        for result, code, word in (
+                (ended((passed,)), 0, 'PASSED'),
+                (ended((passed, failed)), 1, 'FAILED'),
+                (ended(()), 2, 'INCOMPLETE'),
+                (ended((), (infra,)), 3, 'HARNESS ERROR')):
+            out = io.StringIO()
+            self.assertEqual(code, cli.show(result, rich.console.Console(
+                file=out, width=80)), word)
+            self.assertIn(word, out.getvalue().upper())
+
+    def test_an_error_is_the_harness(self):
+        for error, code in (
+                (errors.CommandFailed(['sonobuoy'], 1, 'boom'), 3),
+                (errors.WaitTimeout('x'), 3),
+                (errors.EnvironmentProblem('x'), 3),
+                (errors.UsageError('x'), 2)):
+            self.patch('resume', side_effect=error)
+            self.assertEqual(code, self.call(cli.Resume)[0], error)
+
+    def test_interrupted(self):
+        self.patch('resume', side_effect=KeyboardInterrupt)
+
+        self.assertEqual(130, self.call(cli.Resume)[0])
+
+    def test_failed_tests_keep_their_code(self):
+        self.patch('resume', return_value=ended(
+            (model.Spec('a', model.FAILED),)))
+
+        self.assertEqual(1, self.call(cli.Resume, 'r1')[0])
+
+    def wished(self, *argv):
+        made = cli.Run(mock.Mock(), None)
+        return cli.wish_of(made.get_parser('x').parse_args(argv))
+
+    def test_the_least(self):
+        wish = self.wished('--cluster', 'c1')
+
+        self.assertEqual(runs.Target('c1', 'mine'), wish.target)
+        self.assertEqual(runner.Plan(), wish.plan)
+        self.assertTrue(wish.results.is_absolute())
+
+    def test_all_of_it(self):
+        wish = self.wished(
+            '--kubeconfig', 'k', '--test', '[sig-x] a', '--test', 'b',
+            '--skip', 's', '--parallel', '4', '--env', 'A=b=c',
+            '--registry-mirror', 'r', '--image-pull-policy', 'Never',
+            '--aggregator-node', 'a/b=c', '--timeout', '60', '--stall', '30',
+            '--namespace', 'n', '--replace', '--keep', '--name', 'r1')
+
+        self.assertEqual(runner.Plan(
+            mode=model.FOCUSED, focus=('[sig-x] a', 'b'), skip='s',
+            parallel=4, env=(('A', 'b=c'),), images=runner.Images(
+                mirror='r', pull_policy='Never'),
+            node_selector=(('a/b', 'c'),), namespace='n', timeout=60,
+            stall=30), wish.plan)
+        self.assertEqual((True, True, 'r1'),
+                         (wish.replace, wish.keep, wish.name))
+        self.assertTrue(wish.target.kubeconfig.startswith('/'))
+
+    def test_a_cloud_needs_a_cluster(self):
+        self.assertRaises(errors.UsageError, self.wished, '--kubeconfig',
+                          'k', '--os-cloud', 'x')
+
+    def test_a_dry_run_quotes_for_the_shell(self):
+        run = self.patch('run')
+        code, out = self.call(cli.Run, '--dry-run', '--cluster', 'c1',
+                              '--focus', 'a b')
+
+        self.assertEqual(0, code)
+        self.assertIn("'--e2e-focus=a b'", out)
+        run.assert_not_called()
+
+    def test_status_of_a_run_that_is_stuck(self):
+        state = watch.Watch(0, 0, 0, outcome=watch.STUCK, reason='no image')
+        self.patch('status', return_value=(RUN, state))
+
+        code, out = self.call(cli.Status)
+        self.assertEqual(3, code)
+        self.assertIn('no image', out)
+
+    def test_status_of_a_run_that_goes_on(self):
+        self.patch('status', return_value=(RUN, watch.Watch(0, 0, 0)))
+
+        code, out = self.call(cli.Status)
+        self.assertEqual(0, code)
+        self.assertIn('r1: planned', out)

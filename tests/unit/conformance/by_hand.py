@@ -1,0 +1,73 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Results made by hand, and the real ones that the tests share."""
+
+import functools
+import pathlib
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance import verdict
+
+ARCHIVES = pathlib.Path(__file__).parents[2] / 'data' / 'sonobuoy'
+PARALLEL = ARCHIVES / 'conformance-parallel-v1.34.9.tar.gz'
+RERUN = ARCHIVES / 'rerun-failed-v1.34.9.tar.gz'
+QUICK = ARCHIVES / 'quick-e2e-v1.34.9.tar.gz'
+
+
+@functools.cache
+def real(path):
+    """Result of a real archive."""
+    return reading.read(path)
+
+
+def folder(path):
+    """Write the two files of a run in which one spec passed; a folder."""
+    path.mkdir()
+    (path / 'junit_01.xml').write_text(
+        '<testsuites><testsuite name="Kubernetes e2e suite">'
+        '<testcase name="[It] [sig-a] b" status="passed" time="1.5"/>'
+        '</testsuite></testsuites>')
+    (path / 'e2e.log').write_text(
+        'Will run 1 of 2 specs\n\nRan 1 of 2 Specs in 1.500 seconds\n'
+        'SUCCESS! -- 1 Passed | 0 Failed | 0 Pending | 1 Skipped\n')
+    return path
+
+
+def judged(result):
+    return verdict.judge(result, required.names(result.cluster.kubernetes))
+
+
+def passed(name, seconds=1.0, **kwargs):
+    return model.Spec(name, model.PASSED, seconds=seconds, **kwargs)
+
+
+def failed(name, failure='', seconds=1.0, **kwargs):
+    return model.Spec(name, model.FAILED, seconds=seconds, failure=failure,
+                      **kwargs)
+
+
+def skipped(name, **kwargs):
+    return model.Spec(name, model.SKIPPED, **kwargs)
+
+
+def unfinished(name, **kwargs):
+    return model.Spec(name, model.UNFINISHED, **kwargs)
+
+
+def result(*specs, **kwargs):
+    """A result of a suite that ended by itself."""
+    values = {'title': 'run', 'source': 'run.tar.gz',
+              'suite_finished': True, 'specs': specs,
+              'planned': sum(spec.ran for spec in specs)} | kwargs
+    return model.Result(**values)

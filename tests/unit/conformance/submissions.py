@@ -1,0 +1,97 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Submissions and certified archives made by hand, small and complete."""
+
+import dataclasses
+
+from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.submission import cases
+from magnum_capi_tempest.conformance.submission import logfile
+from magnum_capi_tempest.conformance.submission import product
+from magnum_capi_tempest.conformance.submission import rules
+from tests.unit.conformance import archives
+
+RELEASE, NAME = 'v1.34', 'turbo-encabulator'
+FOLDER = f'{RELEASE}/{NAME}'
+TITLE = f'Conformance results for {FOLDER}'
+LOG = f'{FOLDER}/e2e.log'
+JUNIT = f'{FOLDER}/junit_01.xml'
+PRODUCT = f'{FOLDER}/PRODUCT.yaml'
+FIELDS = {
+    'vendor': 'Yoyodyne', 'name': 'Turbo Encabulator', 'version': 'v1.7.4',
+    'type': 'distribution', 'description': 'Superb.',
+    'website_url': 'https://yoyo.example/te',
+    'documentation_url': 'https://yoyo.example/te/docs',
+    'contact_email_address': 'te@yoyo.example'}
+CERTIFIED = (('FocusStrings', '\\[Conformance\\]'), ('SkipStrings', ''),
+             ('ParallelTotal', '1'))
+
+
+def product_yaml(**changes):
+    """A PRODUCT.yaml; a field set to None is left out."""
+    return ''.join(f'{name}: {value}\n' for name, value in
+                   (FIELDS | changes).items() if value is not None).encode()
+
+
+def submission(**changes):
+    """A submission that breaks no rule, but for the changes."""
+    files = tuple(rules.File(f'{FOLDER}/{name}', 10) for name in rules.FILES)
+    good = rules.Submission(
+        title=TITLE, files=files, product=product.parse(product_yaml()),
+        cases=cases.Cases((cases.Case('a [Conformance]', 3),
+                           cases.Case('b [Conformance]', 4)), None, 2, 0),
+        log=logfile.Log((logfile.Said(RELEASE, 1),), logfile.Said(2, 8),
+                        logfile.Said((2, 0), 9)),
+        required=('a [Conformance]', 'b [Conformance]'), latest='v1.36')
+    return dataclasses.replace(good, **changes)
+
+
+def junit(*more, broken=()):
+    """The JUnit file of a certified run, a case a line.
+
+    :param broken: indices of required tests that failed.
+    """
+    listed = []
+    for at, name in enumerate(required.names(RELEASE)):
+        bad = ('failed', '<failure>x</failure>') if at in broken else ()
+        listed.append(archives.case(f'[It] {_escaped(name)}', *bad))
+    return archives.junit('\n', '\n'.join([*listed, *more]),
+                          properties=CERTIFIED)
+
+
+def _escaped(name):
+    return (name.replace('&', '&amp;').replace('<', '&lt;')
+            .replace('>', '&gt;').replace('"', '&#34;').replace("'", '&#39;'))
+
+
+def certified(broken=(), **changes):
+    """Members of the archive of a certified run; None leaves one out."""
+    count = len(required.names(RELEASE))
+    members = archives.files() | {
+        archives.JUNIT: junit(broken=broken),
+        archives.LOG: archives.log(count, count - len(broken), len(broken),
+                                   count)} | changes
+    return {name: content for name, content in members.items()
+            if content is not None}
+
+
+def write(folder, **changes):
+    """Write the four files below a folder; returns the product's folder."""
+    files = {'README.md': b'# How\n', 'PRODUCT.yaml': product_yaml(),
+             'e2e.log': certified()[archives.LOG],
+             'junit_01.xml': junit()} | changes
+    place = folder / FOLDER
+    place.mkdir(parents=True)
+    for name, content in files.items():
+        (place / name).write_bytes(content)
+    return place

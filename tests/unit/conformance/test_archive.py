@@ -1,0 +1,200 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Hostile and broken archives: a clear error, and no file anywhere."""
+
+import gzip
+import os
+import pathlib
+import random
+import tarfile
+import zlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.conformance.record import archive
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.record import inflate
+from magnum_capi_tempest.conformance.record import limits
+from magnum_capi_tempest.conformance.record import reading
+from tests.unit.conformance import archives
+
+LIMITS = limits.Limits(ratio_from=1 << 20)
+ENGINES = [e for e in (zlib, inflate.fast) if e]
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.path = self.folder / 'a.tar.gz'
+
+    def write(self, data):
+        self.path.write_bytes(data)
+        return self.path
+
+    def walk(self, data, bounds=LIMITS):
+        """Names to contents of what the walk lets through."""
+        with open(self.write(data), 'rb') as stream:
+            pieces = inflate.Gzip(stream, self.path, bounds)
+            walk = archive.Walk(pieces, self.path, bounds)
+            return {member.name: b''.join(map(bytes, walk.content()))
+                    for member in walk}
+
+    def refused(self, data, pattern='.', bounds=LIMITS):
+        error = self.assertRaises(damage.Damage, reading.read,
+                                  self.write(data), limits=bounds)
+        self.assertEqual(3, error.exit_code)
+        self.assertIn(str(self.path), str(error))
+        self.assertRegex(str(error), pattern)
+        return error
+
+
+class WalkTest(_Base):
+
+    FILES = {'a': b'', 'meta/b.json': b'{}', 'c/' + 'd' * 80: b'x' * 512,
+             'e/' * 60 + 'f': b'y' * 100_000, 'é' * 40: b'z' * 513}
+
+    def test_reads_what_tarfile_writes(self):
+        for fmt in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT,
+                    tarfile.PAX_FORMAT):
+            with self.subTest(fmt):
+                self.assertEqual(
+                    self.FILES, self.walk(archives.by_library(self.FILES,
+                                                              fmt)))
+
+    def test_skips_folders_and_normalises_names(self):
+        data = archives.pack(
+            archives.entry('./', kind=b'5'),
+            archives.entry('./meta/', kind=b'5'),
+            archives.entry('./meta//a.json', b'{}'),
+            archives.entry('old', b'1', b'\0'))
+
+        self.assertEqual({'meta/a.json': b'{}', 'old': b'1'},
+                         self.walk(data))
+
+    def test_goes_on_when_content_is_not_taken(self):
+        with open(self.write(archives.by_library(self.FILES)), 'rb') as s:
+            walk = archive.Walk(inflate.Gzip(s, self.path, LIMITS),
+                                self.path, LIMITS)
+
+            self.assertEqual(list(self.FILES), [m.name for m in walk])
+
+    def test_several_gzip_streams_and_padding_are_one_file(self):
+        plain = gzip.decompress(archives.by_library(self.FILES))
+        data = b''.join(gzip.compress(plain[n:n + 700])
+                        for n in range(0, len(plain), 700)) + bytes(4096)
+
+        self.assertEqual(self.FILES, self.walk(data))
+
+    def test_a_record_of_pax_that_changes_nothing(self):
+        data = archives.pack(
+            archives.pax(('mtime', '1.5'), ('comment', 'é')),
+            archives.entry('a', b'x'))
+
+        self.assertEqual({'a': b'x'}, self.walk(data))
+
+    def test_engines_read_the_same(self):
+        data = archives.good()
+        self.assertIn(zlib, ENGINES)
+        for engine in ENGINES:
+            with self.subTest(engine.__name__), \
+                    open(self.write(data), 'rb') as stream:
+                pieces = inflate.Gzip(stream, 'x', LIMITS, engine)
+                self.assertEqual(gzip.decompress(data), b''.join(pieces))
+                self.assertEqual(len(data), pieces.compressed)
+
+
+class HostileTest(_Base):
+
+    def test_each_is_refused(self):
+        for name, data in archives.hostile().items():
+            with self.subTest(name):
+                self.refused(data)
+        self.assertEqual([self.path.name], os.listdir(self.folder))
+
+    def test_each_engine_refuses_what_is_broken(self):
+        broken = {name: data for name, data in archives.hostile().items()
+                  if 'gzip' in name}
+        self.assertGreater(len(broken), 5)
+        for engine in ENGINES:
+            for name, data in broken.items():
+                with self.subTest(name, engine=engine.__name__):
+                    self.assertRaises(
+                        damage.Damage, reading.read, self.write(data),
+                        engine=engine)
+
+    def test_the_small_archive_itself_is_good(self):
+        result = reading.read(self.write(archives.good()))
+
+        self.assertEqual({'passed': 1}, result.counts)
+        self.assertEqual((), result.problems)
+
+    def test_cut_at_every_percent(self):
+        data = archives.good(**{
+            'podlogs/x.txt': random.Random(1).randbytes(20_000)})
+        for percent in range(100):
+            with self.subTest(percent):
+                self.refused(data[:len(data) * percent // 100],
+                             'cut off|is empty')
+
+    def test_every_byte_but_those_of_the_gzip_header_counts(self):
+        data = archives.good()
+        for at in range(10, len(data), 7):
+            with self.subTest(at):
+                self.refused(archives.corrupt(data, at))
+
+    def test_says_what_to_do_with_a_cut_archive(self):
+        error = self.refused(archives.good()[:-1], 'cut off')
+
+        self.assertIn('Retrieve it again', str(error))
+
+    def test_bomb_by_ratio(self):
+        self.refused(archives.deflate_bomb(3), 'decompression bomb')
+
+    def test_bomb_by_size(self):
+        bounds = limits.Limits(total=1 << 20)
+        self.refused(archives.deflate_bomb(3), 'a member of 3145728', bounds)
+        self.refused(archives.pack(*(
+            archives.entry(f'a{n}', bytes(300_000)) for n in range(5))),
+            'more than 1048576', bounds)
+
+    def test_too_many_members(self):
+        bounds = limits.Limits(members=10)
+        data = archives.pack(*(archives.entry(f'a{n}') for n in range(11)))
+
+        self.refused(data, 'more than 10 members', bounds)
+
+    def test_too_many_streams(self):
+        with fixtures.MonkeyPatch(
+                'magnum_capi_tempest.conformance.record.inflate._STREAMS', 3):
+            plain = gzip.decompress(archives.good())
+            data = b''.join(gzip.compress(plain[n:n + 1000])
+                            for n in range(0, len(plain), 1000))
+            self.refused(data, 'gzip streams')
+
+    def test_terminal_escapes_of_a_name_are_not_shown(self):
+        error = self.refused(archives.pack(
+            archives.entry(b'../\x1b]0;title\x07\x9b2J')), 'elsewhere|UTF-8')
+
+        self.assertNotRegex(str(error), '[\x00-\x1f\x7f-\x9f]')
+
+    def test_missing_file(self):
+        self.assertRaises(damage.Damage, reading.read, self.path)
+
+    def test_no_regular_file(self):
+        os.mkfifo(self.path)
+
+        # Whoever just opens one waits for ever.
+        self.assertRaises(damage.Damage, reading.read, self.path)

@@ -1,0 +1,181 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Which failures are one: messages of Gomega's and of the e2e framework."""
+
+import testtools
+
+from magnum_capi_tempest.conformance.showing import fingerprints
+from tests.unit.conformance import by_hand
+
+TIMED_OUT = """[FAILED] Unexpected error:
+    <*errors.errorString | 0xc000{0}>:
+    timed out waiting for pod {1} on worker-1
+    {{
+        s: "timed out",
+    }}
+occurred
+In [It] at: /go/src/k8s.io/kubernetes/test/e2e/network/dns.go:{2} @ 01/02/26 \
+03:04:05.678
+"""
+
+
+class StableTest(testtools.TestCase):
+
+    def test_takes_out_what_differs_from_run_to_run(self):
+        for given, wanted in (
+                ('pod-1c9f3c52-94e4-4d55-8d21-5a1b1d6d5e3f failed',
+                 'pod-<uuid> failed'),
+                ('dial tcp 10.96.0.1:443: i/o timeout',
+                 'dial tcp <ip>: i/o timeout'),
+                ('dial tcp [fd00:10:96::1]:443: refused',
+                 'dial tcp [<ip>]:443: refused'),
+                ('at 2026-11-21T09:39:12.359Z', 'at <time>'),
+                ('@ 11/21/26 09:39:12.359', '@ <time>'),
+                ('I1121 09:39:08.308498 25 util.go', '<time> util.go'),
+                ('&Pod{0xc0012af3d0}', '&Pod{<hex>}'),
+                ('Timed out after 300.001s.', 'Timed out after <duration>.'),
+                ('after 5m0.003s', 'after <duration>'),
+                ('pod coredns-7d9f8b6c5d-x2x4z is gone',
+                 'pod coredns-<id> is gone'),
+                ('pod daemon-set-bcd5g', 'pod daemon-set-<id>'),
+                ('namespace dns-4711 is there', 'namespace dns-<n> is there'),
+                ('resource version 184467', 'resource version <n>')):
+            self.assertEqual(wanted, fingerprints.stable(given))
+
+    def test_leaves_what_says_something(self):
+        for text in ('expected 3 replicas, got 2', 'port 443',
+                     'node-role.kubernetes.io/control-plane',
+                     'kube-proxy web-server test-pods', 'HTTP 503',
+                     'std::string', 'data-1=value-1'):
+            self.assertEqual(text, fingerprints.stable(text))
+
+    def test_node_names_go_whole(self):
+        stable = fingerprints.stable(
+            'worker-1 and worker-10, not worker-1-x', ('worker-1',
+                                                       'worker-10'))
+
+        self.assertEqual('<node> and <node>, not worker-1-x', stable)
+
+
+class OfTest(testtools.TestCase):
+
+    def test_bare_first_line_takes_what_it_is_about(self):
+        spec = by_hand.failed('a', TIMED_OUT.format('12af3', 'dns-bcd5g', 77))
+
+        found = fingerprints.of(spec, ('worker-1',))
+
+        self.assertIn('timed out waiting for pod dns-<id> on <node>',
+                      found.message)
+        self.assertEqual('test/e2e/network/dns.go:77', found.place)
+
+    def test_dumped_values_do_not_count(self):
+        texts = ('[FAILED] expected "a" in output: Expected\n'
+                 f'    <string>: HOSTNAME={name}\nto contain substring\n'
+                 for name in ('one', 'two'))
+
+        self.assertEqual(1, len({fingerprints.of(by_hand.failed('a', text))
+                                 for text in texts}))
+
+    def test_same_words_elsewhere_are_another_cause(self):
+        one, other = (fingerprints.of(by_hand.failed(
+            'a', TIMED_OUT.format('12af3', 'dns-bcd5g', line)))
+            for line in (77, 78))
+
+        self.assertNotEqual(one, other)
+
+    def test_silent_failures(self):
+        for spec, wanted in (
+                (by_hand.unfinished('a'), 'It began and did not end'),
+                (by_hand.failed('a'), 'It failed without a message'),
+                (by_hand.failed('a', detail='panicked'),
+                 'It panicked without a message')):
+            self.assertEqual(wanted, str(fingerprints.of(spec)))
+
+    def test_message_of_a_megabyte_is_cut_before_it_is_matched(self):
+        spec = by_hand.failed('a', '[FAILED] ' + 'a:' * 500_000)
+
+        self.assertLessEqual(len(fingerprints.of(spec).message), 300)
+
+
+class CausesTest(testtools.TestCase):
+
+    def test_real_run_has_one_cause(self):
+        result = by_hand.real(by_hand.PARALLEL)
+
+        cause, = fingerprints.causes(result.failures, result.cluster.nodes)
+
+        self.assertEqual(4, len(cause.specs))
+        self.assertEqual(('node',), cause.sigs)
+        self.assertEqual(
+            'test/e2e/framework/pod/output/output.go:263',
+            cause.fingerprint.place)
+        self.assertIn('[FAILED] expected "data-1=value-1"',
+                      cause.excerpt.splitlines()[-1])
+
+    def test_real_events(self):
+        result = by_hand.real(by_hand.PARALLEL)
+        cause, = fingerprints.causes(result.failures, result.cluster.nodes)
+
+        events = fingerprints.events(cause.specs[0])
+
+        self.assertEqual(['Scheduled:', 'Pulled:', 'Created:', 'Started:'], [
+            event.partition('} ')[2].split()[0] for event in events])
+        self.assertTrue(events[1].startswith(
+            '2026-11-21 09:39:08 pod-configmaps-'), events[1])
+        self.assertEqual(('n2',), cause.nodes)
+
+    def test_most_failures_come_first(self):
+        specs = [by_hand.failed('a', 'rare'), by_hand.failed('b', 'often'),
+                 by_hand.failed('c', 'often')]
+
+        self.assertEqual(
+            ['often', 'rare'],
+            [str(c.fingerprint) for c in fingerprints.causes(specs)])
+
+    def test_by_sig(self):
+        result = by_hand.result(
+            by_hand.failed('[sig-apps] a'), by_hand.passed('[sig-apps] b'),
+            by_hand.failed('[sig-node] c'), by_hand.unfinished('[sig-node] d'),
+            by_hand.skipped('[sig-node] e'), by_hand.passed('[sig-auth] f'))
+
+        self.assertEqual([('node', (2, 2)), ('apps', (1, 2))],
+                         list(fingerprints.by_sig(result).items()))
+
+
+class ExcerptTest(testtools.TestCase):
+
+    def test_ends_with_the_failure(self):
+        lines = [f'line {i}' for i in range(100)]
+        lines[50] = '[FAILED] here'
+
+        found = fingerprints.excerpt(by_hand.failed(
+            'a', output='\n'.join(lines)), lines=3)
+
+        self.assertEqual('line 48\nline 49\n[FAILED] here', found)
+
+    def test_without_a_failure_it_is_the_end(self):
+        found = fingerprints.excerpt(by_hand.failed(
+            'a', output='one\ntwo\nthree\n'), lines=2)
+
+        self.assertEqual('two\nthree', found)
+
+
+class SlowestTest(testtools.TestCase):
+
+    def test_longest_first_without_those_not_timed_or_skipped(self):
+        result = by_hand.result(
+            by_hand.passed('a', 2.0), by_hand.passed('b', None),
+            by_hand.failed('c', seconds=3.0), by_hand.passed('e', 1.0),
+            by_hand.skipped('d', seconds=9.0))
+
+        self.assertEqual(
+            ['c', 'a'], [s.name for s in fingerprints.slowest(result, 2)])

@@ -1,0 +1,56 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import pathlib
+import tarfile
+
+import testtools
+
+from magnum_capi_tempest.conformance.running import ginkgolog
+
+DATA = pathlib.Path(__file__).parents[2] / 'data' / 'sonobuoy'
+
+
+def log(name):
+    with tarfile.open(DATA / f'{name}-v1.34.9.tar.gz') as archive:
+        return archive.extractfile(
+            'plugins/e2e/results/global/e2e.log').read().decode()
+
+
+class TestCount(testtools.TestCase):
+
+    def test_real_logs(self):
+        for name, expected in (
+                ('conformance-parallel', (388, 384, 4)),
+                ('one-failed', (1, 0, 1)), ('quick-e2e', (1, 1, 0))):
+            self.assertEqual(expected, ginkgolog.count(log(name)), name)
+
+    def test_a_run_that_goes_on(self):
+        text = log('conformance-parallel')
+        middle = text.index('• [FAILED]')
+
+        planned, passed, failed = ginkgolog.count(text[:middle])
+
+        self.assertEqual((388, 0), (planned, failed))
+        self.assertEqual(text[:middle].count('•'), passed)
+
+    def test_verbose(self):
+        self.assertEqual((9, 1, 2), ginkgolog.count(
+            'Will run 9 of 99 specs\n'
+            '• [3.4 seconds]\n[sig-x] a\n'
+            '• [PANICKED] [1.0 seconds]\n'
+            '[SynchronizedAfterSuite] PASSED [0.1 seconds]\n'
+            'S [SKIPPED] [0.1 seconds]\n• [TIMEDOUT] [1.0 seconds]\n'))
+
+    def test_nothing_yet(self):
+        self.assertIsNone(ginkgolog.count('Running Suite: e2e\n'))

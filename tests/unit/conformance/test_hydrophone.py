@@ -1,0 +1,101 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import pathlib
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import hydrophone
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+
+
+def command(go_on=False, **plan):
+    return hydrophone.Commands('/h', '/k').run(
+        runner.Plan(**plan), '/out', go_on)
+
+
+class TestCommands(testtools.TestCase):
+
+    def test_modes(self):
+        certified = command(mode=model.CERTIFIED)
+        self.assertEqual(['/h', '--kubeconfig', '/k', '--namespace',
+                          'conformance', '--output-dir', '/out/'],
+                         certified[:7])
+        self.assertEqual('--conformance', certified[-1])
+        self.assertIn('--focus=Pods should be submitted and removed',
+                      command(mode=model.QUICK))
+        self.assertIn(r'--skip=\[Disruptive\]|NoExecuteTaintManager',
+                      command())
+
+    def test_a_run_that_is_there_is_not_begun_again(self):
+        argv = command(True, mode=model.CERTIFIED)
+
+        self.assertIn('--continue', argv)
+        self.assertNotIn('--conformance', argv)
+
+    def test_options(self):
+        argv = ' '.join(command(
+            parallel=2, kubernetes='v1.34.9',
+            env=(('E2E_EXTRA_ARGS', '--a=1 --b=2'),),
+            images=runner.Images(busybox='r/b', mirror='r/m')))
+
+        for words in ('--parallel 2', '--extra-args=--a=1 --extra-args=--b=2',
+                      '--busybox-image r/b', '--test-repo r/m',
+                      '--conformance-image registry.k8s.io/'
+                      'conformance:v1.34.9'):
+            self.assertIn(words, argv)
+
+    def test_what_it_cannot_do_is_refused(self):
+        for plan in ({'images': runner.Images(sonobuoy='x')},
+                     {'images': runner.Images(pull_policy='Never')},
+                     {'node_selector': (('a', 'b'),)},
+                     {'env': (('A', 'b'),)},
+                     {'env': (('E2E_EXTRA_ARGS', '--a=b,c'),)}):
+            self.assertRaises(errors.UsageError, hydrophone.refuse,
+                              runner.Plan(**plan))
+
+
+class TestRun(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.program = hydrophone.Hydrophone(
+            hydrophone.Commands('/h', '/k'))
+
+    def calls(self, writes):
+        def run(argv, **kwargs):
+            for name in writes:
+                (self.folder / name).write_text('x')
+            raise errors.CommandFailed(argv, 1, 'exit status 1')
+
+        patch = mock.patch.object(processes, 'run', run)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_failed_tests_are_no_failure_of_hydrophone(self):
+        self.calls(['e2e.log', 'junit_01.xml'])
+
+        self.program.run(runner.Plan(), self.folder)
+
+    def test_files_of_an_earlier_run_do_not_count(self):
+        (self.folder / 'junit_01.xml').write_text('old')
+        self.calls(['e2e.log'])
+
+        self.assertRaises(errors.CommandFailed, self.program.run,
+                          runner.Plan(), self.folder)

@@ -1,0 +1,236 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""JUnit files: what is a spec, how did it end, what contradicts itself."""
+
+import datetime
+
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.record import junit
+from magnum_capi_tempest.conformance.record import limits
+from tests.unit.conformance import archives
+
+FAILURE = '<failure message="" type="failed">[FAILED] no\nIn [It]</failure>'
+
+
+def parse(data, bounds=limits.DEFAULT, size=None):
+    """The Suite of a document, fed in pieces of a size."""
+    parser = junit.Parser('junit_01.xml', bounds)
+    size = size or len(data)
+    for at in range(0, len(data), size):
+        parser.feed(memoryview(data)[at:at + size])
+    return parser.close()
+
+
+def one(*args, **kwargs):
+    """The only spec of a document with one case."""
+    spec, = parse(archives.junit(archives.case(*args, **kwargs))).specs
+    return spec
+
+
+class StatusTest(testtools.TestCase):
+
+    def test_words_of_ginkgo(self):
+        for word, inside, status, detail in (
+                ('passed', '', model.PASSED, ''),
+                ('skipped', '<skipped message="skipped"/>', model.SKIPPED,
+                 ''),
+                ('pending', '<skipped message="pending"/>', model.SKIPPED,
+                 'pending'),
+                ('failed', FAILURE, model.FAILED, ''),
+                ('timedout', FAILURE, model.FAILED, 'timedout'),
+                ('panicked', '<error type="panicked">x</error>',
+                 model.FAILED, 'panicked'),
+                ('aborted', FAILURE, model.FAILED, 'aborted'),
+                ('interrupted', '<error type="interrupted">x</error>',
+                 model.UNFINISHED, 'interrupted'),
+                ('exploded', '', model.FAILED, '')):
+            with self.subTest(word):
+                spec = one('[It] a', word, inside)
+                self.assertEqual((status, detail),
+                                 (spec.status, spec.detail))
+
+    def test_without_the_attribute(self):
+        cases = ('<testcase name="a"/>',
+                 '<testcase name="b"><skipped/></testcase>',
+                 f'<testcase name="c">{FAILURE}</testcase>')
+
+        suite = parse(archives.junit(*cases))
+
+        self.assertEqual([model.PASSED, model.SKIPPED, model.FAILED],
+                         [s.status for s in suite.specs])
+
+    def test_the_suites_timeout_is_not_the_specs_failure(self):
+        spec = one('[It] a', 'timedout', '<failure type="timedout">'
+                   '[TIMEDOUT] A suite timeout occurred</failure>')
+
+        self.assertEqual(model.UNFINISHED, spec.status)
+
+    def test_a_spec_that_called_itself_off(self):
+        spec = one('[It] a', 'skipped',
+                   '<skipped message="skipped - Only for gce"/>')
+
+        self.assertEqual(
+            (model.SKIPPED, model.SKIPPED_ITSELF, 'skipped - Only for gce'),
+            (spec.status, spec.detail, spec.failure))
+
+    def test_content_that_contradicts_the_status(self):
+        suite = parse(archives.junit(
+            archives.case('[It] a', 'passed', FAILURE),
+            archives.case('[It] b', 'passed', '<skipped/>')))
+
+        self.assertEqual([model.FAILED, model.SKIPPED],
+                         [s.status for s in suite.specs])
+        self.assertEqual(['[It] a', '[It] b'], suite.contradictions)
+
+
+class ContentTest(testtools.TestCase):
+
+    def test_suite_nodes_are_no_specs(self):
+        suite = parse(archives.junit(
+            archives.case('[ReportBeforeSuite]'),
+            archives.case('[SynchronizedAfterSuite]', 'failed', FAILURE),
+            archives.case('[DeferCleanup (Suite)]'),
+            archives.case('[It] [sig-a] b'),
+            archives.case('[sig-c] d of Ginkgo v1')))
+
+        self.assertEqual(['[sig-a] b', '[sig-c] d of Ginkgo v1'],
+                         [s.name for s in suite.specs])
+        self.assertEqual(
+            [model.PASSED, model.FAILED, model.PASSED],
+            [n.status for n in suite.nodes])
+        self.assertEqual({'passed': 4, 'failed': 1}, suite.found)
+
+    def test_failure_and_output(self):
+        spec = one('[It] a', 'failed',
+                   f'{FAILURE}<system-err>STEP 1\nSTEP 2</system-err>')
+
+        self.assertEqual('[FAILED] no\nIn [It]', spec.failure)
+        self.assertEqual('STEP 1\nSTEP 2', spec.output)
+        self.assertEqual(1.5, spec.seconds)
+
+    def test_long_output_keeps_its_end_and_a_failure_its_start(self):
+        lines = '\n'.join(f'line {n:06}' for n in range(20_000))
+        bounds = limits.Limits(output=1000, failure=1000)
+        data = archives.junit(archives.case(
+            '[It] a', 'failed', f'<failure>{lines}</failure>'
+            f'<system-out>{lines}</system-out>'))
+
+        spec, = parse(data, bounds, 4096).specs
+
+        self.assertThat(spec.failure,
+                        testtools.matchers.StartsWith('line 000000\n'))
+        self.assertThat(spec.output,
+                        testtools.matchers.EndsWith('line 019999'))
+        self.assertLess(len(spec.failure + spec.output), 2100)
+
+    def test_long_output_keeps_what_is_around_its_failure(self):
+        lines = [f'line {n:06}' for n in range(20_000)]
+        lines[7000] = '[FAILED] here'
+        bounds = limits.Limits(output=1000, failure=1000)
+        data = archives.junit(archives.case(
+            '[It] a', 'failed', '<failure/><system-err>'
+            + '\n'.join(lines) + '</system-err>'))
+
+        spec, = parse(data, bounds, 4096).specs
+
+        self.assertIn('\nline 006999\n[FAILED] here\nline 007001\n',
+                      spec.output)
+        self.assertThat(spec.output,
+                        testtools.matchers.StartsWith('[...]\nline 0069'))
+        self.assertThat(spec.output, testtools.matchers.EndsWith('\n[...]'))
+        self.assertLess(len(spec.output), 1020)
+
+    def test_control_characters_go(self):
+        spec = one('[It] a\x9b2Jb&#x202e;c', 'failed',
+                   '<failure>\x85 x</failure>')
+
+        self.assertNotRegex(spec.name + spec.failure,
+                            '[\x00-\x08\x7f-\x9f\u202a-\u202e]')
+
+    def test_time_and_properties(self):
+        suite = parse(archives.junit(
+            properties=[('FocusStrings', '\\[Conformance\\]')],
+            attributes='tests="3" failures="1" errors="2" time="4.5"'))
+
+        self.assertEqual({'tests': 3, 'failures': 1, 'errors': 2},
+                         suite.claims)
+        self.assertEqual(4.5, suite.seconds)
+        self.assertEqual(
+            datetime.datetime(2026, 11, 21, 9, 27, 54,
+                              tzinfo=datetime.timezone.utc), suite.started)
+        self.assertEqual({'FocusStrings': '\\[Conformance\\]'},
+                         suite.properties)
+
+    def test_numbers_that_are_none(self):
+        suite = parse(archives.junit(
+            archives.case('[It] a', seconds='nan'),
+            archives.case('[It] b', seconds='-1'),
+            archives.case('[It] c', seconds='soon'),
+            attributes='tests="many" failures="-1" time="inf"'))
+
+        self.assertEqual([None] * 3, [s.seconds for s in suite.specs])
+        self.assertEqual(({}, None), (suite.claims, suite.seconds))
+
+    def test_the_size_of_pieces_does_not_matter(self):
+        data = archives.junit(
+            archives.case('[It] é &amp; &quot;b', 'failed', FAILURE),
+            archives.case('[ReportAfterSuite]'))
+
+        self.assertEqual(parse(data), parse(data, size=1))
+
+    def test_one_suite_as_root(self):
+        suite = parse(b'<testsuite tests="1" failures="0">'
+                      b'<testcase name="a" time="1"/></testsuite>')
+
+        self.assertEqual(['a'], [s.name for s in suite.specs])
+        self.assertEqual(1, suite.claims['tests'])
+
+
+class BoundsTest(testtools.TestCase):
+
+    def refused(self, data, pattern, size=None, **bounds):
+        error = self.assertRaises(damage.Damage, parse, data,
+                                  limits.Limits(**bounds), size)
+        self.assertRegex(str(error), pattern)
+
+    def test_a_tag_without_an_end(self):
+        self.refused(b'<a b="' + b'x' * 200_000, 'a tag of more', 4096,
+                     token=50_000)
+
+    def test_a_comment_without_an_end(self):
+        self.refused(b'<a><!--' + b'x' * 200_000, 'a tag of more', 4096,
+                     token=50_000)
+
+    def test_cases(self):
+        self.refused(archives.junit(*[archives.case('[It] a')] * 3),
+                     'more than 2 test cases', cases=2)
+
+    def test_text_of_names(self):
+        self.refused(archives.junit(*[archives.case('[It] ' + 'a' * 500)]
+                                    * 9), 'bytes of names', names=4000)
+
+    def test_much_output_is_shortened_and_then_left_out(self):
+        failed = archives.case('[It] a', 'failed', FAILURE + '<system-out>'
+                               + 'o' * 900 + '</system-out>')
+
+        suite = parse(archives.junit(*[failed] * 60),
+                      limits.Limits(text=3000))
+
+        self.assertEqual((60, 57), (len(suite.specs), suite.shortened))
+        self.assertEqual(900, len(suite.specs[0].output))
+        self.assertEqual(('[FAILED] no In [It]', ''), (
+            suite.specs[3].failure, suite.specs[3].output))
+        self.assertEqual('', suite.specs[-1].failure)

@@ -1,0 +1,183 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import dataclasses
+from unittest import mock
+
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import preflight
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest import errors
+
+IMAGE = 'registry.k8s.io/conformance:v1.34.9'
+NODE = preflight.Node('n1', True, True, 'v1.34.9', 100, 2.0, 4 << 30,
+                      frozenset((IMAGE,)))
+GOOD = preflight.Snapshot('v1.34.9', (
+    NODE, dataclasses.replace(NODE, name='n2')))
+
+
+def findings(level, seen=GOOD, needed=(IMAGE,), **plan):
+    return [str(f) for f in preflight.check(
+        seen, runner.Plan(**plan), 'sonobuoy', needed) if f.level == level]
+
+
+class TestCheck(testtools.TestCase):
+
+    def blocked(self, words, plan=None, node=None, **snapshot):
+        if node:
+            snapshot['nodes'] = (dataclasses.replace(NODE, **node),)
+        found = findings(preflight.BLOCKER,
+                         dataclasses.replace(GOOD, **snapshot),
+                         **(plan or {}))
+        self.assertEqual(1, len(found), found)
+        self.assertIn(words, found[0])
+
+    def test_a_good_cluster(self):
+        self.assertEqual([], findings(preflight.BLOCKER))
+        self.assertEqual([], findings(preflight.WARNING))
+        self.assertIn('fact: image registry.k8s.io/conformance:v1.34.9 is on '
+                      'every node', findings(preflight.FACT))
+
+    def test_what_stops_a_run(self):
+        self.blocked('older than 1.17', version='v1.16.2',
+                     nodes=(dataclasses.replace(NODE, version='v1.16.2'),))
+        self.blocked('does not say its version', version='')
+        self.blocked('exists', namespace='Active')
+        self.blocked('being removed', namespace='Terminating')
+        self.blocked('no node takes', node={'schedulable': False})
+        self.blocked('no room', node={'free_pods': 1})
+        self.blocked('labels', {'node_selector': (('a', 'b'),)})
+        self.blocked('tests are of v1.33.1', {
+            'mode': model.CERTIFIED, 'kubernetes': 'v1.33.1'})
+
+    def test_a_node_that_is_not_ready_fails_every_run(self):
+        found = findings(preflight.BLOCKER, dataclasses.replace(
+            GOOD, nodes=(NODE, dataclasses.replace(
+                NODE, name='n2', ready=False))))
+
+        self.assertIn('nodes not ready: n2', found[0])
+
+    def test_what_is_only_said(self):
+        for words, changes in (
+                ('little room', {'nodes': (dataclasses.replace(
+                    NODE, free_cpu=0.1),)}),
+                ('DNS', {'dns': 0}), ('left: e2e-1', {'e2e': ('e2e-1',)}),
+                ('other versions: v1.33.1', {'nodes': (dataclasses.replace(
+                    NODE, version='v1.33.1'),)})):
+            found = findings(preflight.WARNING,
+                             dataclasses.replace(GOOD, **changes))
+            self.assertEqual(1, len(found), found)
+            self.assertIn(words, found[0])
+
+    def test_the_weightiest_comes_first(self):
+        levels = [f.level for f in preflight.check(
+            dataclasses.replace(GOOD, namespace='Active', dns=0),
+            runner.Plan(), 'sonobuoy', [IMAGE])]
+
+        self.assertEqual(sorted(levels, key=[
+            preflight.BLOCKER, preflight.WARNING, preflight.FACT].index),
+            levels)
+
+    def test_an_image_that_must_be_there_and_is_not(self):
+        never = {'images': runner.Images(pull_policy='Never')}
+
+        self.blocked('on 0 of 1 nodes', never,
+                     node={'images': frozenset()})
+        self.assertEqual([], findings(preflight.BLOCKER, **never))
+
+    def test_short_names_of_images_are_docker_hubs(self):
+        node = dataclasses.replace(NODE, images=frozenset((
+            'docker.io/sonobuoy/sonobuoy:v1', 'docker.io/library/x:1')))
+        found = findings(preflight.FACT,
+                         dataclasses.replace(GOOD, nodes=(node,)),
+                         needed=('sonobuoy/sonobuoy:v1', 'x:1', 'h:5/x:1'))
+
+        self.assertEqual([True, True, False], [
+            'on every node' in f for f in found if 'image' in f])
+
+
+class TestLook(testtools.TestCase):
+
+    def reader(self, **lists):
+        lists = {'pods': [], 'nodes': [], 'namespaces': [], **lists}
+        reader = mock.Mock()
+        reader.get.return_value = {'gitVersion': 'v1.34.9'}
+        reader.items.side_effect = lambda path: lists[
+            path.rpartition('/')[2]]
+        return reader
+
+    def test_room_is_what_no_pod_has_asked_for(self):
+        pod = {'metadata': {'name': 'p'}, 'status': {'phase': 'Running'},
+               'spec': {'nodeName': 'n1', 'containers': [
+                   {'resources': {'requests': {'cpu': '500m',
+                                               'memory': '1Gi'}}}, {}]}}
+        done = {**pod, 'status': {'phase': 'Succeeded'}}
+        node = {'metadata': {'name': 'n1', 'labels': {'a': 'b'}}, 'status': {
+            'allocatable': {'pods': '110', 'cpu': '2', 'memory': '4Gi'},
+            'conditions': [{'type': 'Ready', 'status': 'True'}],
+            'images': [{'names': [IMAGE]}],
+            'nodeInfo': {'kubeletVersion': 'v1.34.9'}}}
+
+        found, = preflight.look(self.reader(
+            pods=[pod, done], nodes=[node]), 'sonobuoy').nodes
+
+        self.assertEqual(preflight.Node(
+            'n1', True, True, 'v1.34.9', 109, 1.5, 3 << 30,
+            frozenset((IMAGE,)), frozenset((('a', 'b'),))), found)
+
+    def test_taints(self):
+        def schedulable(**spec):
+            return preflight.look(self.reader(nodes=[
+                {'metadata': {'name': 'n'}, 'spec': spec}]),
+                'x').nodes[0].schedulable
+
+        plane = 'node-role.kubernetes.io/control-plane'
+        self.assertTrue(schedulable())
+        self.assertFalse(schedulable(unschedulable=True))
+        self.assertFalse(schedulable(taints=[
+            {'key': plane, 'effect': 'NoSchedule'}]))
+        self.assertTrue(schedulable(taints=[
+            {'key': plane, 'effect': 'PreferNoSchedule'}]))
+        self.assertTrue(schedulable(taints=[
+            {'key': 'CriticalAddonsOnly', 'effect': 'NoSchedule'}]))
+
+    def test_namespaces(self):
+        seen = preflight.look(self.reader(namespaces=[
+            {'metadata': {'name': 'sonobuoy'},
+             'status': {'phase': 'Terminating'}},
+            {'metadata': {'name': 'e2e-1', 'labels': {'e2e-run': 'x'}}}]),
+            'sonobuoy')
+
+        self.assertEqual(('Terminating', ('e2e-1',)),
+                         (seen.namespace, seen.e2e))
+
+    def test_an_api_that_does_not_answer(self):
+        reader = mock.Mock()
+        reader.get.side_effect = kube.KubeError('no', where='https://x')
+
+        error = self.assertRaises(errors.EnvironmentProblem, preflight.look,
+                                  reader, 'x')
+        self.assertIn('Nothing was created', str(error))
+
+
+class TestQuantity(testtools.TestCase):
+
+    def test_quantities(self):
+        for text, expected in (
+                ('2', 2), ('500m', 0.5), ('2Gi', 2 << 30), ('1k', 1000),
+                ('1e3', 1000), (0, 0), ('many', 0), ('3Zi', 0),
+                ('128974848000m', 128974848)):
+            self.assertAlmostEqual(expected, preflight.quantity(text))

@@ -1,0 +1,238 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""A result in the common report: every form tells the same."""
+
+import io
+import json
+import pathlib
+import types
+from xml.etree import ElementTree
+
+import fixtures
+import rich.console
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.showing import files
+from magnum_capi_tempest.conformance.showing import presentation
+from magnum_capi_tempest.conformance.showing import rerun
+from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest.report import markdown
+from magnum_capi_tempest.report import subunit
+from magnum_capi_tempest.report import terminal
+from tests.unit.conformance import by_hand
+
+
+def run_of(result, reruns=(), required=None):
+    return presentation.run(result, verdict.judge(result, required), reruns)
+
+
+class RunTest(testtools.TestCase):
+
+    def test_run_is_green_exactly_when_the_verdict_is(self):
+        infra = model.InfraError('timeout', 'e2e', 'timeout waiting')
+        node = model.SuiteNode('[BeforeSuite]', model.FAILED, 'broke')
+        for result, mark in (
+                (by_hand.result(by_hand.passed('a')), 'PASSED'),
+                (by_hand.result(by_hand.failed('a')), 'FAILED'),
+                (by_hand.result(), 'INCOMPLETE'),
+                (by_hand.result(by_hand.skipped('a')), 'INCOMPLETE'),
+                (by_hand.result(by_hand.unfinished('a')), 'INCOMPLETE'),
+                (by_hand.result(by_hand.passed('a'), planned=2),
+                 'INCOMPLETE'),
+                (by_hand.result(by_hand.passed('a'), mode=model.CERTIFIED),
+                 'INCOMPLETE'),
+                (by_hand.result(by_hand.passed('a'), infra_errors=(infra,)),
+                 'HARNESS ERROR'),
+                (by_hand.result(by_hand.passed('a'), suite_nodes=(node,)),
+                 'HARNESS ERROR')):
+            judged = verdict.judge(result)
+            run = presentation.run(result, judged)
+
+            self.assertEqual(mark, run.mark)
+            self.assertEqual(judged.outcome == verdict.PASSED, run.ok)
+
+    def test_certified_run_that_is_eligible(self):
+        result = by_hand.result(by_hand.passed('a'), mode=model.CERTIFIED,
+                                whole=True, verified=True)
+        run = run_of(result, required=('a',))
+
+        self.assertEqual(('Eligible for certification',
+                          ('every required test passed',)),
+                         (run.sections[0].title, run.sections[0].lines))
+        self.assertEqual('the one spec that ran passed', run.verdict)
+
+    def test_real_run(self):
+        result = by_hand.real(by_hand.PARALLEL)
+        run = presentation.run(result, by_hand.judged(result),
+                               [by_hand.real(by_hand.RERUN)])
+
+        self.assertEqual({'failed': 4, 'passed': 384}, run.counts)
+        self.assertEqual('4 of 388 specs failed', run.verdict)
+        self.assertEqual('388 ran, 6756 not selected', run.facts['specs'])
+        self.assertEqual('v1.34.9', run.facts['Kubernetes'])
+        self.assertEqual('2: n1, n2', run.facts['nodes'])
+        sections = {s.title: s.lines for s in run.sections}
+        self.assertEqual(
+            ['STAND-IN IMAGES', 'NOT eligible for certification',
+             'Required tests that did not pass: 40', 'Causes of failures',
+             'Failures by SIG', 'Failures that were run again'],
+            list(sections))
+        self.assertRegex(
+            sections['Causes of failures'][0],
+            r'^4 specs \(node\): expected "data-1=value-1".* on n2$')
+        self.assertEqual(('node: 4 of 88 specs failed',),
+                         sections['Failures by SIG'])
+        self.assertTrue(all(line.startswith('flaky: ') for line in
+                            sections['Failures that were run again']))
+
+    def test_run_of_few_tests_does_not_name_all_it_lacks(self):
+        required = tuple(f'[sig-a] {i}' for i in range(51))
+        for mode, titles in (
+                (model.QUICK, ['NOT eligible for certification']),
+                (model.NON_DISRUPTIVE, [
+                    'NOT eligible for certification',
+                    'Required tests that did not pass: 51'])):
+            run = run_of(by_hand.result(by_hand.passed('a'), mode=mode),
+                         required=required)
+
+            self.assertEqual(titles, [s.title for s in run.sections])
+
+    def test_a_flake_does_not_change_the_verdict(self):
+        result = by_hand.result(by_hand.failed('a'))
+        again = by_hand.result(by_hand.passed('a'))
+
+        without, with_ = run_of(result), run_of(result, [again])
+
+        self.assertEqual((without.mark, without.verdict, without.counts),
+                         (with_.mark, with_.verdict, with_.counts))
+
+    def test_harness_errors_are_no_tests(self):
+        run = run_of(by_hand.result(
+            by_hand.passed('a'),
+            infra_errors=(model.InfraError('evicted', 'e2e/n1', 'gone'),),
+            suite_nodes=(model.SuiteNode('[AfterSuite]', model.FAILED, 'x'),
+                         model.SuiteNode('[Report]', model.PASSED))))
+
+        self.assertEqual(['a'], [test.name for test in run.tests])
+        section = run.sections[-1]
+        self.assertEqual('Errors of the harness, not of the cluster',
+                         section.title)
+        self.assertEqual(('e2e/n1 (evicted): gone', '[AfterSuite]: x'),
+                         section.lines)
+
+    def test_failures_of_one_cause_stand_together_and_first(self):
+        run = run_of(by_hand.result(
+            by_hand.passed('p'), by_hand.failed('a', 'one'),
+            by_hand.failed('b', 'two'), by_hand.failed('c', 'one'),
+            by_hand.skipped('off', detail=model.SKIPPED_ITSELF,
+                            failure='only for gce'),
+            by_hand.skipped('not selected')))
+
+        self.assertEqual(['a', 'c', 'b', 'off', 'p'],
+                         [test.name for test in run.tests])
+        self.assertEqual('only for gce', run.tests[3].reason)
+        self.assertEqual('4 ran, 1 skipped themselves, 1 not selected',
+                         run.facts['specs'])
+
+    def test_failed_test_has_reason_failure_and_log(self):
+        test = presentation.test(by_hand.failed(
+            'a', '[FAILED] no 10.0.0.1\nand more', output='log\n[FAILED] no\n'
+            'At 2026-11-21 09:39:08 +0000 UTC - event for p: {kubelet n2} '
+            'Pulled: image'))
+
+        self.assertEqual(['reason', 'failure', 'log up to the failure',
+                          'events of its namespace'],
+                         [detail.name for detail in test.details])
+        self.assertEqual('no <ip>', test.reason)
+
+    def test_facts_of_the_cluster_win_over_others(self):
+        found = presentation.facts(by_hand.result(
+            cluster=model.Cluster('v1.34.9', (), 'c1', 'k8s_capi_v1',
+                                  'calico', 'ubuntu'),
+            facts=types.MappingProxyType({'CNI': 'x', 'kernel': '6'})))
+
+        self.assertEqual(
+            ['v1.34.9', 'c1', 'k8s_capi_v1', 'calico', 'ubuntu'],
+            list(found.values())[:5])
+        self.assertEqual('6', found['kernel'])
+
+
+class FormsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def test_every_form_of_a_real_run(self):
+        result = by_hand.real(by_hand.PARALLEL)
+        first = by_hand.judged(result)
+
+        written = files.write(self.folder, result, first,
+                              [by_hand.real(by_hand.RERUN)])
+
+        data = json.loads(written['report.json'].read_text())
+        self.assertEqual(
+            (False, 384, 4), (data['ok'], data['passed'], data['failed']))
+        self.assertEqual(40, len(data['conformance']['missing']))
+        self.assertEqual(['flaky'] * 4, [
+            again['outcome'] for again in data['conformance']['reruns']])
+        suites = ElementTree.parse(written['junit.xml']).getroot()
+        self.assertEqual(('388', '4'),
+                         (suites.get('tests'), suites.get('failures')))
+        case = next(suites.iter('testcase'))
+        self.assertEqual('conformance.sig-node', case.get('classname'))
+        self.assertEqual(result.failures[0].name, case.get('name'))
+        run = subunit.read(written['report.subunit'], title='T')
+        self.assertEqual({'failed': 4, 'passed': 384}, run.counts)
+        self.assertEqual({s.name for s in result.ran},
+                         {test.name for test in run.tests})
+        self.assertIn('STAND-IN IMAGES', written['report.md'].read_text())
+        self.assertIn('STAND-IN IMAGES', written['report.html'].read_text())
+
+    def test_incomplete_run_is_red_in_every_form(self):
+        result = by_hand.result(by_hand.passed('a'), planned=5)
+        judged = verdict.judge(result)
+
+        written = files.write(self.folder, result, judged)
+
+        said = '1 specs were begun, 5 were planned'
+        self.assertIn(f'## ❌ INCOMPLETE: run: {said}',
+                      written['report.md'].read_text())
+        suites = ElementTree.parse(written['junit.xml']).getroot()
+        self.assertEqual('1', suites.get('errors'))
+        self.assertFalse(json.loads(written['report.json'].read_text())['ok'])
+        run = subunit.read(written['report.subunit'], title='T')
+        self.assertEqual(['run.verdict'], [t.id for t in run.failures])
+        self.assertIn(f'INCOMPLETE: {said}',
+                      written['report.html'].read_text())
+
+    def test_json_says_what_running_again_has_shown(self):
+        result = by_hand.result(by_hand.failed('a'))
+
+        data = json.loads(files.to_json(
+            result, verdict.judge(result), (), rerun.Ended((), ('odd',))))
+
+        self.assertEqual(
+            {'exit_code': 2, 'deviations': ['odd'], 'broken': []},
+            data['rerun'])
+
+    def test_terminal_and_markdown_name_what_is_missing(self):
+        result = by_hand.result(by_hand.passed('a'))
+        run = run_of(result, required=('a', 'b', 'c'))
+        out = io.StringIO()
+
+        terminal.show(run, console=rich.console.Console(file=out))
+
+        for said in (out.getvalue(), markdown.render(run)):
+            self.assertIn('Required tests that did not pass: 2', said)
+            self.assertRegex(said, '(?m)^[- ] ?b$')

@@ -1,0 +1,218 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is published carries no secret, and says how many it carried."""
+
+import io
+import json
+import os
+import pathlib
+import stat
+from unittest import mock
+from xml.etree import ElementTree
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.submission import publish
+from magnum_capi_tempest.conformance.submission import redactedxml
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import outfile
+from tests.unit.conformance import archives
+from tests.unit.conformance import by_hand
+
+FAILURE = ('<failure message="see">{&#34;password&#34;: &#34;hunter2&#34;}'
+           '&#xA;&lt;b&gt; token: 0123456789abcdef</failure>')
+LOG = b'password: hunter2 \xff\r\n' + archives.log(1, 0, 1, 1)
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.archive = self.folder / 'run.tar.gz'
+        self.out = self.folder / 'out'
+        members = archives.files(
+            archives.case('[It] [sig-a] b', 'failed', FAILURE))
+        self.archive.write_bytes(archives.by_library(
+            members | {archives.LOG: LOG}))
+
+    def mode(self, path):
+        return stat.S_IMODE(path.stat().st_mode)
+
+
+class PublishTest(_Base):
+
+    def test_no_secret_in_any_file(self):
+        done = publish.publish(self.archive, self.out)
+
+        self.assertEqual(
+            {'e2e.log', 'junit_01.xml', 'report.json', 'report.html',
+             'redacted.json'}, set(os.listdir(self.out)))
+        for path in done.files:
+            for secret in (b'hunter2', b'0123456789abcdef'):
+                self.assertNotIn(secret, path.read_bytes(), path)
+
+    def test_what_was_taken_out_is_counted(self):
+        done = publish.publish(self.archive, self.out)
+
+        written = json.loads((self.out / 'redacted.json').read_text())
+        self.assertEqual({'password': 1}, written['files']['e2e.log'])
+        self.assertEqual({'password': 1, 'bearer-token': 1},
+                         written['files']['junit_01.xml'])
+        self.assertEqual('left out', written['archive'])
+        self.assertEqual(done.total, sum(written['total'].values()))
+
+    def test_the_rest_of_the_log_stays(self):
+        publish.publish(self.archive, self.out)
+
+        self.assertEqual(
+            LOG.replace(b'hunter2', b'<redacted>'),
+            (self.out / 'e2e.log').read_bytes())
+
+    def test_the_junit_file_is_still_one(self):
+        publish.publish(self.archive, self.out)
+
+        root = ElementTree.parse(self.out / 'junit_01.xml').getroot()
+        failure = root.find('.//failure')
+        self.assertEqual('see', failure.get('message'))
+        self.assertEqual('{"password": "<redacted>"}\n<b> token: '
+                         '<redacted>', failure.text)
+
+    def test_the_archive_only_when_asked_for(self):
+        done = publish.publish(self.archive, self.out, full=True)
+
+        copy = self.out / 'run.tar.gz'
+        self.assertEqual(self.archive.read_bytes(), copy.read_bytes())
+        self.assertEqual(outfile.PRIVATE, self.mode(copy))
+        self.assertEqual(copy, done.files[-1])
+
+    def test_the_archive_is_not_copied_over_itself(self):
+        before = self.archive.read_bytes()
+
+        self.assertRaises(errors.UsageError, publish.publish, self.archive,
+                          self.folder, full=True)
+        self.assertEqual(before, self.archive.read_bytes())
+
+    def test_hydrophones_files_have_no_archive(self):
+        folder = by_hand.folder(self.folder / 'hydrophone')
+
+        publish.publish(folder, self.out)
+
+        self.assertTrue((self.out / 'junit_01.xml').exists())
+        self.assertRaises(errors.UsageError, publish.publish, folder,
+                          self.out, full=True)
+
+    def test_a_broken_archive_publishes_nothing(self):
+        self.archive.write_bytes(self.archive.read_bytes()[:-20])
+
+        self.assertRaises(damage.Damage, publish.publish, self.archive,
+                          self.out)
+        self.assertFalse(self.out.exists())
+
+    def test_a_long_log_is_cut_between_lines(self):
+        lines = list(publish._lines([b'a\nb', b'c\n', b'x' * (3 << 20)]))
+
+        self.assertEqual(['a\n', 'bc\n'], lines[:2])
+        self.assertEqual(3 << 20, sum(map(len, lines[2:])))
+
+
+class CleanTest(testtools.TestCase):
+
+    def test_every_text_of_a_result(self):
+        result = by_hand.result(
+            by_hand.failed('x', failure='token: abc'),
+            problems=('password=hunter2',), facts={'a': 'secret: x1'},
+            cluster=model.Cluster(name='https://u:pw@h'))
+
+        found, counts = publish.clean(result)
+
+        self.assertEqual('token: <redacted>', found.specs[0].failure)
+        self.assertEqual(('password=<redacted>',), found.problems)
+        self.assertEqual('secret: <redacted>', found.facts['a'])
+        self.assertEqual('https://u:<redacted>@h', found.cluster.name)
+        self.assertEqual(4, sum(counts.values()))
+
+    def test_a_result_without_secrets_is_the_same(self):
+        result = by_hand.result(by_hand.passed('x'))
+
+        self.assertEqual(result, publish.clean(result)[0])
+
+
+class XmlTest(testtools.TestCase):
+
+    def copy(self, content):
+        out = io.BytesIO()
+        counts = redactedxml.copy([content], out, 'x')
+        return ElementTree.fromstring(out.getvalue()), counts
+
+    def test_what_is_not_secret_means_the_same(self):
+        content = ('<a b="&lt;&quot;&#10;&amp;" c=""><d> x &lt; y\n</d>'
+                   'ä&#13;<e/></a>').encode()
+
+        found, counts = self.copy(content)
+
+        self.assertEqual({}, counts)
+        self.assertEqual(
+            ElementTree.tostring(ElementTree.fromstring(content)),
+            ElementTree.tostring(found))
+
+    def test_a_property_is_a_name_and_a_value(self):
+        found, counts = self.copy(
+            b'<a><property name="OS_PASSWORD" value="hunter2"/></a>')
+
+        self.assertEqual('<redacted>', found[0].get('value'))
+        self.assertEqual({'openstack-secret': 1}, counts)
+
+    def test_entities_are_refused(self):
+        self.assertRaises(damage.Damage, self.copy, archives.entity_bomb())
+        self.assertRaises(damage.Damage, self.copy, b'<a>')
+        self.assertRaises(damage.Damage, self.copy,
+                          b'<a ' + b'x' * (2 << 20))
+
+
+class OutfileTest(_Base):
+
+    def test_whole_or_not_at_all(self):
+        path = self.out / 'x'
+        with outfile.whole(path) as stream:
+            stream.write(b'old')
+
+        def write():
+            with outfile.whole(path) as stream:
+                stream.write(b'new')
+                raise KeyboardInterrupt
+
+        self.assertRaises(KeyboardInterrupt, write)
+        self.assertEqual(b'old', path.read_bytes())
+        self.assertEqual(['x'], os.listdir(self.out))
+
+    def test_private_is_private_from_the_start(self):
+        with outfile.whole(self.out / 'x', outfile.PRIVATE) as stream:
+            self.assertEqual(outfile.PRIVATE,
+                             stat.S_IMODE(os.fstat(stream.fileno()).st_mode))
+
+        self.assertEqual(outfile.PRIVATE, self.mode(self.out / 'x'))
+
+    def test_a_full_disk_is_told(self):
+        with mock.patch('os.replace', side_effect=OSError(28, 'No space')):
+            error = self.assertRaises(errors.EnvironmentProblem, self._write)
+
+        self.assertIn('No space', str(error))
+        self.assertEqual([], os.listdir(self.out))
+
+    def _write(self):
+        with outfile.whole(self.out / 'y') as stream:
+            stream.write(b'x')

@@ -1,0 +1,434 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a record says: real archives, small ones, loose files, sidecars."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.record import infra
+from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance.record import sidecar
+from magnum_capi_tempest.conformance import required
+from tests.unit.conformance import archives
+from tests.unit.conformance import by_hand
+
+ONE_FAILED = by_hand.ARCHIVES / 'one-failed-v1.34.9.tar.gz'
+HELLO = by_hand.ARCHIVES / 'hello-plugin.tar.gz'
+POD = {'status': {'reason': '', 'containerStatuses': [
+    {'state': {'waiting': {'reason': 'ImagePullBackOff'}}}]},
+    'spec': {'containers': [{'env': [{'name': 'PASSWORD',
+                                      'value': 'hunter22'}]}]}}
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.path = self.folder / 'a.tar.gz'
+
+    def read(self, *cases, **changes):
+        """The Result of a small archive with changed members."""
+        if cases:
+            changes[archives.JUNIT] = archives.junit(*cases)
+        return self.read_bytes(archives.good(**changes))
+
+    def read_bytes(self, data, **kwargs):
+        self.path.write_bytes(data)
+        return reading.read(self.path, **kwargs)
+
+
+class RealTest(testtools.TestCase):
+
+    def test_many_specs_on_several_processes(self):
+        result = by_hand.real(by_hand.PARALLEL)
+
+        self.assertEqual({'failed': 4, 'skipped': 6756, 'passed': 384},
+                         result.counts)
+        self.assertEqual((388, True), (result.planned,
+                                       result.suite_finished))
+        self.assertEqual(10, len(result.suite_nodes))
+        self.assertEqual(('v1.34.9', ('n1', 'n2')), (
+            result.cluster.kubernetes, result.cluster.nodes))
+        self.assertEqual(1226.469, result.seconds)
+        self.assertEqual('v0.57.5', result.backend_version)
+        self.assertEqual((), result.problems)
+        # Asked for as certified-conformance is, but on four processes.
+        self.assertEqual(model.FOCUSED, result.mode)
+
+    def test_sonobuoys_own_counts_stay_apart(self):
+        plugin, = by_hand.real(by_hand.PARALLEL).plugins
+
+        self.assertEqual(('e2e', 'failed'), (plugin.name, plugin.status))
+        self.assertEqual({'passed': 394, 'failed': 4, 'skipped': 6756},
+                         dict(plugin.counts))
+
+    def test_status_document_agrees(self):
+        status = json.loads(
+            (by_hand.ARCHIVES / 'fail-status.json').read_text())
+        tar = status['tar-info']
+
+        result = reading.read(ONE_FAILED, expect_sha256=tar['sha256'],
+                              expect_size=tar['size'])
+
+        self.assertTrue(result.verified)
+        counts = status['plugins'][0]['result-counts']
+        self.assertEqual(counts, {
+            key: number for key, number
+            in result.plugins[0].counts.items() if number})
+
+    def test_stand_ins_are_found_out(self):
+        self.assertTrue(by_hand.real(by_hand.PARALLEL).stand_in_images)
+
+    def test_a_failure_has_its_reason_and_its_output(self):
+        spec = by_hand.real(by_hand.PARALLEL).failures[0]
+
+        self.assertIn('expected "data-1=value-1"', spec.failure)
+        self.assertIn('output.go:263', spec.failure)
+        self.assertIn('STEP', spec.output)
+        self.assertEqual('node', spec.sig)
+
+    def test_a_plugin_of_somebodys_own(self):
+        result = reading.read(HELLO)
+
+        self.assertEqual((), result.specs)
+        self.assertEqual([('hello', 'passed', {'passed': 1})],
+                         [(p.name, p.status, dict(p.counts))
+                          for p in result.plugins])
+
+
+class SmallTest(_Base):
+
+    def test_the_digest_that_was_expected(self):
+        data = archives.good()
+        sha256 = hashlib.sha256(data).hexdigest()
+
+        result = self.read_bytes(data, expect_sha256=sha256,
+                                 expect_size=len(data))
+
+        self.assertEqual((sha256, True, True),
+                         (result.sha256, result.verified, result.whole))
+        for wrong in ({'expect_sha256': 'f' * 64}, {'expect_size': 1}):
+            self.assertRaises(damage.Damage, self.read_bytes, data, **wrong)
+
+    def test_verified_stops_behind_the_results(self):
+        cut = archives.broken_behind_results()
+
+        result = self.read_bytes(cut, verified=True, expect_sha256='a' * 64)
+
+        self.assertEqual({'passed': 1}, result.counts)
+        self.assertEqual((False, 'a' * 64), (result.whole, result.sha256))
+        self.assertRaises(damage.Damage, self.read_bytes, cut)
+
+    def test_old_layouts(self):
+        files = archives.files()
+        files['plugins/e2e/results/junit_01.xml'] = files.pop(archives.JUNIT)
+        files['plugins/e2e/results/e2e.log'] = files.pop(archives.LOG)
+        files['serverversion/serverversion.json'] = files.pop(
+            archives.SERVER)
+        files['plugins/e2e/results/._junit_01.xml'] = b'\0\5\26\7Mac OS X'
+        dotted = {f'./{name}': data for name, data in files.items()}
+
+        for members in (files, dotted):
+            result = self.read_bytes(archives.by_library(members))
+            self.assertEqual({'passed': 1}, result.counts)
+            self.assertEqual('v1.34.9', result.cluster.kubernetes)
+            self.assertEqual((), result.problems)
+
+    def test_several_junit_files_add_up(self):
+        result = self.read(**{
+            'plugins/e2e/results/global/junit_02.xml': archives.junit(
+                archives.case('[It] other', 'skipped', '<skipped/>'))})
+
+        self.assertEqual({'passed': 1, 'skipped': 1}, result.counts)
+
+    def test_xml_of_another_plugin_holds_no_specs(self):
+        result = self.read(**{
+            'plugins/mine/results/global/x.xml': archives.junit(
+                archives.case('[It] mine', 'failed', '<failure/>'))})
+
+        self.assertEqual({'passed': 1}, result.counts)
+
+    def test_infra_errors(self):
+        result = self.read(**{
+            'plugins/e2e/errors/global/error.json':
+                b'{"error":"timeout waiting for results"}',
+            'plugins/systemd-logs/errors/w-1/error.json': json.dumps(
+                {'error': 'Container pending', 'pod': POD}).encode(),
+            'plugins/x/errors/error.json': b'no JSON \x1b[2J'})
+
+        self.assertEqual(
+            [('timeout', 'e2e', 'timeout waiting for results'),
+             ('image-pull', 'systemd-logs/w-1',
+              'Container pending; ImagePullBackOff'),
+             ('other', 'x', 'an error without words')],
+            [(e.kind, e.where, e.message) for e in result.infra_errors])
+
+    def test_a_lost_junit_file(self):
+        log = archives.log(2, 1, 1, more=(
+            'Summarizing 1 Failure:\n  [FAIL] [sig-a] B [It] c [sig-a]\n'
+            '  /x.go:1\n\n'))
+
+        result = self.read(**{archives.JUNIT: None, archives.LOG: log})
+
+        self.assertEqual(['[sig-a] B c'], [s.name for s in result.failures])
+        self.assertIn('there is no JUnit file', result.problems)
+
+    def test_a_lost_log(self):
+        result = self.read(**{archives.LOG: None})
+
+        self.assertEqual(('there is no e2e log',), result.problems)
+        self.assertFalse(result.suite_finished)
+
+    def test_stand_ins_by_declaration(self):
+        definition = {'Definition': {'spec': {
+            'image': 'registry.k8s.io/conformance:v1.34.9',
+            'env': [{'name': 'MAGNUM_CAPI_IMAGES', 'value': 'stand-in'}]}}}
+
+        result = self.read(**{
+            archives.DEFINITION: json.dumps(definition).encode()})
+
+        self.assertTrue(result.stand_in_images)
+        self.assertFalse(self.read().stand_in_images)
+
+    def test_modes(self):
+        for focus, skip, processes, mode in (
+                ('\\[Conformance\\]', '', '1', model.CERTIFIED),
+                ('\\[Conformance\\]', '', '4', model.FOCUSED),
+                ('\\[Conformance\\]',
+                 '\\[Disruptive\\]|NoExecuteTaintManager', '1',
+                 model.NON_DISRUPTIVE),
+                ('Pods should be submitted and removed', '', '1',
+                 model.QUICK),
+                ('x', '', '1', model.FOCUSED)):
+            with self.subTest(mode, focus=focus):
+                result = self.read(**{archives.JUNIT: archives.junit(
+                    archives.case('[It] a'), properties=[
+                        ('FocusStrings', focus), ('SkipStrings', skip),
+                        ('ParallelTotal', processes)])})
+                self.assertEqual(mode, result.mode)
+        self.assertEqual(model.UNKNOWN, self.read().mode)
+
+    def test_tests_of_another_minor_than_the_cluster(self):
+        definition = json.dumps({'Definition': {'spec': {
+            'image': 'registry.k8s.io/conformance:v1.33.5'}}}).encode()
+        told = archives.junit(archives.case('[It] a'), properties=[
+            ('FocusStrings', '\\[Conformance\\]'), ('SkipStrings', '')])
+
+        result = self.read(**{archives.DEFINITION: definition,
+                              archives.JUNIT: told})
+
+        self.assertEqual(('the tests are of v1.33.5, the API server is '
+                          'v1.34.9',), result.problems)
+
+    def test_documents_of_any_shape(self):
+        for document in (b'[]', b'null', b'"x"', b'{', b'\xff',
+                         b'[' * 100_000, b'{"node_health":[],"plugins":{}}',
+                         b'{"node_health":{"details":[1,{"name":2}]}}',
+                         b'{"Definition":{"spec":{"env":[{"value":1}]}}}',
+                         b'{"items":[{"metadata":[],"status":"x"}]}'):
+            with self.subTest(document[:60]):
+                result = self.read(**{
+                    name: document for name in (
+                        'meta/clusterhealth.json', 'meta/config.json',
+                        'meta/info.json', archives.DEFINITION,
+                        archives.SERVER,
+                        'resources/cluster/core_v1_nodes.json',
+                        'resources/ns/a/apps_v1_daemonsets.json',
+                        'plugins/e2e/errors/global/error.json')})
+                self.assertEqual({'passed': 1}, result.counts)
+
+    def test_network_plugin_and_systems(self):
+        sets = {'items': [{'metadata': {'name': 'calico-node'}}]}
+        nodes = {'items': [{'status': {'nodeInfo': {
+            'osImage': system, 'kernelVersion': '6'}}} for system in 'aab']}
+
+        result = self.read(**{
+            'resources/ns/calico-system/apps_v1_daemonsets.json':
+                json.dumps(sets).encode(),
+            'resources/cluster/core_v1_nodes.json':
+                json.dumps(nodes).encode()})
+
+        self.assertEqual('calico', result.cluster.cni)
+        self.assertEqual('a (2), b (1)', result.facts['node system'])
+        self.assertEqual('6', result.facts['kernel'])
+
+
+class FilesTest(_Base):
+
+    def test_both_files(self):
+        folder = by_hand.folder(self.folder / 'run')
+
+        result = reading.find(folder, kubernetes='v1.34.2')
+
+        self.assertEqual(('run', model.HYDROPHONE, {'passed': 1}), (
+            result.title, result.backend, result.counts))
+        self.assertEqual('v1.34.2', result.cluster.kubernetes)
+        self.assertEqual((), result.problems)
+
+    def test_one_of_them(self):
+        folder = by_hand.folder(self.folder / 'run')
+        (folder / 'e2e.log').unlink()
+
+        self.assertEqual(('there is no e2e log',),
+                         reading.find(folder).problems)
+
+    def test_a_folder_with_an_archive(self):
+        self.path.write_bytes(archives.good())
+
+        self.assertEqual('a', reading.find(self.folder).title)
+        (self.folder / 'b.tar.gz').write_bytes(archives.good())
+        self.assertRaises(damage.Damage, reading.find, self.folder)
+
+    def test_an_empty_folder(self):
+        self.assertRaises(damage.Damage, reading.find, self.folder)
+
+
+class SidecarTest(_Base):
+
+    def kept(self):
+        """The path of an archive that has a sidecar."""
+        result = self.read_bytes(archives.good())
+        sidecar.write(result, self.path)
+        return self.path
+
+    def test_holds_everything(self):
+        result = by_hand.real(by_hand.PARALLEL)
+
+        self.assertEqual(result, sidecar.from_json(sidecar.to_json(result)))
+
+    def test_everything_that_a_result_can_say(self):
+        result = dataclasses.replace(
+            self.read(archives.case('[It] a', 'timedout', '<failure/>'),
+                      archives.case('[AfterSuite]')),
+            infra_errors=(model.InfraError(infra.LOST, 'e2e', 'gone'),),
+            cluster=model.Cluster('v1.34.9', ('a', 'b'), 'n', 'd', 'c', 'i'),
+            stand_in_images=True, problems=('p',), facts={'k': 'v'})
+
+        self.assertEqual(result, sidecar.from_json(sidecar.to_json(result)))
+
+    def test_is_found_instead_of_reading(self):
+        path = self.kept()
+        with fixtures.MonkeyPatch(
+                'magnum_capi_tempest.conformance.record.reading.read', None):
+            found = reading.find(path, title='t')
+
+        self.assertEqual(('t', {'passed': 1}), (found.title, found.counts))
+        self.assertEqual(0o600,
+                         sidecar.path(path).stat().st_mode & 0o777)
+
+    def test_of_an_archive_that_changed(self):
+        path = self.kept()
+        path.write_bytes(archives.good(**{archives.LOG: None}))
+
+        self.assertIsNone(sidecar.load(path))
+        self.assertFalse(reading.find(path).suite_finished)
+
+    def test_of_an_archive_that_was_copied_with_its_times(self):
+        path = self.kept()
+        info = path.stat()
+        other = self.folder / 'b.tar.gz'
+        other.write_bytes(path.read_bytes())
+        os.utime(other, ns=(info.st_atime_ns, info.st_mtime_ns))
+        sidecar.path(other).write_bytes(sidecar.path(path).read_bytes())
+
+        self.assertIsNone(sidecar.load(other))
+
+    def test_of_another_digest(self):
+        path = self.kept()
+
+        self.assertIsNone(sidecar.load(path, expect_sha256='0' * 64))
+
+    def test_of_a_part_is_not_kept(self):
+        result = self.read_bytes(archives.good(), verified=True)
+
+        self.assertRaises(damage.Damage, sidecar.write, result, self.path)
+        self.assertEqual(['a.tar.gz'], os.listdir(self.folder))
+
+    def test_broken_ones(self):
+        path = self.kept()
+        target = sidecar.path(path)
+        document = json.loads(target.read_text())
+        for change in (
+                {'specs': [{'name': 'x', 'status': 'great'}]},
+                {'specs': [{'name': 1, 'status': 'passed'}]},
+                {'specs': 7}, {'seconds': 'long'}, {'verified': 'yes'},
+                {'mode': 'easy'}, {'planned': '1'}, {'cluster': []},
+                {'started': 'today'}, {'unheard': 'of'}, {'facts': []}):
+            with self.subTest(change):
+                target.write_text(json.dumps(
+                    document | {'result': document['result'] | change}))
+                self.assertRaises(damage.Damage, sidecar.load, path)
+        for text in ('', 'null', '[]', '{}', '[' * 100_000):
+            with self.subTest(text[:9]):
+                target.write_text(text)
+                self.assertRaises(damage.Damage, sidecar.load, path)
+
+    def test_text_in_it_is_cleaned(self):
+        result = dataclasses.replace(
+            self.read_bytes(archives.good()), title='a\x1b[2Jb\x9b')
+
+        self.assertEqual('ab\ufffd', sidecar.from_json(
+            sidecar.to_json(result)).title)
+
+
+class InfraTest(testtools.TestCase):
+
+    def test_kinds(self):
+        for message, kind in (
+                ('timeout waiting for results', infra.TIMEOUT),
+                ('Can\'t schedule: ErrImagePull', infra.IMAGE_PULL),
+                ('Back-off pulling image "x"', infra.IMAGE_PULL),
+                ('The node was low on resource: memory', infra.EVICTED),
+                ('could not find pod created by plugin', infra.LOST),
+                ('Container e2e is in a terminated state', infra.CRASHED),
+                ('OOMKilled', infra.CRASHED), ('what', infra.OTHER)):
+            with self.subTest(message):
+                self.assertEqual(kind, infra.classify(message))
+
+    def test_secrets_and_the_pods_environment_stay_out(self):
+        error = infra.from_document(
+            {'error': 'failed with password=hunter2hunter2', 'pod': POD},
+            'e2e')
+
+        self.assertNotIn('hunter2', error.message)
+        self.assertIn('ImagePullBackOff', error.message)
+
+
+class RequiredTest(testtools.TestCase):
+
+    def test_counts_of_the_minors(self):
+        self.assertEqual(('v1.33', 'v1.34', 'v1.35', 'v1.36'),
+                         required.minors())
+        self.assertEqual(
+            [419, 424, 441, 446],
+            [len(set(required.names(m))) for m in required.minors()])
+
+    def test_a_real_run_knows_every_name(self):
+        names = {s.name for s in by_hand.real(by_hand.PARALLEL).specs}
+
+        self.assertEqual(set(), set(required.names('v1.34.9')) - names)
+
+    def test_versions(self):
+        for version in ('v1.34', '1.34.0', 'v1.34.9+k3s1', 'v1.34.9'):
+            self.assertEqual(424, len(required.names(version)), version)
+        for version in ('', 'v1.3', 'v1.340', 'v2.34.1', 'x', 'v1.99.0'):
+            self.assertIsNone(required.names(version), version)

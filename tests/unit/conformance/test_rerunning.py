@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Failures are run again by the same way as any run."""
+
+import dataclasses
+import pathlib
+from unittest import mock
+
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import outcome
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.showing import rerun
+from magnum_capi_tempest.conformance.showing import rerunning
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import progress
+from tests.unit.conformance import by_hand
+
+PLAN = runner.Plan(
+    mode=model.CERTIFIED, timeout=77,
+    images=runner.Images(mirror='registry.example.org'))
+WISH = life.Wish(runs.Target(kubeconfig='/kube'), PLAN, pathlib.Path('/r'))
+WORLD = life.World(progress=progress.Silent())
+
+
+class ExecuteTest(testtools.TestCase):
+
+    def execute(self, first, *results, **kwargs):
+        """Run again in a world where each run gives the next result."""
+        ended = [outcome.Outcome(None, one, by_hand.judged(one))
+                 for one in results]
+        with mock.patch.object(life, 'run', side_effect=ended) as run:
+            found = rerunning.execute(first, WISH, WORLD, **kwargs)
+        self.wishes = [call.args[0] for call in run.call_args_list]
+        return found
+
+    def test_plan_of_the_first_run_narrowed(self):
+        first = by_hand.result(by_hand.failed('[sig-a] x.y'),
+                               by_hand.passed('b'))
+
+        self.execute(first, by_hand.result(by_hand.passed('[sig-a] x.y')))
+
+        wish, = self.wishes
+        self.assertEqual(dataclasses.replace(
+            PLAN, mode=model.FOCUSED, expression='^Kubernetes e2e suite *('
+            r'\[sig-a\] x\.y) *$'), wish.plan)
+        self.assertEqual(WISH, dataclasses.replace(wish, plan=PLAN))
+
+    def test_real_runs(self):
+        ended, results = self.execute(by_hand.real(by_hand.PARALLEL),
+                                      by_hand.real(by_hand.RERUN))
+
+        self.assertEqual((0, 4), (ended.exit_code, len(ended.again)))
+        self.assertEqual([by_hand.real(by_hand.RERUN)], results)
+
+    def test_twice(self):
+        first = by_hand.result(by_hand.failed('a'))
+
+        ended, results = self.execute(
+            first, by_hand.result(by_hand.passed('a')),
+            by_hand.result(by_hand.failed('a')), times=2)
+
+        self.assertEqual([rerun.FAILED_AGAIN],
+                         [one.outcome for one in ended.again])
+        self.assertEqual(2, len(results))
+
+    def test_nothing_failed_runs_nothing(self):
+        self.assertRaises(errors.UsageError, self.execute,
+                          by_hand.real(by_hand.QUICK))

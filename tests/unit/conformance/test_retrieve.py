@@ -1,0 +1,124 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import gzip
+import hashlib
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.conformance.running import retrieve
+from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import progress
+from tests.unit import fake_clock
+
+GOOD = gzip.compress(b'results ' * 1000)
+
+
+def announced(content=GOOD, name='x_sonobuoy_y.tar.gz'):
+    return sonobuoy.Tarball(name, hashlib.sha256(content).hexdigest(),
+                            len(content))
+
+
+class Aggregator:
+    """Sends one thing after the other; files, or an error."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def retrieve(self, folder, name):
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            # As Sonobuoy does: what came before the error is left there.
+            (folder / name).write_bytes(GOOD[:10])
+            raise answer
+        for number, content in enumerate(
+                answer if isinstance(answer, list) else [answer]):
+            (folder / f'{name}-{number}').write_bytes(content)
+
+
+class TestFetch(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path)
+        self.clock = fake_clock.FakeClock()
+
+    def fetch(self, *answers, tarball=None, **kwargs):
+        return retrieve.fetch(
+            Aggregator(*answers), tarball or announced(), self.folder,
+            progress.Silent(), clock=self.clock, **kwargs)
+
+    def test_a_good_one(self):
+        path = self.fetch(GOOD)
+
+        self.assertEqual(self.folder / 'x_sonobuoy_y.tar.gz', path)
+        self.assertEqual(GOOD, path.read_bytes())
+        self.assertEqual(0o600, path.stat().st_mode & 0o777)
+        self.assertEqual([path], list(self.folder.iterdir()))
+
+    def test_bad_ones_are_tried_again_with_growing_pauses(self):
+        broken = GOOD[:-9] + bytes([GOOD[-9] ^ 1]) + GOOD[-8:]
+        path = self.fetch(errors.CommandFailed(['s'], 2, 'EOF'), GOOD[:-1],
+                          broken, [], GOOD)
+
+        self.assertEqual(GOOD, path.read_bytes())
+        self.assertEqual([2, 4, 8, 16], self.clock.naps)
+
+    def test_in_the_end_it_gives_up_and_leaves_nothing(self):
+        error = self.assertRaises(
+            errors.WaitAborted, self.fetch, GOOD[:-1], GOOD[:-2], attempts=2)
+
+        self.assertIn(f'{len(GOOD) - 2} bytes instead of {len(GOOD)}',
+                      str(error))
+        self.assertIn('try again', str(error))
+        self.assertEqual([], list(self.folder.iterdir()))
+
+    def test_of_several_archives_ours_is_taken(self):
+        path = self.fetch([gzip.compress(b'another'), GOOD])
+
+        self.assertEqual(GOOD, path.read_bytes())
+
+    def test_a_hash_that_matches_does_not_make_a_cut_archive_whole(self):
+        """The aggregator may announce what it has not ended to write."""
+        cut = GOOD[:-4]
+        error = self.assertRaises(errors.WaitAborted, self.fetch, cut,
+                                  tarball=announced(cut), attempts=1)
+
+        self.assertNotIn('SHA-256', str(error))
+
+    def test_what_is_there_already_is_not_fetched_again(self):
+        path = self.fetch(GOOD)
+
+        self.assertEqual(path, self.fetch())
+
+    def test_another_file_of_its_name_is_not_replaced(self):
+        path = self.folder / announced().name
+        path.write_text('mine')
+
+        self.assertRaises(errors.EnvironmentProblem, self.fetch, GOOD)
+        self.assertEqual('mine', path.read_text())
+
+    def test_what_is_not_ready_is_not_fetched(self):
+        self.assertRaises(errors.UsageError, self.fetch, GOOD,
+                          tarball=sonobuoy.Tarball('x', 'ab', 0))
+
+    def test_the_rest_of_a_killed_retrieval_is_removed(self):
+        (self.folder / '.part-killed').mkdir()
+        (self.folder / '.part-killed' / 'x').write_text('half')
+
+        path = self.fetch(GOOD)
+        self.assertEqual([path], list(self.folder.iterdir()))

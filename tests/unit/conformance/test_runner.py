@@ -1,0 +1,109 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import pathlib
+import re
+
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest import errors
+
+
+class TestPlan(testtools.TestCase):
+
+    def refused(self, words, **wish):
+        error = self.assertRaises(errors.UsageError, runner.Plan, **wish)
+        self.assertIn(words, str(error))
+
+    def test_a_certified_run_is_serial_and_whole(self):
+        self.refused('serial', mode=model.CERTIFIED, parallel=2)
+        self.refused('serial', mode=model.CERTIFIED, skip='x')
+
+        plan = runner.Plan(mode=model.CERTIFIED)
+        self.assertEqual((r'\[Conformance\]', ''),
+                         (plan.focus_expression, plan.skip_expression))
+
+    def test_mode_and_focus_belong_together(self):
+        self.refused('focus', mode=model.FOCUSED)
+        self.refused('another run', mode=model.QUICK, expression='x')
+        self.refused('exclude', mode=model.FOCUSED, expression='x',
+                     focus=('y',))
+        self.refused('no mode', mode=model.UNKNOWN)
+
+    def test_nonsense_is_refused(self):
+        self.refused('process', parallel=0)
+        self.refused('positive', stall=0)
+        self.refused('namespace', namespace='-x')
+        self.refused('Kubernetes', kubernetes='latest')
+        self.refused('variable', env=(('A-B', ''),))
+        self.refused('option of its own', env=(('E2E_SKIP', ''),))
+        self.refused('control', mode=model.FOCUSED, expression='a\nb')
+
+    def test_a_spec_is_matched_by_its_whole_name_alone(self):
+        name = ('[sig-node] Probing container should *not* be restarted '
+                'with a exec "cat /tmp/health" (a.b+c?) {x}^$ \\d')
+        plan = runner.Plan(mode=model.FOCUSED, focus=(name, 'other'))
+
+        # What Go's regexp takes as quoted, Python's does, too.
+        found = re.compile(plan.focus_expression)
+        self.assertTrue(found.search(f'Kubernetes e2e suite {name}'))
+        self.assertTrue(found.search('other'))
+        self.assertIsNone(found.search(name.replace('.', 'x')))
+
+    def test_a_focus_that_no_variable_holds_is_refused(self):
+        names = tuple(f'{n:05d} {"x" * 100}' for n in range(1300))
+
+        self.refused('1300 specs', mode=model.FOCUSED, focus=names)
+        self.refused('131', mode=model.FOCUSED,
+                     expression='x' * (128 * 1024))
+
+    def test_a_focus_of_all_conformance_specs_fits(self):
+        plan = runner.Plan(mode=model.FOCUSED, focus=tuple(
+            f'{n:03d} {"[x] " * 30}' for n in range(446)))
+
+        self.assertLess(len(plan.focus_expression), runner.LONGEST)
+
+    def test_serial_specs_of_a_parallel_run_are_not_left_out(self):
+        """An empty skip makes the conformance image leave them out."""
+        plan = runner.Plan(mode=model.FOCUSED, expression='x', parallel=2)
+
+        self.assertEqual('^$', plan.skip_expression)
+        self.assertEqual('--procs=2',
+                         plan.variables['E2E_EXTRA_GINKGO_ARGS'])
+
+    def test_own_arguments_do_not_switch_progress_off(self):
+        plan = runner.Plan(env=(('E2E_EXTRA_ARGS', '--allowed=1'),))
+
+        self.assertEqual(
+            '--allowed=1 --progress-report-url=http://localhost:8099/progress',
+            plan.variables['E2E_EXTRA_ARGS'])
+
+    def test_own_progress_and_separator_are_kept(self):
+        own = '--progress-report-url=http://x'
+        self.assertEqual({'E2E_EXTRA_ARGS': own}, runner.Plan(
+            env=(('E2E_EXTRA_ARGS', own),)).variables)
+        self.assertIn(';--progress', runner.Plan(env=(
+            ('E2E_EXTRA_ARGS', '--a'), ('E2E_EXTRA_ARGS_SEP', ';')
+        )).variables['E2E_EXTRA_ARGS'])
+
+    def test_files_that_are_not_there_are_refused_before_a_run(self):
+        plan = runner.Plan(images=runner.Images(
+            mirrors=pathlib.Path('/nowhere/mirrors.yaml')))
+
+        self.assertRaises(errors.UsageError, runner.check_files, plan)
+
+    def test_without_a_time_each_mode_has_its_own(self):
+        self.assertEqual(1800, runner.Plan(mode=model.QUICK).seconds)
+        self.assertEqual(60, runner.Plan(timeout=60).seconds)

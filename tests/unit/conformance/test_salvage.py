@@ -1,0 +1,115 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import io
+import json
+import pathlib
+import tarfile
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import salvage
+
+PODS = [
+    {'metadata': {'name': 'sonobuoy',
+                  'labels': {'sonobuoy-component': 'aggregator'}},
+     'spec': {'containers': [{'env': [{'value': 'hunter2'}]}]},
+     'status': {'phase': 'Failed', 'reason': 'Evicted'}},
+    {'metadata': {'name': 'e2e-job', 'labels': {'sonobuoy-plugin': 'e2e'}},
+     'status': {'phase': 'Running'}}]
+
+
+def tar(**files):
+    """An archive; names with __ for a dot."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode='w:gz') as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name.replace('__', '.'))
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return out.getvalue()
+
+
+class Reader:
+    """A cluster of which parts are lost."""
+
+    def __init__(self, pods=PODS, log='Will run 1', packed=b''):
+        self.pods, self.log, self.packed = pods, log, packed
+
+    def items(self, path):
+        return self._give(self.pods)
+
+    def text(self, path, **query):
+        return self._give(self.log)
+
+    def execute(self, namespace, pod, container, command):
+        self.asked = (pod, container, command)
+        return self._give(self.packed)
+
+    def _give(self, what):
+        if isinstance(what, Exception):
+            raise what
+        return what
+
+
+class TestSave(testtools.TestCase):
+
+    def save(self, **parts):
+        self.folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path, 'saved')
+        self.reader = Reader(**parts)
+        return salvage.save(self.reader, 'sonobuoy', self.folder)
+
+    def test_the_log_and_what_the_worker_holds(self):
+        saved = self.save(packed=tar(e2e__tar__gz=tar(
+            e2e__log=b'x', junit_01__xml=b'<testsuites/>')))
+
+        self.assertEqual(('Will run 1', '<testsuites/>', ()), (
+            saved.log.read_text(), saved.junit.read_text(), saved.notes))
+        self.assertEqual(('e2e-job', 'sonobuoy-worker'),
+                         self.reader.asked[:2])
+
+    def test_no_environment_and_no_other_reader(self):
+        self.save()
+
+        for file in self.folder.iterdir():
+            self.assertNotIn('hunter2', file.read_text())
+            self.assertEqual(0o600, file.stat().st_mode & 0o777)
+        pods = json.loads((self.folder / 'pods.json').read_text())
+        self.assertEqual(['Evicted', ''], [p['reason'] for p in pods])
+
+    def test_what_is_not_there_is_said(self):
+        for parts, note in (
+                ({'packed': kube.KubeError('no exec')}, 'no JUnit of e2e-job: '
+                 'no exec'),
+                ({'packed': b'no gzip'}, 'no JUnit of e2e-job'),
+                ({'packed': tar(e2e__tar__gz=tar(e2e__log=b'x'))},
+                 'the tests have not written it'),
+                ({'log': kube.KubeError('gone')}, 'no log of e2e-job: gone'),
+                ({'pods': PODS[:1]}, 'there is no pod of the tests'),
+                ({'pods': kube.KubeError('API is away')}, 'API is away')):
+            notes = self.save(**parts).notes
+            self.assertIn(note, ' | '.join(notes))
+
+    def test_a_link_in_what_the_worker_holds_is_not_followed(self):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode='w:gz') as archive:
+            link = tarfile.TarInfo('e2e.tar.gz')
+            link.type, link.linkname = tarfile.SYMTYPE, '/etc/passwd'
+            archive.addfile(link)
+
+        saved = self.save(packed=out.getvalue())
+        self.assertIsNone(saved.junit)
+        self.assertIn('link', ' '.join(saved.notes))

@@ -1,0 +1,171 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import datetime
+import json
+import pathlib
+from unittest import mock
+
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+
+DATA = pathlib.Path(__file__).parents[2] / 'data' / 'sonobuoy'
+
+
+def command(verb='run', **plan):
+    made = sonobuoy.Commands('/s', '/k', 'sonobuoy')
+    return getattr(made, verb)(runner.Plan(**plan))
+
+
+class TestCommands(testtools.TestCase):
+
+    def test_a_mode_is_left_to_sonobuoy(self):
+        argv = command(mode=model.CERTIFIED)
+
+        self.assertEqual(['/s', 'run', '--kubeconfig', '/k', '--namespace',
+                          'sonobuoy', '--plugin', 'e2e', '--mode',
+                          'certified-conformance'], argv[:10])
+        self.assertNotIn('--wait', ' '.join(argv))
+        self.assertNotIn('focus', ' '.join(argv))
+
+    def test_a_focus_comes_with_its_skip(self):
+        argv = command(mode=model.FOCUSED, expression='a|b')
+
+        self.assertIn('--e2e-focus=a|b', argv)
+        # The default mode of "run" would skip [Disruptive] specs.
+        self.assertIn('--e2e-skip=', argv)
+
+    def test_parallel(self):
+        argv = command(parallel=4)
+
+        self.assertIn('e2e.E2E_PARALLEL=true', argv)
+        self.assertIn('e2e.E2E_EXTRA_GINKGO_ARGS=--procs=4', argv)
+        self.assertIn(r'--e2e-skip=\[Disruptive\]|NoExecuteTaintManager',
+                      argv)
+
+    def test_images_and_node(self):
+        argv = command(
+            kubernetes='v1.34.9', node_selector=(('a/b', 'c'),),
+            images=runner.Images(
+                'r/s:1', '', '', 'r/mirror', pathlib.Path('/m.yaml'),
+                pathlib.Path('/d.json'), 'Never'))
+
+        for pair in (
+                '--kubernetes-version v1.34.9', '--sonobuoy-image r/s:1',
+                '--e2e-repo r/mirror', '--e2e-repo-config /m.yaml',
+                '--e2e-docker-config-file /d.json',
+                '--image-pull-policy Never --force-image-pull-policy',
+                '--aggregator-node-selector a/b:c'):
+            self.assertIn(pair, ' '.join(argv))
+
+    def test_an_image_of_the_tests_counts_before_a_version(self):
+        argv = command(kubernetes='v1.34.9',
+                       images=runner.Images(conformance='r/c:v1.34.9'))
+
+        self.assertIn('--kube-conformance-image', argv)
+        self.assertNotIn('--kubernetes-version', argv)
+
+    def test_the_aggregator_is_more_patient_than_we_are(self):
+        argv = command(timeout=1000)
+
+        self.assertEqual('1600', argv[argv.index('--timeout') + 1])
+
+    def test_results_are_never_extracted(self):
+        argv = sonobuoy.Commands('/s', '/k').retrieve('/d', 'x')
+
+        self.assertFalse({'-x', '--extract'} & set(argv))
+
+
+class TestStatus(testtools.TestCase):
+
+    def read(self, name):
+        return sonobuoy.parse_status((DATA / name).read_text())
+
+    def test_complete(self):
+        status = self.read('quick-status.json')
+
+        self.assertEqual('complete', status.status)
+        self.assertEqual(247516, status.tarball.size)
+        self.assertTrue(status.tarball.ready)
+        self.assertEqual(
+            datetime.datetime(2026, 11, 21, 9, 24, 31, 607505,
+                              datetime.timezone.utc),
+            status.plugins[0].updated)
+
+    def test_failed_tests_do_not_make_a_failed_run(self):
+        status = self.read('fail-status.json')
+
+        self.assertEqual('complete', status.status)
+        self.assertEqual('failed', status.plugins[0].result)
+
+    def test_no_archive_yet(self):
+        status = sonobuoy.parse_status(json.dumps({
+            'status': 'running', 'plugins': None, 'tar-info': {
+                'name': '', 'created': '0001-01-01T00:00:00Z',
+                'sha256': '', 'size': 0}}))
+
+        self.assertFalse(status.tarball.ready)
+
+    def test_an_archive_of_no_size_is_not_ready(self):
+        self.assertFalse(sonobuoy.Tarball('x.tar.gz', 'ab', 0).ready)
+
+    def test_a_name_leads_nowhere(self):
+        status = sonobuoy.parse_status(json.dumps({
+            'status': 'complete', 'tar-info': {'name': '../../x.tar.gz'}}))
+
+        self.assertEqual('x.tar.gz', status.tarball.name)
+
+    def test_prose_and_other_json_are_no_status(self):
+        for text in ('The Sonobuoy aggregator is ...', '', '[]', '{}',
+                     'null', '{"status": "x", "plugins": [1]}',
+                     '{"status": "x", "tar-info": {"size": "many"}}'):
+            self.assertIsNone(sonobuoy.parse_status(text), text)
+
+
+class TestCalls(testtools.TestCase):
+
+    def answers(self, output=None, error=None):
+        fake = mock.Mock(return_value=output, side_effect=error)
+        patch = mock.patch.object(processes, 'run', fake)
+        patch.start()
+        self.addCleanup(patch.stop)
+        return sonobuoy.Sonobuoy(sonobuoy.Commands('/s', '/k'))
+
+    def test_a_failed_aggregator_is_an_answer(self):
+        text = json.dumps({'status': 'failed', 'plugins': []})
+        program = self.answers(error=errors.CommandFailed(
+            ['s'], 1, f'time="x" level=error msg="y"\n{text}\n'))
+
+        self.assertEqual(text, program.status())
+
+    def test_no_answer_is_an_error(self):
+        program = self.answers(error=errors.CommandFailed(['s'], 1, 'no'))
+
+        self.assertRaises(errors.CommandFailed, program.status)
+
+    def test_what_it_said_is_without_its_warnings(self):
+        self.assertEqual('boom: \\"x\\" not found EOF', sonobuoy.spoken(
+            'time="t" level=warning msg="never mind"\n'
+            'time="t" level=error msg="boom: \\"x\\" not found"\nEOF\n'))
+        # Better a warning than nothing.
+        self.assertIn('mind', sonobuoy.spoken(
+            'time="t" level=warning msg="never mind"'))
+
+    def test_it_refuses_options_of_the_other_backend(self):
+        self.assertRaises(errors.UsageError, sonobuoy.refuse, runner.Plan(
+            images=runner.Images(busybox='x')))

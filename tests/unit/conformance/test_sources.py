@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Which record a person means; what it knows of its cluster."""
+
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.showing import sources
+from magnum_capi_tempest import errors
+from tests.unit.conformance import by_hand
+
+
+class SourcesTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.store = runs.Store(self.folder / 'state')
+        self.files = by_hand.folder(self.folder / 'files')
+
+    def record(self, name='first', archive=None, **kwargs):
+        run = runs.Run(
+            name, runs.Target(cluster='c1'), runner.Plan(), str(self.folder),
+            archive=str(self.files if archive is None else archive),
+            backend=model.HYDROPHONE, about=model.Cluster(
+                name='c1', driver='k8s_capi_v1'), **kwargs)
+        self.store.save(run)
+        return run
+
+    def load(self, given, **kwargs):
+        return sources.load(str(given), store=self.store, **kwargs)
+
+    def test_archive(self):
+        found = self.load(by_hand.QUICK)
+
+        self.assertEqual('quick-e2e-v1.34.9', found.result.title)
+        self.assertEqual('passed', found.verdict.outcome)
+        self.assertEqual('', found.result.cluster.driver)
+
+    def test_folder(self):
+        found = self.load(self.files)
+
+        self.assertEqual(['[sig-a] b'], [s.name for s in found.result.specs])
+
+    def test_version_where_the_record_does_not_say(self):
+        for given, wanted in ((self.files, 'v1.35.0'),
+                              (by_hand.QUICK, 'v1.34.9')):
+            found = self.load(f'{given},kubernetes=v1.35.0')
+
+            self.assertEqual(wanted, found.result.cluster.kubernetes)
+
+    def test_what_a_person_knows(self):
+        found = self.load(
+            f'{by_hand.QUICK},driver=k8s_capi_v1,cni=cilium', title='T')
+
+        self.assertEqual(
+            ('T', 'k8s_capi_v1', 'cilium', 'v1.34.9'),
+            (found.result.title, found.result.cluster.driver,
+             found.result.cluster.cni, found.result.cluster.kubernetes))
+
+    def test_archive_that_was_retrieved_here(self):
+        self.record()
+
+        cluster = self.load(self.files).result.cluster
+
+        self.assertEqual(('c1', 'k8s_capi_v1'), (cluster.name,
+                                                 cluster.driver))
+
+    def test_name_of_a_run(self):
+        self.record()
+
+        found = self.load('first,cni=calico').result
+
+        self.assertEqual(('first', 'k8s_capi_v1', 'calico'), (
+            found.title, found.cluster.driver, found.cluster.cni))
+
+    def test_file_with_a_comma_in_its_name(self):
+        path = self.folder / 'a,driver=b.tar.gz'
+        path.touch()
+
+        self.assertEqual((str(path), {}), sources.parse(str(path)))
+
+    def test_no_such_record(self):
+        self.record()
+
+        error = self.assertRaises(errors.UsageError, self.load, 'second')
+
+        self.assertIn('There is no such archive, folder or run (second). '
+                      'Runs: first', str(error))
+
+    def test_run_without_results(self):
+        self.record(archive='')
+
+        error = self.assertRaises(errors.UsageError, self.load, 'first')
+
+        self.assertIn('magnum-capi conformance resume first', str(error))
+
+    def test_nonsense_about_a_cluster(self):
+        for given in ('x,color=red', 'x,driver'):
+            self.assertRaises(errors.UsageError, sources.parse, given)
+
+    def test_one_title_twice(self):
+        found = sources.load_all([str(self.files)] * 2, self.store)
+
+        self.assertEqual(
+            ['1: files', '2: files'],
+            [one.result.title for one in found])
+
+    def test_run_of_an_archive(self):
+        run = self.record()
+
+        self.assertEqual(run, sources.run_of(str(self.files), self.store))
+        self.assertIsNone(sources.run_of(str(by_hand.RERUN), self.store))

@@ -1,0 +1,307 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""From an archive to the folder that CNCF gets, and its check."""
+
+import hashlib
+import io
+import os
+import pathlib
+from unittest import mock
+
+import fixtures
+import requests
+import testtools
+
+from magnum_capi_tempest.cli import conformance_submission as cli
+from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.submission import bundle
+from magnum_capi_tempest.conformance.submission import check
+from magnum_capi_tempest.conformance.submission import findings
+from magnum_capi_tempest.conformance.submission import pages
+from magnum_capi_tempest.conformance.submission import product
+from magnum_capi_tempest import errors
+from tests.unit.conformance import archives
+from tests.unit.conformance import submissions
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.out = self.folder / 'out'
+
+
+class BuildTest(_Base):
+
+    def build(self, members=None, about=None, **kwargs):
+        archive = self.folder / 'run.tar.gz'
+        archive.write_bytes(archives.by_library(
+            submissions.certified() if members is None else members))
+        about = submissions.product_yaml() if about is None else about
+        (self.folder / 'p.yaml').write_bytes(about)
+        store = runs.Store(self.folder / 'runs')
+        return bundle.build(archive, self.folder / 'p.yaml', self.out,
+                            **{'store': store} | kwargs)
+
+    def refused(self, *args, **kwargs):
+        error = self.assertRaises(bundle.Refused, self.build, *args, **kwargs)
+        left = list(self.out.iterdir()) if self.out.exists() else []
+        self.assertEqual([], left)
+        self.assertEqual(1, error.exit_code)
+        return '\n'.join(error.reasons)
+
+    def test_four_files_and_nothing_else(self):
+        members = submissions.certified()
+
+        made = self.build(members)
+
+        self.assertEqual(self.out / 'v1.34' / 'turbo-encabulator',
+                         made.folder)
+        self.assertEqual(['PRODUCT.yaml', 'README.md', 'e2e.log',
+                          'junit_01.xml'], sorted(os.listdir(made.folder)))
+        self.assertEqual(['v1.34'], os.listdir(self.out))
+        for name, member in (('e2e.log', archives.LOG),
+                             ('junit_01.xml', archives.JUNIT)):
+            self.assertEqual(members[member],
+                             (made.folder / name).read_bytes())
+        self.assertEqual(submissions.product_yaml(),
+                         (made.folder / 'PRODUCT.yaml').read_bytes())
+
+    def test_what_was_built_passes_its_check(self):
+        made = self.build()
+
+        report = check.check(made.folder, title=made.title)
+
+        self.assertEqual(((), True), (report.findings, report.ok))
+
+    def test_the_readme_says_how(self):
+        text = (self.build().folder / 'README.md').read_text()
+
+        for part in ('Turbo Encabulator v1.7.4', 'Kubernetes: v1.34.9',
+                     'Sonobuoy v0.57.5', '--mode certified-conformance',
+                     '--kubeconfig "$KUBECONFIG"', '--filename results.tar.gz',
+                     'openstack coe cluster create'):
+            self.assertIn(part, text)
+
+    def test_the_readme_has_the_commands_of_that_run(self):
+        store = runs.Store(self.folder / 'runs')
+        archive = self.folder / 'run.tar.gz'
+        archive.write_bytes(archives.by_library(submissions.certified()))
+        store.save(runs.Run(
+            'r', runs.Target(kubeconfig='/k'), runner.Plan(
+                mode='certified-conformance',
+                images=runner.Images(mirrors=pathlib.Path('/home/me/m.yaml')),
+                node_selector=(('role', 'infra'),)), '/results',
+            archive=str(archive),
+            sha256=hashlib.sha256(archive.read_bytes()).hexdigest()))
+
+        text = (self.build(store=store).folder / 'README.md').read_text()
+
+        self.assertIn('--aggregator-node-selector role:infra', text)
+        self.assertIn('--e2e-repo-config m.yaml', text)
+        self.assertNotIn('/home', text)
+
+    def test_own_words_on_the_cluster(self):
+        (self.folder / 's.md').write_text('Press the button.\n')
+
+        made = self.build(setup_file=self.folder / 's.md')
+
+        text = (made.folder / 'README.md').read_text()
+        self.assertIn('Press the button.', text)
+        self.assertNotIn('openstack coe', text)
+
+    def test_a_failed_run_is_refused(self):
+        text = self.refused(submissions.certified(broken=(0, 5)))
+
+        self.assertIn('the run is not passed: failed', text)
+        self.assertIn('2 of 424 required tests did not pass', text)
+        self.assertIn('required, and not passed: [sig-', text)
+
+    def test_another_mode_is_refused(self):
+        self.assertIn('the mode is', self.refused(archives.files()))
+
+    def test_stand_in_images_are_refused(self):
+        text = self.refused(submissions.certified(**{
+            archives.SERVER: b'{"gitVersion":"v1.34.9","gitCommit":"'
+                             + b'0' * 40 + b'"}'}))
+
+        self.assertIn('stand-ins', text)
+
+    def test_every_reason_is_listed(self):
+        text = self.refused(archives.files(), about=submissions.product_yaml(
+            vendor=None, website_url='x'))
+
+        for part in ('the mode is', 'required tests', 'vendor is missing',
+                     'website_url is no URL'):
+            self.assertIn(part, text)
+
+    def test_a_release_that_is_over_is_refused(self):
+        self.assertIn('rule 12', self.refused(latest='v1.38'))
+
+    def test_a_lost_file_is_damage(self):
+        members = submissions.certified(**{archives.LOG: None})
+
+        self.assertRaises((bundle.Refused, damage.Damage), self.build,
+                          members)
+        self.assertFalse(self.out.exists())
+
+    def test_what_is_there_stays(self):
+        self.build()
+
+        self.assertRaises(errors.UsageError, self.build)
+        self.assertEqual(['v1.34'], os.listdir(self.out))
+
+    def test_a_break_leaves_nothing(self):
+        with mock.patch.object(check, 'check',
+                               side_effect=KeyboardInterrupt):
+            self.assertRaises(KeyboardInterrupt, self.build)
+
+        self.assertEqual([], os.listdir(self.out))
+
+    def test_names_lead_nowhere_else(self):
+        for name in ('..', '/', '../../x'):
+            try:
+                made = self.build(name=name)
+            except errors.UsageError:
+                continue
+            self.assertEqual(self.out / 'v1.34', made.folder.parent)
+
+
+class CheckTest(_Base):
+
+    def check(self, title=submissions.TITLE, **changes):
+        place = submissions.write(self.folder, **changes)
+        return check.check(place, title=title, latest='v1.36')
+
+    def test_the_folder_or_what_holds_it(self):
+        place = submissions.write(self.folder)
+
+        for folder in (place, self.folder):
+            report = check.check(folder, title=submissions.TITLE)
+            self.assertEqual((), report.findings)
+            self.assertEqual('v1.34', report.submission.release)
+
+    def test_the_title_is_asked_for_by_the_folder(self):
+        report = self.check(title=None)
+
+        self.assertEqual(submissions.TITLE, report.submission.title)
+
+    def test_places_are_those_of_the_repository(self):
+        lines = submissions.junit(broken=(2,))
+
+        report = self.check(**{'junit_01.xml': lines})
+
+        number = lines[:lines.index(b'<failure')].count(b'\n') + 1
+        self.assertEqual(f'{submissions.JUNIT}:{number}',
+                         report.findings[0].place)
+        self.assertFalse(report.ok)
+
+    def test_a_link_is_no_file(self):
+        place = submissions.write(self.folder)
+        (place / 'README.md').unlink()
+        (place / 'README.md').symlink_to('/etc/hostname')
+
+        found = check.check(place, title=submissions.TITLE).findings
+
+        self.assertEqual({'2'}, {f.rule for f in found})
+
+    def test_secrets_are_warned_of_and_stay(self):
+        log = (b'line\npassword=hunter2\n'
+               + submissions.certified()[archives.LOG])
+
+        report = self.check(**{'e2e.log': log})
+
+        self.assertEqual(
+            [(findings.SECRETS, f'{submissions.LOG}:2', findings.WARNING)],
+            [(f.rule, f.place, f.level) for f in report.findings])
+        self.assertTrue(report.ok)
+        self.assertEqual(log, (self.folder / submissions.LOG).read_bytes())
+        self.assertNotIn('hunter2', str(report.findings))
+
+    def test_many_secrets_are_summed_up(self):
+        report = self.check(**{'README.md': b'token: abc\n' * 50})
+
+        self.assertIn('45 more', report.findings[-1].text)
+
+    def test_a_folder_that_is_not_there(self):
+        self.assertRaises(errors.UsageError, check.check,
+                          self.folder / 'none')
+        self.assertRaises(errors.UsageError, check.check, self.folder,
+                          latest='1.36')
+
+    def test_an_empty_folder_breaks_rules_and_nothing_else(self):
+        found = check.check(self.folder).findings
+
+        self.assertIn('2', [f.rule for f in found])
+
+
+class PagesTest(testtools.TestCase):
+
+    PRODUCT = product.parse(submissions.product_yaml(repo_url='no url'))
+
+    def test_each_address_is_asked_once(self):
+        answer = mock.Mock(headers={'Content-Type': 'text/html'})
+        get = mock.Mock(return_value=answer)
+
+        found = pages.ask(self.PRODUCT, get)
+
+        self.assertEqual({'website_url': 'text/html',
+                          'documentation_url': 'text/html'}, found)
+        self.assertEqual(2, get.call_count)
+        self.assertIn('timeout', get.call_args.kwargs)
+
+    def test_no_answer_is_an_empty_one(self):
+        get = mock.Mock(side_effect=requests.ConnectionError('x'))
+
+        self.assertEqual({'website_url': '', 'documentation_url': ''},
+                         pages.ask(self.PRODUCT, get))
+
+
+class CommandTest(_Base):
+
+    def run_command(self, kind, *argv):
+        self.stdout = io.StringIO()
+        self.useFixture(fixtures.MonkeyPatch('sys.stderr', io.StringIO()))
+        app = mock.Mock(stdout=self.stdout)
+        app.options.debug = False
+        command = kind(app, None)
+        return command.run(command.get_parser('x').parse_args(
+            [str(a) for a in argv]))
+
+    def test_check_tells_by_its_exit_code(self):
+        place = submissions.write(self.folder)
+
+        self.assertEqual(0, self.run_command(cli.Check, place))
+        self.assertIn('It can be submitted', self.stdout.getvalue())
+        self.assertIn('rules 9, 15', self.stdout.getvalue())
+        self.assertEqual(1, self.run_command(
+            cli.Check, place, '--title', 'x'))
+        self.assertIn('[rule 11]', self.stdout.getvalue())
+        self.assertEqual(2, self.run_command(
+            cli.Check, self.folder / 'none'))
+
+    def test_build_and_refusal(self):
+        (self.folder / 'p.yaml').write_bytes(submissions.product_yaml())
+        for members, code in ((submissions.certified(), 0),
+                              (archives.files(), 1)):
+            archive = self.folder / 'a.tar.gz'
+            archive.write_bytes(archives.by_library(members))
+            self.useFixture(fixtures.EnvironmentVariable(
+                'MAGNUM_CAPI_STATE', str(self.folder)))
+
+            self.assertEqual(code, self.run_command(
+                cli.Build, archive, '--product', self.folder / 'p.yaml',
+                '--out', self.out / str(code)))

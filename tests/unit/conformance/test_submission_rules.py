@@ -1,0 +1,251 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Each rule of CNCF's bot: what keeps it, and what breaks it."""
+
+import testtools
+
+from magnum_capi_tempest.conformance.submission import cases
+from magnum_capi_tempest.conformance.submission import findings
+from magnum_capi_tempest.conformance.submission import logfile
+from magnum_capi_tempest.conformance.submission import product
+from magnum_capi_tempest.conformance.submission import rules
+from tests.unit.conformance import submissions
+
+
+def files(*paths):
+    return tuple(rules.File(path, 10) for path in paths)
+
+
+class RulesTest(testtools.TestCase):
+
+    def breaks(self, rule, file='', line=None, level=findings.ERROR,
+               **changes):
+        """Judge, and expect one finding of the rule at that place."""
+        found = rules.judge(submissions.submission(**changes))
+        of_rule = [f for f in found if f.rule == rule]
+        self.assertEqual([(file, line, level)],
+                         [(f.file, f.line, f.level) for f in of_rule], found)
+        return of_rule[0].text
+
+    def keeps(self, rule, **changes):
+        found = rules.judge(submissions.submission(**changes))
+        self.assertNotIn(rule, [f.rule for f in found])
+
+    def fields(self, **changes):
+        return {'product': product.parse(submissions.product_yaml(**changes))}
+
+    def with_case(self, *ends):
+        return cases.Cases(
+            (cases.Case('a [Conformance]', 3, frozenset(ends)),
+             cases.Case('b [Conformance]', 4)), None, 2, 0)
+
+    def test_a_good_submission_has_no_finding(self):
+        self.assertEqual([], rules.judge(submissions.submission()))
+
+    def test_1_the_title_is_not_empty(self):
+        self.breaks('1', title='')
+
+    def test_2_a_missing_file_is_named(self):
+        good = submissions.submission().files
+
+        self.assertIn('README.md', self.breaks('2', files=good[1:]))
+
+    def test_2_a_file_is_not_empty(self):
+        good = submissions.submission().files
+
+        self.breaks('2', file=submissions.LOG, files=tuple(
+            rules.File(f.path, 0 if f.name == 'e2e.log' else 10)
+            for f in good))
+
+    def test_2_the_product_is_yaml(self):
+        self.breaks('2', file=submissions.PRODUCT, line=2,
+                    product=product.parse(b'a: b\nc: d: e\n'))
+
+    def test_3_there_is_no_other_file(self):
+        more = f'{submissions.FOLDER}/sonobuoy.tar.gz'
+        good = submissions.submission().files
+
+        self.breaks('3', file=more, files=good + files(more))
+
+    def test_4_the_folder_names_release_and_product(self):
+        self.breaks('4', file='v1.34/e2e.log', files=files('v1.34/e2e.log'))
+
+    def test_5_there_is_one_folder(self):
+        good = submissions.submission().files
+
+        text = self.breaks('5', files=good + files('v1.34/other/README.md'))
+
+        self.assertIn('v1.34/other', text)
+
+    def test_6_title_and_folder_are_of_one_release(self):
+        self.breaks('6', title='Conformance results for v1.35/te')
+        self.keeps('6', title='Conformance results for v1.34 te')
+
+    def test_7_required_fields_are_there(self):
+        for name in product.REQUIRED:
+            self.breaks('7', file=submissions.PRODUCT,
+                        **self.fields(**{name: None}))
+
+    def test_7_required_fields_are_not_empty(self):
+        for value in ('', '""', 'null', '" "'):
+            self.breaks('7', file=submissions.PRODUCT, line=2,
+                        **self.fields(name=value))
+
+    def test_7_a_number_is_a_value(self):
+        self.keeps('7', **self.fields(version='1.5'))
+
+    def test_7_a_field_twice_is_asked_about(self):
+        self.breaks('7', file=submissions.PRODUCT, line=9,
+                    level=findings.WARNING, product=product.parse(
+                        submissions.product_yaml() + b'vendor: x\n'))
+
+    def test_8_urls_are_well_formed(self):
+        for url in ('yoyo.example', "' https://a'", 'https://a b/',
+                    'https://a:x/', 'https://a/%zz', 'https://%41/',
+                    'https://u v@a/'):
+            self.breaks('8', file=submissions.PRODUCT, line=6,
+                        **self.fields(website_url=url))
+
+    def test_8_other_urls_are(self):
+        for url in ('https://a', 'https://a:80/b?c=d', 'https://u:p@a/',
+                    'https://[::1]:80/', 'https://a/b c', "'https://ä.de/'"):
+            self.keeps('8', **self.fields(website_url=url))
+
+    def test_8_what_is_no_web_page_is_asked_about(self):
+        for url in ('/relative', 'mailto:a@b', 'ftp://a'):
+            self.breaks('8', file=submissions.PRODUCT, line=6,
+                        level=findings.WARNING,
+                        **self.fields(website_url=url))
+
+    def test_8_an_optional_url_may_be_left_out_and_not_be_wrong(self):
+        self.keeps('8', **self.fields(repo_url=''))
+        self.breaks('8', file=submissions.PRODUCT, line=9,
+                    **self.fields(repo_url='git'))
+
+    def test_8_the_address_is_one(self):
+        for email in ('a', 'a@', 'a b@c', 'a@b c@d', 'a..b@c'):
+            self.breaks('8', file=submissions.PRODUCT, line=8,
+                        **self.fields(contact_email_address=email))
+        for email in ('a@b', 'A B <a@b.c>', '<a@b>', '\'"x y" <a@b>\'',
+                      'A. B <a@b>', 'a@b (x)'):
+            self.keeps('8', **self.fields(contact_email_address=email))
+
+    def test_8_a_list_is_no_value(self):
+        self.breaks('8', file=submissions.PRODUCT, line=9,
+                    **self.fields(x='[1]'))
+
+    def test_9_pages_are_web_pages(self):
+        self.breaks('9', file=submissions.PRODUCT, line=6,
+                    pages={'website_url': 'image/png'})
+        self.keeps('9', pages={'website_url': 'text/html; charset=UTF-8'})
+        self.keeps('9', pages=None)
+
+    def test_9_no_answer_is_asked_about(self):
+        self.breaks('9', file=submissions.PRODUCT, line=6,
+                    level=findings.WARNING, pages={'website_url': ''})
+
+    def test_10_another_type_is_asked_about(self):
+        self.breaks('10', file=submissions.PRODUCT, line=4,
+                    level=findings.WARNING, **self.fields(type='hosted'))
+        self.keeps('10', **self.fields(type='hosted platform'))
+
+    def test_11_the_title_names_release_and_product(self):
+        for title in ('Conformance results', 'Add v1.34/te',
+                      'Conformance results for te/v1.34'):
+            self.breaks('11', title=title)
+        self.keeps('11', title='conformance results for v1.34 te')
+
+    def test_11_a_title_without_a_product_is_asked_about(self):
+        self.breaks('11', level=findings.WARNING,
+                    title='Conformance results for v1.34/')
+
+    def test_12_old_releases_are_over(self):
+        self.keeps('12', latest='v1.36')
+        self.assertIn('v1.35', self.breaks('12', latest='v1.37'))
+
+    def test_12_new_releases_have_no_list_yet(self):
+        self.breaks('12', latest='v1.33')
+
+    def test_13_a_required_test_is_there(self):
+        text = self.breaks('13', file=submissions.JUNIT, required=(
+            'a [Conformance]', 'c [Conformance]'))
+
+        self.assertIn('c [Conformance]', text)
+
+    def test_13_a_required_test_passed(self):
+        for end in ('skipped', 'failure'):
+            self.breaks('13', file=submissions.JUNIT, line=3,
+                        cases=self.with_case(end))
+
+    def test_13_the_name_with_other_quotes_is_the_same(self):
+        name = "exec with \"cat /tmp/health\" [Conformance]"
+        found = cases.Cases((cases.Case(cases.codename(
+            "[It] exec with 'cat /tmp/health' [Conformance]"), 3),))
+
+        self.keeps('13', cases=found, required=(name,))
+
+    def test_13_there_is_a_list(self):
+        self.breaks('13', file=submissions.JUNIT, required=None)
+
+    def test_13_many_are_cut_short(self):
+        names = tuple(f'{n} [Conformance]' for n in range(100))
+
+        found = rules.judge(submissions.submission(required=names))
+
+        self.assertIn('80 more', [f for f in found
+                                  if f.rule == '13'][-1].text)
+
+    def test_14_no_conformance_test_failed(self):
+        for end in ('failure', 'error'):
+            self.breaks('14', file=submissions.JUNIT, line=3,
+                        cases=self.with_case(end))
+
+    def test_14_a_test_that_is_not_required_may_not_fail_either(self):
+        found = cases.Cases((cases.Case('a [Conformance]', 3),
+                             cases.Case('x [Conformance]', 5,
+                                        frozenset(['failure']))))
+
+        self.breaks('14', file=submissions.JUNIT, line=5, cases=found,
+                    required=('a [Conformance]',))
+
+    def test_14_missing_tests_are_missed_here_too(self):
+        self.breaks('14', file=submissions.JUNIT,
+                    required=('z [Conformance]',))
+
+    def test_13_and_14_need_a_file_that_can_be_read(self):
+        for rule in ('13', '14'):
+            self.breaks(rule, file=submissions.JUNIT, line=7,
+                        cases=cases.Cases(broken=('it is no XML', 7)))
+
+    def test_the_log_is_of_the_release(self):
+        self.breaks(findings.LOG_VERSION, file=submissions.LOG, line=1,
+                    log=logfile.Log((logfile.Said('v1.33', 1),),
+                                    logfile.Said(2, 8)))
+        self.keeps(findings.LOG_VERSION,
+                   log=logfile.Log((), logfile.Said(2, 8)))
+
+    def test_log_and_junit_are_of_one_run(self):
+        self.breaks(findings.LOG_MATCH, file=submissions.LOG, line=8,
+                    log=logfile.Log((), logfile.Said(3, 8)))
+        self.breaks(findings.LOG_MATCH, file=submissions.LOG, line=9,
+                    log=logfile.Log((), logfile.Said(2, 8),
+                                    logfile.Said((1, 1), 9)))
+
+    def test_a_log_without_an_end_is_asked_about(self):
+        self.breaks(findings.LOG_MATCH, file=submissions.LOG,
+                    level=findings.WARNING, log=logfile.Log())
+
+    def test_a_finding_reads_like_a_compilers(self):
+        found = findings.Finding('13', 'gone', 'a/b.xml', 7)
+
+        self.assertEqual('error: a/b.xml:7: gone [rule 13]', str(found))

@@ -1,0 +1,221 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a result is worth, and where a record contradicts itself."""
+
+import dataclasses
+
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import crosscheck
+from magnum_capi_tempest.conformance.record import e2elog
+from magnum_capi_tempest.conformance.record import junit
+from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance import verdict
+from tests.unit.conformance import by_hand
+
+REQUIRED = ('a [Conformance]', 'b [Conformance]')
+
+
+def certified(*specs, **kwargs):
+    return by_hand.result(*specs, **({
+        'mode': model.CERTIFIED, 'verified': True,
+        'cluster': model.Cluster(kubernetes='v1.34.9')} | kwargs))
+
+
+def good(**kwargs):
+    """A certified run of the two required tests."""
+    return certified(*map(by_hand.passed, REQUIRED), **kwargs)
+
+
+class VerdictTest(testtools.TestCase):
+
+    def judge(self, result, outcome, *reasons, names=REQUIRED):
+        found = verdict.judge(result, names)
+        self.assertEqual(outcome, found.outcome)
+        for pattern in reasons:
+            self.assertRegex('\n'.join(found.reasons), pattern)
+        self.assertEqual(bool(found.reasons), outcome != verdict.PASSED)
+        return found
+
+    def test_exit_codes(self):
+        self.assertEqual(
+            {'passed': 0, 'failed': 1, 'incomplete': 2, 'harness error': 3},
+            verdict.EXIT_CODES)
+
+    def test_passed_and_eligible(self):
+        found = self.judge(good(), verdict.PASSED)
+
+        self.assertEqual((True, (), ()), (found.eligible, found.hindrances,
+                                          found.missing))
+        self.assertEqual(0, found.exit_code)
+
+    def test_nothing_ran(self):
+        for specs in ((), (by_hand.skipped('a'),)):
+            self.judge(by_hand.result(*specs), verdict.INCOMPLETE,
+                       'no spec ran')
+
+    def test_failed_weighs_more_than_the_harness(self):
+        result = by_hand.result(
+            by_hand.failed('a'), infra_errors=(model.InfraError(
+                'lost', 'e2e', 'gone'),), suite_finished=False)
+
+        found = self.judge(result, verdict.FAILED, '1 of 1 specs failed',
+                           'e2e: gone', 'did not end')
+        self.assertEqual(1, found.exit_code)
+        self.assertRegex(found.reasons[0], 'failed')
+
+    def test_harness_weighs_more_than_what_is_missing(self):
+        for kwargs in (
+                {'infra_errors': (model.InfraError('lost', 'e2e', 'x'),)},
+                {'suite_nodes': (model.SuiteNode(
+                    '[SynchronizedBeforeSuite]', model.FAILED),)}):
+            self.judge(by_hand.result(**kwargs), verdict.HARNESS_ERROR,
+                       'no spec ran')
+
+    def test_what_makes_a_run_incomplete(self):
+        for kwargs, reason in (
+                ({'suite_finished': False}, 'did not end by itself'),
+                ({'planned': 3}, '1 specs were begun, 3 were planned'),
+                ({'problems': ('counts differ',)}, 'counts differ')):
+            with self.subTest(reason):
+                self.judge(by_hand.result(by_hand.passed('a'), **kwargs),
+                           verdict.INCOMPLETE, reason)
+
+    def test_a_spec_that_did_not_end(self):
+        self.judge(by_hand.result(by_hand.passed('a'),
+                                  by_hand.unfinished('b')),
+                   verdict.INCOMPLETE, '1 specs did not end')
+
+    def test_a_spec_that_called_itself_off_was_begun(self):
+        result = by_hand.result(
+            by_hand.passed('a'),
+            by_hand.skipped('b', detail=model.SKIPPED_ITSELF), planned=2)
+
+        self.judge(result, verdict.PASSED)
+
+    def test_a_certified_run_needs_every_required_test(self):
+        for specs in ((by_hand.passed(REQUIRED[0]),),
+                      (by_hand.passed(REQUIRED[0]),
+                       by_hand.skipped(REQUIRED[1]))):
+            found = self.judge(certified(*specs), verdict.INCOMPLETE,
+                               '1 of 2 required tests did not pass')
+            self.assertEqual((REQUIRED[1],), found.missing)
+
+    def test_a_certified_run_of_an_unknown_minor(self):
+        found = self.judge(good(), verdict.INCOMPLETE, 'no list', names=None)
+
+        self.assertFalse(found.eligible)
+
+    def test_another_run_passes_without_them_and_is_not_eligible(self):
+        result = by_hand.result(by_hand.passed('x'), mode=model.QUICK)
+
+        found = self.judge(result, verdict.PASSED)
+
+        self.assertFalse(found.eligible)
+        self.assertRegex(found.hindrances[0], 'mode is quick')
+
+    def test_what_keeps_a_passed_run_from_certification(self):
+        for kwargs, pattern in (
+                ({'stand_in_images': True}, 'stand-ins'),
+                ({'whole': False}, 'not read to its end')):
+            with self.subTest(pattern):
+                found = self.judge(good(**kwargs), verdict.PASSED)
+                self.assertFalse(found.eligible)
+                self.assertRegex(found.hindrances[0], pattern)
+
+    def test_a_required_test_under_another_name_is_missing(self):
+        names = required.names('v1.34.9')
+        specs = [by_hand.passed(name) for name in names[1:]]
+        specs.append(by_hand.passed(names[0] + ' '))
+
+        found = self.judge(certified(*specs), verdict.INCOMPLETE,
+                           names=names)
+
+        self.assertEqual((names[0],), found.missing)
+
+
+class CrosscheckTest(testtools.TestCase):
+
+    SPECS = [by_hand.passed('a'), by_hand.failed('b'), by_hand.skipped('c')]
+    FOUND = {'passed': 1, 'failed': 1, 'skipped': 1}
+    LOG = e2elog.Log(planned=2, total=3, ran=2, seconds=1.0,
+                     counts={'Passed': 1, 'Failed': 1})
+
+    def problems(self, log=LOG, plugin=None, **kwargs):
+        suite = junit.Suite(**({'specs': self.SPECS,
+                                'found': self.FOUND} | kwargs))
+        return crosscheck.problems(suite, log, plugin)
+
+    def test_all_agree(self):
+        plugin = model.PluginResult('e2e', 'failed', self.FOUND)
+
+        self.assertEqual([], self.problems(plugin=plugin, claims={
+            'tests': 3, 'failures': 1, 'errors': 0}))
+
+    def test_a_sum_that_hides_a_failure(self):
+        problem, = self.problems(claims={'failures': 0, 'errors': 0})
+
+        self.assertEqual('the JUnit file says that 0 cases failed and has 1',
+                         problem)
+
+    def test_a_sum_of_cases(self):
+        self.assertEqual([], self.problems(claims={'tests': 2}))
+        problem, = self.problems(claims={'tests': 30})
+        self.assertRegex(problem, 'has 30 cases and has 3')
+
+    def test_a_log_of_another_run(self):
+        log = dataclasses.replace(self.LOG, ran=3,
+                                  counts={'Passed': 3, 'Failed': 0})
+
+        self.assertEqual(3, len(self.problems(log)))
+
+    def test_a_log_without_an_end_says_nothing(self):
+        self.assertEqual([], self.problems(e2elog.Log(planned=2)))
+
+    def test_flakes(self):
+        log = dataclasses.replace(
+            self.LOG, counts=self.LOG.counts | {'Flaked': 2})
+
+        self.assertRegex(self.problems(log)[0], '2 specs passed only when')
+
+    def test_a_dry_run(self):
+        self.assertRegex(self.problems(properties={'DryRun': 'true'})[0],
+                         'dry run')
+
+    def test_sonobuoys_summary(self):
+        plugin = model.PluginResult('e2e', 'passed', {'passed': 3})
+
+        self.assertRegex(self.problems(plugin=plugin)[0],
+                         "Sonobuoy's summary counts 3 passed, 0 failed")
+
+    def test_one_name_with_two_ends(self):
+        twice = [*self.SPECS, by_hand.passed('c')]
+        log = dataclasses.replace(self.LOG, ran=3,
+                                  counts={'Passed': 2, 'Failed': 1})
+
+        self.assertRegex(self.problems(log, specs=twice)[0],
+                         'more than once and ended differently: c')
+
+    def test_one_name_twice_with_one_end_is_fine(self):
+        # Kubernetes v1.33 has seven of them.
+        self.assertEqual([], self.problems(
+            specs=[*self.SPECS, by_hand.skipped('c')]))
+
+    def test_a_status_that_its_content_contradicts(self):
+        self.assertRegex(self.problems(contradictions=['x'])[0],
+                         'content of cases differ: x')
+
+    def test_files_that_are_missing(self):
+        self.assertEqual(['there is no e2e log', 'there is no JUnit file'],
+                         crosscheck.problems(None, None))

@@ -1,0 +1,248 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import dataclasses
+
+import testtools
+
+from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.running import watch
+
+LIMITS = watch.Limits(deadline=3600, stall=600, silence=900, stuck=300,
+                      gone=60)
+TARBALL = sonobuoy.Tarball('x.tar.gz', 'ab', 1)
+AGGREGATOR = watch.Pod('sonobuoy', '', 'Running')
+TESTS = watch.Pod('e2e-job', 'e2e', 'Running')
+NODES = frozenset(('n1', 'n2'))
+
+
+def status(word='running', total=0, passed=0, failed=0, tarball=None):
+    return sonobuoy.Status(
+        word, (sonobuoy.Plugin('e2e', 'global', 'running', '', total, passed,
+                               failed),), tarball or sonobuoy.Tarball())
+
+
+def seen(at, **kwargs):
+    return watch.Observation(at, **{
+        'status': status(), 'pods': (AGGREGATOR, TESTS), 'nodes': NODES,
+        **kwargs})
+
+
+class TestCase(testtools.TestCase):
+
+    def play(self, *observations, limits=LIMITS):
+        state = watch.start(0.0, NODES)
+        self.notes = []
+        for one in observations:
+            self.assertEqual('', state.outcome)
+            state = watch.step(state, one, limits)
+            self.notes += state.notes
+        return state
+
+
+class TestEnds(TestCase):
+
+    def test_complete_needs_an_archive(self):
+        state = self.play(
+            seen(1), seen(2, status=status('post-processing')),
+            seen(3, status=status('complete')),
+            seen(4, status=status('complete', tarball=TARBALL)))
+
+        self.assertEqual((watch.COMPLETE, TARBALL),
+                         (state.outcome, state.tarball))
+
+    def test_a_failed_aggregator(self):
+        state = self.play(seen(1, status=status('failed')))
+
+        self.assertEqual(watch.AGGREGATOR_FAILED, state.outcome)
+
+    def test_a_failed_plugin_is_no_end(self):
+        state = self.play(seen(1, status=sonobuoy.Status('running', (
+            sonobuoy.Plugin('e2e', 'global', 'failed', 'failed'),))))
+
+        self.assertEqual('', state.outcome)
+
+    def test_a_namespace_is_gone_after_a_while_only(self):
+        gone = {'status': None, 'gone': True, 'pods': (), 'error': ''}
+        state = self.play(seen(1), seen(2, **gone), seen(30, **gone))
+        self.assertEqual('', state.outcome)
+
+        state = watch.step(state, seen(62, **gone), LIMITS)
+        self.assertEqual(watch.LOST, state.outcome)
+
+    def test_a_namespace_that_comes_back_was_not_gone(self):
+        gone = {'status': None, 'gone': True, 'pods': ()}
+        state = self.play(seen(1), seen(2, **gone), seen(30),
+                          seen(65, **gone))
+
+        self.assertEqual('', state.outcome)
+
+    def test_an_evicted_aggregator_has_lost_everything(self):
+        evicted = dataclasses.replace(
+            AGGREGATOR, phase='Failed', reason='Evicted',
+            message='The node was low on memory', node='n1')
+        state = self.play(seen(1), seen(2, status=None, pods=(evicted,)))
+
+        self.assertEqual(watch.LOST, state.outcome)
+        self.assertIn('Evicted on n1: The node was low', state.reason)
+
+    def test_the_pod_of_the_tests_is_gone(self):
+        """Sonobuoy issue 1978: it would wait for hours."""
+        alone = {'pods': (AGGREGATOR,)}
+        state = self.play(seen(1), seen(2, **alone), seen(200, **alone))
+        self.assertEqual('', state.outcome)
+
+        state = watch.step(state, seen(303, **alone), LIMITS)
+        self.assertEqual(watch.LOST, state.outcome)
+
+    def test_tests_that_have_not_begun_are_not_gone(self):
+        alone = {'pods': (AGGREGATOR,)}
+        state = self.play(seen(1, **alone), seen(301, **alone))
+
+        self.assertEqual('', state.outcome)
+
+    def test_an_image_that_cannot_be_pulled(self):
+        waiting = dataclasses.replace(
+            TESTS, phase='Pending', reason='ImagePullBackOff',
+            message='no such host')
+        state = self.play(seen(1, pods=(AGGREGATOR, waiting)),
+                          seen(200, pods=(AGGREGATOR, waiting)))
+        self.assertEqual('', state.outcome)
+        self.assertIn('pod e2e-job: Pending, ImagePullBackOff: no such host',
+                      self.notes)
+
+        state = watch.step(state, seen(302, pods=(AGGREGATOR, waiting)),
+                           LIMITS)
+        self.assertEqual(watch.STUCK, state.outcome)
+        self.assertIn('no such host', state.reason)
+
+    def test_an_image_that_comes_late_is_no_end(self):
+        waiting = dataclasses.replace(TESTS, reason='ErrImagePull')
+        state = self.play(seen(1, pods=(waiting,)), seen(290),
+                          seen(310, pods=(waiting,)))
+
+        self.assertEqual('', state.outcome)
+
+    def test_the_deadline_is_of_the_whole_run(self):
+        state = watch.step(watch.start(0.0, NODES, elapsed=3590), seen(9),
+                           LIMITS)
+        self.assertEqual('', state.outcome)
+
+        self.assertEqual(watch.DEADLINE, watch.step(
+            state, seen(11), LIMITS).outcome)
+
+
+class TestStall(TestCase):
+
+    def test_nothing_moves(self):
+        state = self.play(seen(1), seen(300), seen(600))
+        self.assertEqual('', state.outcome)
+
+        self.assertEqual(watch.STALLED, watch.step(
+            state, seen(602), LIMITS).outcome)
+
+    def test_a_log_that_grows_is_progress(self):
+        """Sonobuoy issue 1966: its own counts stay at 0."""
+        state = self.play(*(
+            seen(at, log=(388, at // 100, 0), log_size=at)
+            for at in range(100, 3000, 100)))
+
+        self.assertEqual('', state.outcome)
+        self.assertEqual((388, 29, 'e2e log'), (
+            state.counts.total, state.counts.passed, state.counts.source))
+
+    def test_an_old_run_is_not_stalled_at_once_when_it_is_resumed(self):
+        state = watch.step(watch.start(0.0, NODES, elapsed=3000), seen(1),
+                           LIMITS)
+
+        self.assertEqual('', state.outcome)
+
+    def test_silence_is_no_stall(self):
+        silent = {'status': None, 'pods': None, 'nodes': None,
+                  'error': 'connection refused'}
+        state = self.play(seen(1), seen(100, **silent), seen(700, **silent))
+
+        self.assertEqual('', state.outcome)
+
+
+class TestErrors(TestCase):
+
+    SILENT = {'status': None, 'pods': None, 'nodes': None,
+              'error': 'etcdserver: leader changed'}
+
+    def test_one_error_is_not_the_end(self):
+        state = self.play(
+            seen(1, status=status(total=5, passed=2)), seen(2, **self.SILENT),
+            seen(3, **self.SILENT), seen(40))
+
+        self.assertEqual('', state.outcome)
+        self.assertEqual(['no answer, asking again: etcdserver: leader '
+                          'changed', 'answers again after 39 s'],
+                         [n for n in self.notes if 'answer' in n])
+
+    def test_counts_survive_it(self):
+        state = self.play(seen(1, status=status(total=5, passed=2)),
+                          seen(2, **self.SILENT))
+
+        self.assertEqual(2, state.counts.passed)
+        self.assertIn('no answer', watch.line(state, 2))
+
+    def test_an_api_that_never_comes_back(self):
+        state = self.play(seen(1), seen(400, **self.SILENT),
+                          seen(900, **self.SILENT))
+        self.assertEqual('', state.outcome)
+
+        self.assertEqual(watch.UNREACHABLE, watch.step(
+            state, seen(902, **self.SILENT), LIMITS).outcome)
+
+
+class TestTold(TestCase):
+
+    def test_nodes_that_leave_and_join(self):
+        self.play(seen(1), seen(2, nodes=frozenset(('n1', 'n3'))), seen(3))
+
+        self.assertIn('nodes joined: n3', self.notes)
+        self.assertTrue(any(n.startswith('nodes left: n2;')
+                            for n in self.notes))
+
+    def test_nodes_that_changed_while_nobody_watched(self):
+        self.play(seen(1, nodes=frozenset(('n1',))))
+
+        self.assertTrue(any('nodes left: n2' in n for n in self.notes))
+
+    def test_prose_is_told_once(self):
+        prose = {'status': None, 'said': 'The aggregator is Pending'}
+        self.play(seen(1, **prose), seen(2, **prose))
+
+        self.assertEqual(1, self.notes.count('The aggregator is Pending'))
+
+    def test_a_line_with_counts_and_their_age(self):
+        state = self.play(seen(1), seen(
+            100, status=status(total=400, passed=99, failed=1)))
+
+        self.assertEqual(
+            'running, [######..................] 100/400, 1 failed, '
+            'counted 0:01:00 ago, 0:02:40', watch.line(state, 160))
+
+    def test_a_line_that_does_not_pretend(self):
+        state = self.play(seen(1, status=status(total=388)))
+
+        self.assertIn('nothing counted yet', watch.line(state, 2))
+
+    def test_counts_of_the_log_stay_when_it_is_not_read(self):
+        state = self.play(
+            seen(1, status=status(total=388), log=(388, 7, 1)),
+            seen(2, status=status(total=388)))
+
+        self.assertEqual((8, 'e2e log', 1), (
+            state.counts.done, state.counts.source, state.counts.updated))
