@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -43,40 +45,53 @@ const (
 	addonClusterLabel = "addons.stackhpc.com/cluster" // set by the addon provider, read by drivers
 	phasePending      = "Pending"
 	phaseInstalling   = "Installing"
+	phaseUpgrading    = "Upgrading"
 	phaseDeployed     = "Deployed"
 	phaseFailed       = "Failed"
 )
 
 // addons adds the stand-in for the addon provider.
 func (p *providers) addons(ctx context.Context) {
+	secrets := p.watchedSecrets()
 	for _, gvk := range []schema.GroupVersionKind{helmRelease, manifests} {
-		r := &addons{client: p.client, gvk: gvk, behaviours: p.options.behaviours, now: now}
+		r := &addons{client: p.client, reader: p.mgr.GetAPIReader(), gvk: gvk, behaviours: p.options.behaviours, now: now}
 		must(capicontrollerutil.NewControllerManagedBy(p.mgr, ctrl.LoggerFrom(ctx)).Named("addon-"+gvk.Kind).
 			For(newObject(gvk)).WithOptions(p.controllerOptions()).
 			Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster)).
+			WatchesRawSource(source.Kind(secrets, &corev1.Secret{}, handler.TypedEnqueueRequestsFromMapFunc(r.ofSecret))).
 			Complete(ctx, r), "controller "+gvk.Kind)
 	}
 }
 
 // addons installs nothing: it moves an addon through the phases the addon
-// provider would report.
+// provider would report, and tells it of the cloud's credentials (see
+// addon_notes.go).
 type addons struct {
 	client     client.Client
+	reader     client.Reader // not a cache: the manager's has not all Secrets
 	gvk        schema.GroupVersionKind
 	behaviours behaviours
 	now        func() time.Time
 }
 
 func (r *addons) ofCluster(ctx context.Context, o client.Object) []ctrl.Request {
+	return r.those(ctx, o, func(addon *unstructured.Unstructured) bool {
+		return nested(addon, "spec", "clusterName") == o.GetName()
+	})
+}
+
+// those returns the addons in the namespace of an object for which a condition
+// holds.
+func (r *addons) those(ctx context.Context, o client.Object, holds func(*unstructured.Unstructured) bool) []ctrl.Request {
 	l := &unstructured.UnstructuredList{}
 	l.SetGroupVersionKind(listKind(r.gvk))
 	if err := r.client.List(ctx, l, client.InNamespace(o.GetNamespace())); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Addons of a Cluster", "cluster", client.ObjectKeyFromObject(o))
+		ctrl.LoggerFrom(ctx).Error(err, "Addons of an object", "object", client.ObjectKeyFromObject(o))
 		return nil
 	}
 	var reqs []ctrl.Request
 	for i := range l.Items {
-		if nested(&l.Items[i], "spec", "clusterName") == o.GetName() {
+		if holds(&l.Items[i]) {
 			reqs = append(reqs, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&l.Items[i])})
 		}
 	}
@@ -109,6 +124,9 @@ func (r *addons) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	}
 	before := o.DeepCopy()
 	adopt(o, cluster)
+	if err := r.tell(ctx, o, cluster); err != nil {
+		return ctrl.Result{}, err
+	}
 	after := r.setPhase(o, cluster, b)
 	return ctrl.Result{RequeueAfter: after}, client.IgnoreNotFound(update(ctx, r.client, before, o))
 }
@@ -129,23 +147,30 @@ func adopt(o *unstructured.Unstructured, cluster *clusterv1.Cluster) {
 }
 
 // setPhase sets the phase of an addon and returns when it changes next. The
-// time at which the installation could begin is recorded in an annotation, and
-// so an addon never goes back to Pending.
+// time at which the work could begin is recorded in an annotation, with what
+// the work is about, and so an addon never goes back to Pending.
 func (r *addons) setPhase(o *unstructured.Unstructured, cluster *clusterv1.Cluster, b behaviour) time.Duration {
-	const record = "installing-since"
+	const record, subject = "installing-since", "installing"
+	essence := essenceOf(o)
 	since, err := time.Parse(time.RFC3339Nano, o.GetAnnotations()[annotationPrefix+record])
-	if err != nil { // not there
-		if !installable(o, cluster) {
+	if begun := err == nil; !begun || o.GetAnnotations()[annotationPrefix+subject] != digest(essence) {
+		if !begun && !installable(o, cluster) {
 			set(o, phasePending, "status", "phase")
 			return 0
 		}
 		since = r.now()
 		annotate(o, record, since.Format(time.RFC3339Nano))
+		annotate(o, subject, digest(essence))
 	}
 	if left := since.Add(time.Duration(b.AddonDelay)).Sub(r.now()); left > 0 {
-		set(o, phaseInstalling, "status", "phase")
+		phase := phaseInstalling
+		if _, ok := o.GetAnnotations()[addonLastHandled]; ok {
+			phase = phaseUpgrading
+		}
+		set(o, phase, "status", "phase")
 		return left
 	}
+	note(o, addonLastHandled, essence)
 	phase := b.AddonPhase
 	if phase == "" {
 		phase = phaseDeployed

@@ -72,6 +72,9 @@ class Store(typing.Protocol):
     def authorities(self, cluster) -> dict:
         """Certificate and key by ca, etcd, proxy; PEM texts."""
 
+    def drop_certificates(self, cluster):
+        """Delete those that Magnum leaves behind with a cluster."""
+
     def access(self) -> rotation.Access:
         """How clusters reach the cloud."""
 
@@ -161,11 +164,20 @@ class Road:
                 f'{self.cluster.stack_id}, not {self.release}',
                 hint='Its template must name the driver that made it')
 
-    def rows(self) -> rows_module.Rows:
-        """The rows as they are now."""
+    def rows(self, template=None) -> rows_module.Rows:
+        """The rows as they are now.
+
+        :param template: that of an earlier look; if it still is the
+            cluster's it is not read again, which takes Magnum longer than
+            all the rest. Magnum refuses to change more than its name, tags
+            and who sees it (magnum 23.0.0, magnum/db/sqlalchemy/api.py,
+            update_cluster_template).
+        """
+        uuid = self.cluster.cluster_template_id
+        if template is None or template.uuid != uuid:
+            template = self.store.template(uuid)
         return rows_module.Rows(
-            self.cluster, tuple(self.store.groups(self.cluster)),
-            self.store.template(self.cluster.cluster_template_id),
+            self.cluster, tuple(self.store.groups(self.cluster)), template,
             gather.policy(self.world.settings),
             self.world.settings.scale_from_zero)
 
@@ -189,7 +201,8 @@ class Road:
         """What is to be handed to Helm, all of it checked."""
         return gather.plan(
             self.rows(), self.store.cloud, self.world.settings,
-            applied=state.applied, defaults=self.store.defaults(), **options)
+            applied=state.applied, batch=state.batch,
+            defaults=self.store.defaults(), **options)
 
     def converge(self, *, lost=False, joining=None):
         """Make the cluster what the rows say. With the lock just taken.
@@ -232,18 +245,3 @@ class Road:
                         'left pending', self.release)
         world.helm.upgrade(self.release, plan.chart, plan.values,
                            self.namespace, digest=plan.digest)
-
-
-def render(world, store, rows):
-    """What would be handed to the management cluster, without doing it.
-
-    For those who apply with Flux or Argo. Application credentials and
-    certificates are not in it.
-
-    :returns: pair of the values, a dict, and the manifests, YAML text.
-    """
-    plan = gather.plan(rows, store.cloud, world.settings,
-                       defaults=store.defaults())
-    return plan.values, world.helm.template(
-        plan.spec.release, plan.chart, plan.values, names.namespace(
-            rows.cluster.project_id, world.settings.namespace_prefix))

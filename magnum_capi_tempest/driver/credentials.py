@@ -183,6 +183,14 @@ def in_use(record) -> Entry | None:
     return used[-1] if used else None
 
 
+def obtained(record) -> bool:
+    """Whether there is a credential for the cluster, used or not yet.
+
+    From then on nobody needs a user's token to go on with a creation.
+    """
+    return any(entry.stage in (MADE, APPLIED, ADOPTED) for entry in record)
+
+
 def adopted(applied_id, entry, taken_up):
     """Whether a credential is taken up by all that read it.
 

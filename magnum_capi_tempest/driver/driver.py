@@ -19,6 +19,7 @@ for each look at a cluster: nothing is read or opened before it is needed.
 """
 
 import contextlib
+import functools
 
 from magnum.common import context as contexts
 from magnum.common import exception
@@ -35,6 +36,7 @@ from magnum_capi_tempest.driver import settings as settings_module
 from magnum_capi_tempest.driver import shared
 from magnum_capi_tempest.driver import store
 from magnum_capi_tempest.driver import upgrading
+from magnum_capi_tempest.driver import upkeep
 from magnum_capi_tempest.driver import watch
 from magnum_capi_tempest import errors
 
@@ -86,8 +88,8 @@ class Driver(driver.Driver):
         with _told():
             upgrading.Upgrade(
                 self._world(), self._store(context), cluster,
-                cluster_template,
-                nodegroup or cluster.default_ng_worker).run()
+                cluster_template, nodegroup or cluster.default_ng_worker,
+                max_batch_size).run()
 
     def create_nodegroup(self, context, cluster, nodegroup):
         with _told():
@@ -110,15 +112,16 @@ class Driver(driver.Driver):
 
     def rotate_ca_certificate(self, context, cluster):
         # The conductor has already made new certificates and saves them
-        # even if this is refused; what it signs then, no cluster trusts.
+        # even if this is refused; what it signs then, no cluster trusts. The
+        # status that it saves as well is put right by ``upkeep``.
         self._store(context).put_back_certificates(cluster)
-        raise exception.NotSupported(
-            'CA rotation is not supported by this driver; the cluster keeps '
-            'its certificates')
+        raise exception.NotSupported(upkeep.ROTATION_REFUSED)
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         admin = contexts.make_admin_context(all_tenants=True)
-        watch.Watch(self._world(), self._store(admin), cluster).update()
+        settings = _settings_of_looks()
+        watch.Watch(self._world(settings), store.Store(admin, settings),
+                    cluster).update()
 
     def get_monitor(self, context, cluster):
         try:
@@ -140,8 +143,8 @@ class Driver(driver.Driver):
     def delete_federation(self, context, federation):
         raise NotImplementedError('There are no federations')
 
-    def _world(self):
-        settings = _settings()
+    def _world(self, settings=None):
+        settings = settings or _settings()
         kube = shared.kube(settings)
         return converge.World(settings, kube, helm.Helm(
             settings, kube.kubeconfig), sightings=shared.sightings)
@@ -156,6 +159,11 @@ class Driver(driver.Driver):
 
 def _settings():
     return settings_module.Settings.of(magnum.conf.CONF)
+
+
+#: Every ten seconds, for every cluster: no option is one that changes while a
+#: conductor runs, and to read them all takes as long as to ask Kubernetes.
+_settings_of_looks = functools.cache(_settings)
 
 
 @contextlib.contextmanager

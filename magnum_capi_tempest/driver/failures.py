@@ -28,9 +28,10 @@ from magnum_capi_tempest import errors
 
 #: After these the same request may succeed, so that it is repeated.
 PASSING = (
-    rest.Unreachable, helm_errors.HelmUnreachable, helm_errors.HelmTimeout,
-    helm_errors.HelmBusy, releases.ReleasePending, lock.LockBusy,
-    lock.LockLost, services.CloudUnreachable)
+    rest.Unreachable, helm_errors.HelmUnreachable, helm_errors.HelmDisturbed,
+    helm_errors.HelmKilled, helm_errors.HelmTimeout, helm_errors.HelmBusy,
+    releases.ReleasePending, lock.LockBusy, lock.LockLost,
+    services.CloudUnreachable)
 
 _UNEXPECTED = ('an unexpected error of the driver; the log of '
                'magnum-conductor has it')
@@ -58,7 +59,8 @@ def told(error) -> str:
         parts = [error.what, error.last_seen]
         text = ': '.join(str(part) for part in parts if part)
         if error.hint:
-            text += f'. {error.hint}'
+            # Clients end their own texts with one.
+            text = f'{text.removesuffix(".")}. {error.hint}'
     elif isinstance(error, errors.MagnumCapiError):
         text = error.what
         if isinstance(error, errors.UsageError) and error.hint:

@@ -18,6 +18,7 @@ from oslo_log import log as logging
 from magnum_capi_tempest.driver import conditions
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import loadbalancers
+from magnum_capi_tempest.driver import scratch
 from magnum_capi_tempest.driver import verdicts
 from magnum_capi_tempest import errors
 
@@ -89,7 +90,10 @@ class Farewell:
                 cluster.status = 'DELETE_FAILED'
             road.store.save(cluster)
             return False
+        road.store.drop_certificates(cluster)
         road.vault.remove()
+        # Nobody may need helm again soon, which does so, too.
+        scratch.sweep()
         cluster.status_reason = None
         cluster.status = 'DELETE_COMPLETE'
         road.store.save(cluster)

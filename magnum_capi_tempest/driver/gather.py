@@ -66,13 +66,14 @@ def policy(settings) -> label_rules.Policy:
 
 
 def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
-         joining=None, defaults=Defaults()) -> Plan:
+         joining=None, defaults=Defaults(), batch=None) -> Plan:
     """Make the values of a cluster.
 
     :param rows: rows.Rows.
     :param cloud: openstack.Cloud.
     :param applied: see state.State.
     :param creating, joining: see validation.check.
+    :param batch: see values.values.
     :raises spec.InvalidSpec: what is asked for cannot be had.
     :raises services.CloudError: something does not exist, or no answer.
     :raises errors.UsageError: a chart or overlay is not there.
@@ -86,7 +87,7 @@ def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
     computed = values_module.values(
         found, labels, charts.features(chart.name, chart.version),
         overlays=overlays(settings, labels.capi_helm_values), policy=rules,
-        scale_from_zero=settings.scale_from_zero)
+        scale_from_zero=settings.scale_from_zero, batch=batch)
     return Plan(found, chart, computed, rows.digest(applied),
                 computed['addons'].get('enabled', True))
 

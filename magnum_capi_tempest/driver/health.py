@@ -39,7 +39,8 @@ STARTUP = 30 * 60
 
 #: What to do when Keystone refuses the cluster's application credential.
 CURE = ('the application credential of the cluster is no longer valid '
-        '(its user was deleted or disabled, or lost a role); cure: a member '
+        '(it or its user was deleted or disabled, or the user lost a role); '
+        'cure: a member '
         'of the project runs "openstack coe credential rotate <cluster>"')
 
 

@@ -34,6 +34,7 @@ import tempfile
 
 from magnum_capi_tempest.driver import helm_errors
 from magnum_capi_tempest.driver import releases
+from magnum_capi_tempest.driver import scratch
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import processes
 
@@ -206,7 +207,7 @@ class Helm:
         if wrapper:
             bounded = [wrapper, f'--kill-after={_GRACE}', str(seconds),
                        *bounded]
-        with tempfile.TemporaryDirectory(prefix='magnum-helm-') as folder:
+        with scratch.folder() as folder:
             try:
                 return processes.run(
                     bounded, timeout=seconds + 2 * _GRACE, cwd=folder,

@@ -52,6 +52,14 @@ class HelmUnreachable(HelmFailed):
     """Helm got no answer of the management cluster."""
 
 
+class HelmDisturbed(HelmFailed):
+    """The management cluster had a passing fault while helm worked."""
+
+
+class HelmKilled(HelmFailed):
+    """A signal ended helm: the machine was out of memory, or somebody did."""
+
+
 class HelmTimeout(HelmFailed):
     """Helm did not end in time and was killed."""
 
@@ -76,7 +84,16 @@ _SIGNS = (
         r'|TLS handshake timeout|no route to host|no such host'
         r'|context deadline exceeded|server was unable to return'
         r'|x509: |EOF$|Unauthorized$|ServiceUnavailable')),
+    # Kubernetes' words for 409, 429, 500 and 503 (apimachinery,
+    # pkg/api/errors/errors.go; apiserver, pkg/registry/generic/registry).
+    (HelmDisturbed, re.compile(
+        r'the object has been modified|[Tt]oo many requests'
+        r'|Internal error occurred|has prevented the request from succeeding'
+        r'|unable to handle the request')),
 )
+
+#: A line of client-go, such as the warning that a kind is deprecated.
+_KLOG = re.compile(r'^[IWEF][0-9]{4} [0-9:.]+ .*\n?', re.MULTILINE)
 
 _UNREACHABLE = 'helm got no answer of the management cluster'
 _UNAVAILABLE = 'the chart could not be fetched'
@@ -87,6 +104,7 @@ def reason_of(output):
 
     :param output: helm's standard error.
     """
+    output = _KLOG.sub('', output)
     said = output.rpartition('\nError: ')[2].removeprefix('Error: ')
     said = ' '.join(said.split())
     said = re.sub(r'^(UPGRADE|INSTALLATION) FAILED: ', '', said)
@@ -107,11 +125,10 @@ def failure(command, failed):
         return HelmTimeout(
             f'helm {command} did not end in time',
             reason='helm did not end in time', elapsed=failed.elapsed)
-    reason = reason_of(failed.output)
     if failed.returncode < 0:
-        return HelmFailed(f'helm {command} was killed',
-                          reason=reason or 'helm was killed',
-                          elapsed=failed.elapsed)
+        return HelmKilled(f'helm {command} was killed',
+                          reason='helm was killed', elapsed=failed.elapsed)
+    reason = reason_of(failed.output)
     for kind, sign in _SIGNS:
         if sign.search(failed.output.rpartition('Error: ')[2].strip()):
             break

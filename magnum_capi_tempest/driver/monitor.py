@@ -23,11 +23,9 @@ from magnum_capi_tempest.driver import credentials
 from magnum_capi_tempest.driver import health
 from magnum_capi_tempest.driver import look
 from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver import upkeep
 
 LOG = logging.getLogger(__name__)
-
-#: Seconds for which an answer of Keystone about a credential counts.
-CHECK_AGE = 300
 
 _PARTS = ('control_plane', 'machine_deployments', 'machines')
 
@@ -57,7 +55,8 @@ class Monitor:
         except Exception as e:
             LOG.warning('Cluster %s: its health is not known: %s',
                         self._cluster.uuid, e)
-            self._note(*health.health(None, None, None))
+            if not self.data:
+                self._note(*health.health(None, None, None))
 
     def _poll(self):
         world = self._world()
@@ -70,6 +69,7 @@ class Monitor:
         self._note(*health.health(
             snapshot, rows.wanted(state), world.now(),
             self._credential(world, road, state)))
+        upkeep.keep(road, rows, snapshot)
 
     def _note(self, status, reason):
         self.data = {'health_status': status, 'health_status_reason': reason}
@@ -89,5 +89,6 @@ class Monitor:
         with _checked_lock:
             if len(_checked) > 10000:
                 _checked.clear()
-            _checked[used.id] = found, now + CHECK_AGE
+            _checked[used.id] = (
+                found, now + world.settings.credential_check_interval)
         return found

@@ -113,8 +113,11 @@ class Operations:
         :param user_id: whose it will be: the caller.
         """
         cluster, road = self._cluster, self._road
+        settings = self._world.settings
+        # Magnum's API waits for it, and needs time for what follows.
+        patience = min(settings.lock_timeout, settings.answer_timeout / 2)
         with self._failing(passing=False):
-            with road.held(self._world.settings.lock_timeout) as lock:
+            with road.held(patience) as lock:
                 road.stop_if_deleting()
                 state = state_module.begun(
                     road.vault.state(), 'UPDATE', self._world.now())
@@ -183,7 +186,7 @@ class Operations:
             state = self._road.vault.state()
         except (errors.MagnumCapiError, ValueError):
             return False
-        return credentials.in_use(state.record) is not None
+        return credentials.obtained(state.record)
 
     def _is_deleting(self):
         # What the conductor has changed and not saved is kept.

@@ -118,6 +118,14 @@ OPTIONS = (
         'helm_timeout', default=120, min=5,
         help='Seconds after which a helm command is killed. A release that '
              'is pending for longer counts as stuck and is repaired.'),
+    cfg.FloatOpt(
+        'answer_timeout', min=1,
+        help='Seconds in which the request for an upgrade is answered. '
+             'Magnum waits for it, no longer than '
+             '[DEFAULT]/rpc_response_timeout: then its API answers 500 '
+             'although the upgrade goes on. What is not checked in time is '
+             'refused; what was checked goes on behind the answer. Empty: '
+             'five sixths of that option.'),
     cfg.IntOpt(
         'helm_history', default=10, min=2,
         help='Revisions of a release that helm keeps.'),
@@ -147,6 +155,11 @@ OPTIONS = (
         help='Seconds after which a new application credential counts as '
              'taken up when nothing can tell, and as overdue when something '
              'tells that it is not.'),
+    cfg.IntOpt(
+        'credential_check_interval', default=300, min=0,
+        help='Seconds for which an answer of Keystone, whether the '
+             'application credential of a cluster is valid, counts. It is '
+             'asked with the health of the cluster.'),
     cfg.IntOpt(
         'failure_patience', default=300, min=0,
         help='Seconds for which failed machines and addons are left to '

@@ -19,6 +19,8 @@ is wrong with the configuration is said in one place, all of it at once.
 import dataclasses
 import re
 
+from oslo_config import cfg
+
 from magnum_capi_tempest.driver import options
 from magnum_capi_tempest import errors
 
@@ -26,6 +28,8 @@ from magnum_capi_tempest import errors
 #: have up to 32.
 _PREFIX = re.compile(r'[a-z]([a-z0-9-]{0,28}[a-z0-9])?')
 _VERSION = re.compile(r'v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?')
+#: Default of oslo.messaging.
+_RPC_RESPONSE_TIMEOUT = 60
 _WORD = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]*')
 
 
@@ -78,6 +82,7 @@ class Settings:
     openstack_timeout: float
     helm_binary: str
     helm_timeout: int
+    answer_timeout: float
     helm_history: int
     helm_registry_config: str | None
     chart_cache: str | None
@@ -85,6 +90,7 @@ class Settings:
     lock_timeout: int
     credential_settle: int
     credential_bound: int
+    credential_check_interval: int
     failure_patience: int
     lost_after: int
     default_labels: dict[str, str]
@@ -103,12 +109,14 @@ class Settings:
         """
         conf.register_opts(options.OPTIONS, group=options.GROUP)
         try:
-            values = {o.dest: conf[options.GROUP][o.dest]
-                      for o in options.OPTIONS}
+            group = conf[options.GROUP]
+            values = {o.dest: group[o.dest] for o in options.OPTIONS}
         except ValueError as e:
             # oslo.config: ConfigFileValueError and its kind.
             raise _wrong([str(e)]) from None
         problems = []
+        values['answer_timeout'] = _answer_timeout(
+            values['answer_timeout'], conf, problems)
         values['chart'] = _chart(values, problems)
         values['charts'] = _extra_charts(values, problems)
         for name in ('chart_name', 'chart_repository', 'chart_version',
@@ -158,6 +166,21 @@ def _wrong(problems):
     return errors.UsageError(
         'The configuration of the driver is wrong: ' + '; '.join(problems),
         where=f'[{options.GROUP}] in magnum.conf')
+
+
+def _answer_timeout(seconds, conf, problems):
+    try:
+        longest = conf.rpc_response_timeout
+    except cfg.NoSuchOptError:
+        # oslo.messaging registers it with its first client.
+        longest = _RPC_RESPONSE_TIMEOUT
+    if seconds is None:
+        return longest * 5 / 6
+    if seconds >= longest:
+        problems.append(
+            f'answer_timeout is {seconds:g} and has to be less than '
+            f'[DEFAULT]/rpc_response_timeout, which is {longest}')
+    return seconds
 
 
 def _chart(values, problems):

@@ -41,6 +41,8 @@ class State:
     :param addons: whether the chart deploys any.
     :param record: credentials.Entry, oldest first.
     :param secrets: of the credentials, by name.
+    :param batch: nodes of a group that the upgrade going on replaces at
+        once, None: as the chart has it.
     """
 
     operation: str = ''
@@ -50,6 +52,7 @@ class State:
     record: tuple = ()
     secrets: typing.Mapping = dataclasses.field(
         default_factory=dict, repr=False)
+    batch: int | None = None
 
 
 def name(release) -> str:
@@ -70,7 +73,7 @@ def going_on(state, operation, now) -> State:
 
 
 def ended(state) -> State:
-    return dataclasses.replace(state, operation='', since=None)
+    return dataclasses.replace(state, operation='', since=None, batch=None)
 
 
 def with_record(state, record, **secrets) -> State:
@@ -87,6 +90,7 @@ def dump(state) -> str:
         'since': _text(state.since),
         'applied': sorted(state.applied),
         'addons': state.addons,
+        'batch': state.batch,
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -110,7 +114,7 @@ def load(text) -> State:
     return State(found.get('operation', ''), _time(found.get('since')),
                  frozenset(found.get('applied', ())),
                  bool(found.get('addons', True)), record,
-                 dict(found.get('secrets', {})))
+                 dict(found.get('secrets', {})), found.get('batch'))
 
 
 def _text(moment):

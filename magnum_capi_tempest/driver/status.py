@@ -87,7 +87,7 @@ def judge(snapshot, wanted, now) -> Verdict:
         verdicts.version(snapshot),
         {group.key: _group(group, looks[group.key], status, wanted)
          for group in wanted.groups},
-        action if wanted.in_progress else NOTHING, unseen)
+        action if wanted.in_progress else NOTHING, unseen, bool(failures))
 
 
 def _applied(snapshot, wanted, looks):

@@ -18,6 +18,7 @@ something alike.
 """
 
 import certifi
+from magnum.common import cert_manager as stores
 from magnum.common import clients
 from magnum.common import context as contexts
 from magnum.common import exception
@@ -26,6 +27,7 @@ from magnum.common.x509 import operations as x509
 from magnum.conductor.handlers.common import cert_manager
 import magnum.conf
 from magnum import objects
+from oslo_log import log as logging
 
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
@@ -35,6 +37,8 @@ from magnum_capi_tempest.driver import services
 
 CONF = magnum.conf.CONF
 
+LOG = logging.getLogger(__name__)
+
 #: Section of magnum.conf about each service's endpoint.
 _CLIENTS = {'image': 'glance', 'compute': 'nova', 'network': 'neutron',
             'block-storage': 'cinder', 'load-balancer': 'octavia'}
@@ -42,6 +46,9 @@ _CLIENTS = {'image': 'glance', 'compute': 'nova', 'network': 'neutron',
 #: References of a cluster to its certificates.
 CERTIFICATES = ('ca_cert_ref', 'magnum_cert_ref', 'etcd_ca_cert_ref',
                 'front_proxy_ca_cert_ref')
+
+#: Those of them that are left when Magnum has deleted a cluster.
+_FORGOTTEN = CERTIFICATES[2:]
 
 #: Ours, and Magnum's name of it.
 _AUTHORITIES = (('ca', 'kubernetes'), ('etcd', 'etcd'),
@@ -126,7 +133,18 @@ class Store:
         """Undo what the conductor did before it asked for a rotation."""
         current = objects.Cluster.get_by_uuid(_admin(), cluster.uuid)
         for field in CERTIFICATES:
+            if cluster[field] != current[field]:
+                _drop(cluster, field, self._context)
             cluster[field] = current[field]
+
+    def drop_certificates(self, cluster):
+        """Delete those that Magnum itself forgets, with their keys.
+
+        (magnum 23.0.0, magnum/conductor/handlers/common/cert_manager.py,
+        delete_certificates_from_cluster: two of four)
+        """
+        for field in _FORGOTTEN:
+            _drop(cluster, field, _admin())
 
     def access(self):
         cacert = utils.get_openstack_ca()
@@ -160,6 +178,20 @@ class Store:
 def _admin():
     """A context that sees the rows of all projects."""
     return contexts.make_admin_context(all_tenants=True)
+
+
+def _drop(cluster, field, context):
+    """Delete a certificate, with its key; None is none."""
+    reference = cluster[field]
+    if not reference:
+        return
+    try:
+        stores.get_backend().CertManager.delete_cert(
+            reference, resource_ref=cluster.uuid, context=context)
+    except Exception as e:
+        # Gone already, or of no use to wait for: so does Magnum.
+        LOG.warning('Cluster %s: cannot delete its certificate %s: %s',
+                    cluster.uuid, field, e)
 
 
 def _place(section):

@@ -14,19 +14,29 @@
 """Upgrade of a cluster to another template: checked, written, handed over.
 
 Magnum waits for the answer, and takes a refusal for one only when nothing
-was changed; so all that can be wrong is found first.
+was changed; so all that can be wrong is found first. It does not wait for
+ever either: what is not done in time goes on behind the answer (``answer``),
+and what fails there and may pass, the periodic status tries again.
 """
 
+import dataclasses
+
+from oslo_log import log as logging
+
+from magnum_capi_tempest.driver import answer as answer_module
 from magnum_capi_tempest.driver import conditions
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver import rollout
 from magnum_capi_tempest.driver import rows as rows_module
 from magnum_capi_tempest.driver import services
 from magnum_capi_tempest.driver import state as state_module
 from magnum_capi_tempest.driver import upgrade as rules
 from magnum_capi_tempest import errors
+
+LOG = logging.getLogger(__name__)
 
 #: Seconds to wait for the lock: Magnum's API waits for all of this.
 LOCK_TIMEOUT = 15
@@ -47,15 +57,18 @@ class Upgrade:
     :param group: row of the node group that Magnum names. The default ones
         stand for all that have the image of the template, another one for
         itself.
+    :param batch: nodes to replace at once, None: as the chart has it.
     """
 
-    def __init__(self, world, store, cluster, template, group):
+    def __init__(self, world, store, cluster, template, group, batch=None):
         self._world = world
         self._store = store
         self._cluster = cluster
         self._template = template
         self._group = group
         self._only = None if group.is_default else group.uuid
+        self._batch = batch
+        self._answer = answer_module.Answer(world.settings.answer_timeout)
         self._road = converge.Road(world, store, cluster)
 
     def run(self):
@@ -64,20 +77,30 @@ class Upgrade:
         :raises failures.NotViable: refused, nothing was changed.
         :raises failures.Failed: it failed, everything is as before.
         """
-        road = self._road
         try:
-            with road.held(min(LOCK_TIMEOUT,
-                               self._world.settings.lock_timeout)):
-                self._checked()
+            if not self._answer.of(self._locked):
+                LOG.info('Cluster %s: its upgrade goes on behind the answer',
+                         self._cluster.uuid)
         except (failures.Failed, failures.Stopped):
             raise
+        except answer_module.TooLate as e:
+            raise failures.NotViable(
+                f'it could not be checked in {e.elapsed:.0f} s, because the '
+                'cloud or the management cluster is slow now; nothing was '
+                'changed') from None
         except errors.MagnumCapiError as e:
             # What may pass, before anything was changed.
             raise failures.NotViable(
                 f'it cannot be checked now: {failures.told(e)}') from None
 
+    def _locked(self):
+        with self._road.held(min(LOCK_TIMEOUT,
+                                 self._world.settings.lock_timeout)):
+            self._checked()
+
     def _checked(self):
         road = self._road
+        batch = self._viable_batch()
         road.stop_if_deleting()
         rows = road.rows()
         state = road.vault.state()
@@ -90,8 +113,11 @@ class Upgrade:
                 rows_module.Rows(self._cluster, rows.groups, self._template,
                                  rows.policy, rows.scale_from_zero),
                 self._store.cloud, self._world.settings,
-                applied=state.applied, joining=followers,
+                applied=state.applied, joining=followers, batch=batch,
                 defaults=self._store.defaults())
+            self._answer.commit()
+        except answer_module.TooLate:
+            raise
         except errors.MagnumCapiError as e:
             self._store.reload(self._cluster)
             raise failures.NotViable(failures.told(e)) from None
@@ -102,18 +128,49 @@ class Upgrade:
             # it is no change.
             self._group.status = 'UPDATE_IN_PROGRESS'
             self._store.save(self._group)
-            road.vault.write_state(state_module.begun(
-                state, 'UPDATE', self._world.now()))
+            road.vault.write_state(dataclasses.replace(state_module.begun(
+                state, 'UPDATE', self._world.now()), batch=batch))
             road.hand_over(plan)
         except failures.Stopped:
             raise
-        except failures.PASSING as e:
+        except Exception as e:
+            self._failed(e, before, rows.groups)
+
+    def _viable_batch(self):
+        try:
+            return rollout.batch(self._batch)
+        except errors.UsageError as e:
+            raise failures.NotViable(failures.told(e)) from None
+
+    def _failed(self, e, before, groups):
+        """It failed when rows were changed already."""
+        awaited = self._answer.keep()
+        if isinstance(e, failures.PASSING):
+            self._later(e, awaited)
+        elif awaited:
+            self._restore(before, groups)
+            raise failures.Failed(failures.told(e)) from e
+        else:
+            self._fail(failures.told(e), before, groups)
+
+    def _later(self, e, awaited):
+        LOG.info('Cluster %s: its upgrade will be tried again: %s',
+                 self._cluster.uuid, e)
+        if awaited:
             self._cluster.status_reason = (
                 f'Will be tried again: {failures.told(e)}')
             self._store.save(self._cluster)
-        except Exception as e:
-            self._restore(before, rows.groups)
-            raise failures.Failed(failures.told(e)) from e
+
+    def _fail(self, reason, before, groups):
+        """Do what Magnum does after a failure, which it does not hear of."""
+        self._road.stop_if_deleting()
+        self._restore(before, groups)
+        for row in (*(group for group in groups
+                      if group.uuid == self._group.uuid), self._cluster):
+            row.status, row.status_reason = 'UPDATE_FAILED', reason
+            self._store.save(row)
+        LOG.warning('Cluster %s: its upgrade failed: %s',
+                    self._cluster.uuid, reason)
 
     def _refuse(self, rows, state):
         cloud = self._store.cloud

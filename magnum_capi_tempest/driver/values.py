@@ -27,6 +27,7 @@ from magnum_capi_tempest.driver import labels as label_rules
 from magnum_capi_tempest.driver import names
 from magnum_capi_tempest.driver import node_files
 from magnum_capi_tempest.driver import node_groups
+from magnum_capi_tempest.driver import rollout
 from magnum_capi_tempest.driver import spec as spec_model
 from magnum_capi_tempest.driver import versions
 from magnum_capi_tempest import errors
@@ -47,7 +48,7 @@ _STORAGE_CLASS = re.compile(
 
 
 def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
-           scale_from_zero=False) -> dict:
+           scale_from_zero=False, batch=None) -> dict:
     """Helm values of a cluster.
 
     :param spec: spec.ClusterSpec, checked by ``validation``.
@@ -58,6 +59,7 @@ def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
         allow-list, merged over the rest in this order: mappings key by key,
         all else replaced.
     :param policy: the operator's, for the labels of node groups.
+    :param batch: nodes of a group that are replaced at once, see rollout.
     :raises spec.InvalidSpec: labels ask for what the chart does not have, or
         the default volume type does not exist.
     :raises errors.UsageError: an overlay changes a value of PROTECTED.
@@ -99,6 +101,8 @@ def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
             'kubeadmConfigSpec': copy.deepcopy(kubeadm)}
     for name, overlay in overlays:
         result = _overlaid(result, name, overlay)
+    for group in result['nodeGroups']:
+        group |= rollout.strategy(result.get('nodeGroupDefaults') or {}, batch)
     return result
 
 

@@ -58,6 +58,8 @@ class Verdict:
         operation is in progress.
     :param unseen: parts of the Snapshot to read: with them the answer could
         be another. Empty when what was seen is enough.
+    :param failing: whether controllers gave up something; it ends the
+        operation once it lasts.
 
     ``DELETE_COMPLETE`` means that the management cluster has nothing left;
     credentials and Secrets are the driver's business, before it says so.
@@ -70,6 +72,7 @@ class Verdict:
     groups: dict = dataclasses.field(default_factory=dict)
     action: str = NOTHING
     unseen: frozenset = frozenset()
+    failing: bool = False
 
     @property
     def missing(self):

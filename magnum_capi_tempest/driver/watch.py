@@ -26,6 +26,7 @@ import threading
 
 from oslo_log import log as logging
 
+from magnum_capi_tempest.driver import attention as attention_module
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import credentials
 from magnum_capi_tempest.driver import failures
@@ -41,9 +42,8 @@ from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)
 
-#: Every so many looks at a busy cluster, and at the second one, all of it is
-#: read, for failures and for the reason that its owner sees.
-THOROUGH = 3
+#: See there.
+THOROUGH = attention_module.THOROUGH
 
 #: Reading the parts that a judgement misses, it misses others; so often.
 _ROUNDS = 5
@@ -59,11 +59,14 @@ class Memory:
 
     :param state: state.State, None when it has to be read.
     :param key: of the operation that ``state`` belongs to.
+    :param template: see converge.Road.rows.
     """
 
     state: state_module.State | None = None
     key: str = ''
-    looks: int = 0
+    attention: attention_module.Attention = dataclasses.field(
+        default_factory=attention_module.Attention)
+    template: object = None
 
 
 _memories = {}
@@ -106,7 +109,7 @@ class Watch:
         except errors.UsageError as e:
             LOG.error('Cluster %s: %s', self._cluster.uuid, e)
             return
-        rows = self._road.rows()
+        rows = self._rows(self._memory.template)
         if not rows.in_progress:
             forget(self._cluster.uuid)
             return
@@ -126,16 +129,22 @@ class Watch:
         if self._memory.state is None or self._memory.key != rows.operation:
             self._memory.state = self._road.vault.state()
             self._memory.key = rows.operation
-        self._memory.looks += 1
-        thorough = self._memory.looks % THOROUGH == 2
-        judged = digest(rows)
-        snapshot, verdict = self._judged(rows, thorough)
+        snapshot = look.look(self._world.kube, self._road.namespace,
+                             self._road.release, parts=())
+        busy = look.is_busy(snapshot.cluster)
+        thorough = self._memory.attention.next(
+            snapshot.cluster, rows.operation == 'DELETE' or not busy)
+        snapshot, verdict = self._judged(rows, snapshot, busy, thorough)
+        if thorough:
+            self._memory.attention.found(
+                restless=verdict.failing or bool(verdict.action))
         if rows.operation == 'DELETE' and thorough:
             self._farewell.free_network(snapshot)
         if not self._differs(rows, verdict, thorough):
             return
+        judged = digest(rows)
         with self._road.held(0):
-            rows = self._road.rows()
+            rows = self._rows()
             self._memory.state = self._road.vault.state()
             if digest(rows) != judged:
                 return
@@ -144,17 +153,21 @@ class Watch:
                 snapshot, self._wanted(rows), self._world.now())
             self._act(rows, snapshot, verdict)
 
+    def _rows(self, template=None):
+        rows = self._road.rows(template)
+        self._memory.template = rows.template
+        return rows
+
     def _wanted(self, rows):
         return rows.wanted(self._memory.state,
                            patience=self._world.settings.failure_patience)
 
-    def _judged(self, rows, thorough):
+    def _judged(self, rows, snapshot, busy, thorough):
         """A snapshot with what the judgement needs, and the judgement."""
         kube, road = self._world.kube, self._road
         wanted = self._wanted(rows)
-        snapshot = look.look(kube, road.namespace, road.release, parts=())
         verdict = status.judge(snapshot, wanted, self._world.now())
-        if look.is_busy(snapshot.cluster) and not thorough:
+        if busy and not thorough:
             return snapshot, verdict
         if rows.operation == 'DELETE' and snapshot.cluster is None:
             snapshot = look.read(kube, road.namespace, road.release,
@@ -166,8 +179,10 @@ class Watch:
                                  snapshot, verdict.unseen)
             verdict = status.judge(snapshot, wanted, self._world.now())
         if not verdict.status.endswith('_COMPLETE') and thorough:
+            # A helm that died half-way leaves a Cluster that never changes.
             parts = ['events'] + [part for part in (
-                'control_plane', 'machine_deployments', 'machines')
+                'control_plane', 'machine_deployments', 'machines',
+                *(('release',) if wanted.digest else ()))
                 if not snapshot.seen(part) and snapshot.cluster]
             snapshot = look.read(kube, road.namespace, road.release,
                                  snapshot, parts)
@@ -238,7 +253,7 @@ class Watch:
                 self._store.save(cluster)
 
     def _can_create(self):
-        return self._cluster.ca_cert_ref and credentials.in_use(
+        return self._cluster.ca_cert_ref and credentials.obtained(
             self._memory.state.record)
 
     def _fail(self, rows, reason):

@@ -20,6 +20,7 @@ import inspect
 import json
 import pathlib
 import sys
+from unittest import mock
 import uuid
 
 from magnum.common import context as contexts
@@ -31,6 +32,9 @@ from magnum.db.sqlalchemy import models
 from magnum.drivers.common import driver as drivers
 from magnum import objects
 from oslo_log import log
+
+from magnum_capi_tempest.driver import operations
+from magnum_capi_tempest.driver import upgrading
 
 CONF = magnum.conf.CONF
 
@@ -101,25 +105,86 @@ def _with_rows(driver):
         admin, uuid=str(uuid.uuid4()), name='default-worker',
         cluster_id=cluster.uuid, project_id='p', role='worker',
         node_count=1, is_default=True, status='CREATE_COMPLETE').create()
-    return {'ca': _refused_rotation(driver, admin, cluster.uuid),
+    return {'reached': _reached(driver, admin, cluster.uuid),
+            'ca': _refused_rotation(driver, admin, cluster.uuid),
             'reload': _reloaded(driver, admin, cluster.uuid),
             'gone': _gone(driver, admin),
             'unconfigured': _unconfigured(driver, admin, cluster.uuid)}
 
 
+def _reached(driver, admin, uuid_):
+    """Which operation, on which node group, each request becomes.
+
+    Called as the conductor does, by position; the operations themselves do
+    nothing here.
+    """
+    cluster = objects.Cluster.get_by_uuid(admin, uuid_)
+    workers = cluster.default_ng_worker
+    group = objects.NodeGroup(admin, name='others', is_default=False)
+    requests = {
+        'create_cluster': (60,),
+        'update_cluster': (None, False),
+        'delete_cluster': (),
+        'resize_cluster': (None, 3, ['node-1'], group),
+        'upgrade_cluster': (_template_of(cluster), 1, workers, False),
+        'create_nodegroup': (group,),
+        'update_nodegroup': (group,),
+        'delete_nodegroup': (group,),
+        'rotate_credential': ()}
+    return {name: _recorded(driver, name, (admin, cluster, *rest))
+            for name, rest in requests.items()}
+
+
+def _template_of(cluster):
+    return objects.ClusterTemplate.get_by_uuid(
+        cluster._context, cluster.cluster_template_id)
+
+
+def _recorded(driver, name, arguments):
+    """Texts of the calls that reach an operation, or of the error."""
+    with (mock.patch.object(type(driver), '_world'),
+          mock.patch.object(operations, 'Operations') as found,
+          mock.patch.object(upgrading, 'Upgrade') as upgrade):
+        try:
+            getattr(driver, name)(*arguments)
+        except Exception as e:
+            return [f'{type(e).__name__}: {e}']
+    calls = [(call[0], call.args, call.kwargs)
+             for call in found.return_value.mock_calls]
+    calls += [('upgrade', upgrade.call_args.args[3:], {})
+              for _call in upgrade.return_value.run.mock_calls]
+    return [_text(*call) for call in calls]
+
+
+def _text(name, args, kwargs):
+    def readable(value):
+        return str(getattr(value, 'name', value))
+    return ' '.join([name, *map(readable, args), *(
+        f'{key}={readable(value)}' for key, value in sorted(
+            kwargs.items()))])
+
+
 def _refused_rotation(driver, admin, uuid_):
     """As the conductor does it: new references, the driver, save."""
     cluster = objects.Cluster.get_by_uuid(admin, uuid_)
+    made = []
     for field in ('ca_cert_ref', 'magnum_cert_ref', 'etcd_ca_cert_ref',
                   'front_proxy_ca_cert_ref'):
-        cluster[field] = 'new'
+        pair = objects.X509KeyPair(
+            admin, certificate='c', private_key='k', project_id='p',
+            user_id='u')
+        pair.create()
+        cluster[field] = pair.uuid
+        made.append(pair.uuid)
     try:
         driver.rotate_ca_certificate(admin, cluster)
     except exception.NotSupported as e:
         text = str(e)
     cluster.save()
     saved = objects.Cluster.get_by_uuid(admin, uuid_)
-    return {'text': text, 'refs': sorted({
+    left = [pair.uuid for pair in objects.X509KeyPair.list(admin)
+            if pair.uuid in made]
+    return {'text': text, 'left': left, 'refs': sorted({
         saved.ca_cert_ref, saved.magnum_cert_ref, saved.etcd_ca_cert_ref,
         saved.front_proxy_ca_cert_ref})}
 

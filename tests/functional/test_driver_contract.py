@@ -35,6 +35,8 @@ _SCRIPT = pathlib.Path(__file__).with_name('driver_contract.py')
 _CONF = """\
 [database]
 connection = sqlite:///{folder}/magnum.sqlite
+[certificates]
+cert_manager_type = x509keypair
 [k8s_capi]
 kubeconfig_file = {folder}/missing
 extra_os_distros = rocky
@@ -80,6 +82,19 @@ class DriverContractTest(testtools.TestCase):
     def test_takes_what_the_conductor_gives(self):
         self.assertEqual([], answers()['calls'])
 
+    def test_each_request_reaches_its_operation(self):
+        self.assertEqual({
+            'create_cluster': ['create 60'],
+            'update_cluster': ['change group=default-worker'],
+            'delete_cluster': ['delete'],
+            'resize_cluster': ["change group=others remove=('node-1',)"],
+            'upgrade_cluster': ['upgrade t default-worker 1'],
+            'create_nodegroup': ['change others group=others'],
+            'update_nodegroup': ['change others group=others'],
+            'delete_nodegroup': ['change others'],
+            'rotate_credential': ['rotate None'],
+        }, answers()['reached'])
+
     def test_odd_numbers_of_masters(self):
         self.assertEqual(
             [None, 'MasterNGSizeInvalid', None, 'MasterNGSizeInvalid'],
@@ -89,6 +104,8 @@ class DriverContractTest(testtools.TestCase):
         # A.1: the conductor saves the new ones.
         self.assertEqual(['old'], answers()['ca']['refs'])
         self.assertIn('keeps its certificates', answers()['ca']['text'])
+        # Nor does it leave them behind.
+        self.assertEqual([], answers()['ca']['left'])
 
     def test_row_that_is_read_again_has_no_changes(self):
         # Magnum's own refresh() leaves them, and save() writes them.

@@ -99,17 +99,19 @@ class ChartCase(testtools.TestCase):
     def chart_path(self):
         raise NotImplementedError
 
-    def values(self, spec):
+    def values(self, spec, **kwargs):
         return values.values(
             spec, validation.check(spec, creating=True),
-            charts.features(self.chart_path()))
+            charts.features(self.chart_path()), **kwargs)
 
     def documents(self, spec):
-        text = _rendered(self.chart_path(), json.dumps(self.values(spec)))
+        """Objects of a spec, or of values."""
+        made = spec if isinstance(spec, dict) else self.values(spec)
+        text = _rendered(self.chart_path(), json.dumps(made))
         return [o for o in yaml.safe_load_all(text) if o]
 
     def render(self, spec):
-        """Objects by (kind, name)."""
+        """Objects of a spec, or of values, by (kind, name)."""
         return {(o['kind'], o['metadata']['name']): o
                 for o in self.documents(spec)}
 
@@ -234,6 +236,27 @@ class Promises:
             {'min': '1', 'max': '5'},
             {bound: worker['metadata']['annotations'][f'{prefix}-{bound}-size']
              for bound in ('min', 'max')})
+
+    def test_batches_of_an_upgrade_arrive(self):
+        values = self.values(SMALL, batch=3)
+
+        deployment = self.deployment(self.render(values), WORKER)
+
+        rolling = deployment['spec']['strategy']['rollingUpdate']
+        self.assertEqual((3, 0), (rolling['maxUnavailable'],
+                                  rolling['maxSurge']))
+
+    def test_batches_of_an_upgrade_arrive_where_new_nodes_come_first(self):
+        # A 0 of the operator's must survive what the chart merges.
+        values = self.values(SMALL, batch=3, overlays=[('surge', {
+            'nodeGroupDefaults': {'rolloutStrategy': {'rollingUpdate': {
+                'maxUnavailable': 0, 'maxSurge': 1}}}})])
+
+        deployment = self.deployment(self.render(values), WORKER)
+
+        rolling = deployment['spec']['strategy']['rollingUpdate']
+        self.assertEqual((0, 3), (rolling['maxUnavailable'],
+                                  rolling['maxSurge']))
 
     def test_volumes_and_networks_arrive(self):
         objects = self.render(LARGE)

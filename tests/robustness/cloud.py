@@ -38,16 +38,21 @@ class Cloud:
     def __init__(self, box):
         self.answers = collections.Counter()
         self._user = rest.User(box.layout(), box.passwords()['demo'])
-        self.template = self._make_template(
-            json.loads((box.directory / 'seeded.json').read_text()))
+        self._seeded = json.loads(
+            (box.directory / 'seeded.json').read_text())
+        self.template = self.make_template('ubuntu-capi')
 
-    def _make_template(self, seeded):
+    def make_template(self, image):
+        """A cluster template; its UUID.
+
+        :param image: name of one of the sandbox's images.
+        """
         answer = self.magnum('POST', 'clustertemplates', {
             'name': 'robustness', 'coe': 'kubernetes',
             'network_driver': 'calico', 'flavor_id': 'm1.small',
             'master_flavor_id': 'm1.small',
-            'image_id': seeded['images']['ubuntu-capi'],
-            'external_network_id': seeded['networks']['public']})
+            'image_id': self._seeded['images'][image],
+            'external_network_id': self._seeded['networks']['public']})
         answer.raise_for_status()
         return answer.json()['uuid']
 
@@ -68,11 +73,15 @@ class Cloud:
 
     def credentials(self):
         """Ids of the user's application credentials, a set."""
+        return {c['id'] for c in self.application_credentials()}
+
+    def application_credentials(self):
+        """The user's application credentials, as Keystone tells."""
         answer = self._user.request(
             'identity', 'GET',
             f'users/{self._user.id}/application_credentials')
         answer.raise_for_status()
-        return {c['id'] for c in answer.json()['application_credentials']}
+        return answer.json()['application_credentials']
 
     def look(self, uuid, timeout=60):
         """Look once at a cluster and its workers, a looks.Look."""

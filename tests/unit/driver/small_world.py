@@ -77,6 +77,8 @@ class Store:
     def __init__(self, cloud, user='u1', roles=('member', 'admin')):
         self.cloud = cloud
         self.user = rotation.User(user, roles if user else ())
+        #: Clusters whose certificates were deleted.
+        self.dropped = []
         self.clusters = {CLUSTER: {
             'uuid': CLUSTER, 'name': 'First_1', 'project_id': PROJECT,
             'user_id': 'u1', 'cluster_template_id': TEMPLATE,
@@ -135,6 +137,9 @@ class Store:
     def access(self):
         return rotation.Access('https://keystone', 'pem', 'one')
 
+    def drop_certificates(self, cluster):
+        self.dropped.append(cluster.uuid)
+
     def admin_cloud(self):
         return self.cloud
 
@@ -173,8 +178,9 @@ class Cloud:
             'ubuntu-34': ('v1.34.2', 'ubuntu'),
             'ubuntu-35': ('v1.35.0', 'ubuntu'),
             'ubuntu-37': ('v1.37.0', 'ubuntu')}
-        #: Names by id.
+        #: Names, and users, by id.
         self.credentials = {}
+        self.owners = {}
         self.roles = []
         #: Raised instead of an answer of the next look-up.
         self.fault = None
@@ -215,6 +221,7 @@ class Cloud:
     def create_application_credential(self, user_id, name, **kwargs):
         made = f'id-{len(self.roles)}'
         self.credentials[made] = name
+        self.owners[made] = user_id
         self.roles.append([role['name'] for role in kwargs['roles']])
         return types.SimpleNamespace(
             id=made, name=name, project_id=PROJECT, secret=f'secret-{made}')
@@ -222,13 +229,16 @@ class Cloud:
     def application_credentials(self, user_id):
         return [types.SimpleNamespace(id=made, name=name, project_id=PROJECT,
                                       roles=())
-                for made, name in self.credentials.items()]
+                for made, name in self.credentials.items()
+                if self.owners[made] == user_id]
 
     def delete_application_credential(self, user_id, made, **kwargs):
         if self.fault:
             raise self.fault
-        if self.credentials.pop(made, None) is None:
+        # Below another user Keystone finds none.
+        if self.owners.get(made) != user_id:
             raise sdk_exceptions.NotFoundException()
+        del self.credentials[made], self.owners[made]
 
 
 class Helm:

@@ -10,6 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import contextlib
+import dataclasses
+import threading
 
 import fixtures
 from oslo_config import cfg
@@ -19,18 +22,19 @@ import testtools
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import helm_errors
+from magnum_capi_tempest.driver import loadbalancers
 from magnum_capi_tempest.driver import lock
 from magnum_capi_tempest.driver import names
 from magnum_capi_tempest.driver import operations
 from magnum_capi_tempest.driver import options
 from magnum_capi_tempest.driver import rest
 from magnum_capi_tempest.driver import rotation
-from magnum_capi_tempest.driver import rows
 from magnum_capi_tempest.driver import services
 from magnum_capi_tempest.driver import settings
 from magnum_capi_tempest.driver import upgrading
 from magnum_capi_tempest.driver import watch
 from tests.unit.driver import api_server
+from tests.unit.driver import objects
 from tests.unit.driver import small_world
 
 
@@ -325,6 +329,8 @@ class DeleteTest(Base):
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.w.left())
         self.assertEqual({}, self.w.cloud.credentials)
+        # Magnum itself deletes two of its four certificates.
+        self.assertEqual([small_world.CLUSTER], self.w.store.dropped)
 
     def test_record_of_the_credential_outlives_keystones_fault(self):
         # B.4.14: the id was gone before the credential.
@@ -357,6 +363,35 @@ class DeleteTest(Base):
         self.assertEqual(1, self.w.helm.uninstalls)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
+    def deleting(self):
+        """A cluster that waits for its parts; returns whose balancers go."""
+        self.created()
+        self.operations().delete()
+        gone = objects.cluster()
+        gone['metadata'].update(
+            name=small_world.RELEASE,
+            deletionTimestamp='2026-11-21T14:59:00Z')
+        self.w.helm.put('clusters', gone)
+        asked = []
+        self.patch(loadbalancers, 'delete',
+                   lambda *args: asked.append(args[1:]))
+        return asked
+
+    def test_load_balancers_of_services_go_with_the_cluster(self):
+        # B.4.21
+        asked = self.deleting()
+        self.look(watch.THOROUGH)
+        self.assertEqual([(small_world.RELEASE, small_world.PROJECT)], asked)
+
+    def test_load_balancers_wait_for_the_machines(self):
+        asked = self.deleting()
+        machine = objects.machine()
+        machine['metadata']['labels'] = {
+            names.CAPI_CLUSTER_NAME: small_world.RELEASE}
+        self.w.helm.put('machines', machine)
+        self.look(watch.THOROUGH)
+        self.assertEqual([], asked)
+
     def test_cluster_that_never_was(self):
         self.operations().delete()
         self.look()
@@ -380,11 +415,11 @@ class DeleteTest(Base):
 
 class UpgradeTest(Base):
 
-    def upgrade(self, template=small_world.NEWER):
+    def upgrade(self, template=small_world.NEWER, **kwargs):
         upgrading.Upgrade(
             self.w.world, self.w.store, self.w.store.row(),
             self.w.store.template(template),
-            self.w.store.row(small_world.WORKERS)).run()
+            self.w.store.row(small_world.WORKERS), **kwargs).run()
 
     def test_version_and_images_change(self):
         self.created()
@@ -429,6 +464,127 @@ class UpgradeTest(Base):
         self.assertEqual('ubuntu-34', self.w.group().image_id)
         self.assertEqual('CREATE_COMPLETE', self.w.group().status)
 
+    def strategy(self):
+        return self.w.helm.upgrades[-1]['nodeGroups'][0].get(
+            'rolloutStrategy')
+
+    def test_batches_are_those_of_the_request_until_it_is_over(self):
+        self.created()
+        self.assertIsNone(self.strategy())
+        self.upgrade(batch=2)
+        batches = {'rollingUpdate': {'maxUnavailable': 2}}
+        self.assertEqual(batches, self.strategy())
+        # A resize meanwhile does not end them.
+        self.resize(3)
+        self.assertEqual(batches, self.strategy())
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.resize(2)
+        self.assertIsNone(self.strategy())
+
+    def test_batches_outlive_an_upgrade_that_is_lost(self):
+        self.created()
+
+        def fail():
+            raise helm_errors.HelmUnreachable('no', reason='no answer')
+        self.w.helm.before = fail
+        self.upgrade(batch=2)
+        self.w.helm.before = lambda: None
+        self.look()
+        self.assertEqual({'rollingUpdate': {'maxUnavailable': 2}},
+                         self.strategy())
+
+    def test_batches_of_no_node_are_refused(self):
+        self.created()
+        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        e = self.assertRaises(failures.NotViable, self.upgrade, batch=0)
+        self.assertIn('max_batch_size is 0', str(e))
+        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+
+    def slow(self, seconds=0.1):
+        """Have requests answered soon, and let helm or Glance take long."""
+        self.gate = threading.Event()
+        self.addCleanup(self.gate.set)
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, answer_timeout=seconds))
+        return lambda *args: self.gate.wait(10)
+
+    def end(self):
+        """Open the gate and wait for what works behind an answer."""
+        self.gate.set()
+        for thread in threading.enumerate():
+            if thread.name == 'magnum-capi-upgrade':
+                thread.join(10)
+
+    def test_slow_helm_goes_on_behind_the_answer(self):
+        self.created()
+        self.w.helm.before = self.slow()
+        self.upgrade()
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        # It has the lock, so that nobody else runs a helm.
+        self.look()
+        self.assertEqual(1, len(self.w.helm.upgrades))
+        self.end()
+        self.look(2)
+        self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0', 2), (
+            self.w.cluster.status, self.w.cluster.coe_version,
+            len(self.w.helm.upgrades)))
+
+    def upgrade_failing_slowly(self, error):
+        """Helm fails when nobody waits for the upgrade any more."""
+        self.created()
+        wait = self.slow()
+
+        def refuse():
+            wait()
+            raise error
+        self.w.helm.before = refuse
+        self.upgrade()
+
+    def test_failure_behind_the_answer_restores_and_is_told(self):
+        self.upgrade_failing_slowly(
+            helm_errors.ChartRefused('no', reason='too many'))
+        self.end()
+        for row in (self.w.cluster, self.w.group()):
+            self.assertEqual(('UPDATE_FAILED', 'too many'),
+                             (row.status, row.status_reason))
+        self.assertEqual(small_world.TEMPLATE,
+                         self.w.cluster.cluster_template_id)
+        self.assertEqual('ubuntu-34', self.w.group().image_id)
+
+    def test_what_passes_behind_the_answer_is_left_to_the_status(self):
+        self.upgrade_failing_slowly(
+            helm_errors.HelmUnreachable('no', reason='no answer'))
+        self.end()
+        self.w.helm.before = lambda: None
+        self.look(2)
+        self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0'), (
+            self.w.cluster.status, self.w.cluster.coe_version))
+
+    def test_failure_behind_the_answer_does_not_end_a_deletion(self):
+        self.upgrade_failing_slowly(
+            helm_errors.ChartRefused('no', reason='too many'))
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'DELETE_IN_PROGRESS')
+        self.end()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_slow_glance_is_a_refusal_that_changes_nothing(self):
+        self.created()
+        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        wait, image = self.slow(), self.w.cloud.image
+
+        def slow_image(reference):
+            wait()
+            return image(reference)
+        self.w.cloud.image = slow_image
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('nothing was changed', str(e))
+        self.end()
+        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
     def test_group_with_an_image_of_its_own_keeps_it(self):
         self.created()
         self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')
@@ -453,11 +609,31 @@ class RotateTest(Base):
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
 
+    def test_lock_is_not_waited_for_longer_than_magnum_waits(self):
+        self.created()
+        waited = []
+
+        @contextlib.contextmanager
+        def held(road, timeout):
+            waited.append(timeout)
+            raise lock.LockBusy('busy')
+            yield
+        self.patch(converge.Road, 'held', held)
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, lock_timeout=60, answer_timeout=50))
+        self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
+        self.assertEqual([25], waited)
+
     def test_new_owner(self):
         self.created()
         self.w.store.user = rotation.User('u2', ('member',))
         self.operations().rotate('u2')
         self.assertEqual('u2', self.w.cluster.user_id)
+        # B.4.15: the old one is still its first owner's.
+        self.w.later(seconds=61)
+        self.look()
+        self.assertEqual({'id-1': 'u2'}, self.w.cloud.owners)
 
     def test_failure_keeps_the_old_one(self):
         self.created()
@@ -484,12 +660,15 @@ class RotateTest(Base):
         self.assertNotIn('id-0', self.w.cloud.credentials)
 
     def test_running_operation_is_not_ended(self):
+        # B.4.15: it became UPDATE_COMPLETE.
         self.created()
         self.resize(3)
-        path = self.w.helm.put('machinedeployments', {
-            'metadata': {'name': 'x'}})
-        del self.api.objects[path]
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['status']['observedGeneration'] = 0
         self.operations().rotate('u1')
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.w.later(seconds=61)
+        self.look(3)
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
 
 
@@ -533,6 +712,17 @@ class WatchTest(Base):
         self.w.helm.before = die
         self.assertRaises(SystemExit, self.create)
         self.w.helm.before = lambda: None
+        self.look(2)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+
+    def test_lost_creation_whose_credential_was_not_applied_goes_on(self):
+        def die(*_args):
+            raise SystemExit
+        with fixtures.MonkeyPatch(
+                'magnum_capi_tempest.driver.vault.Vault.write_credentials',
+                die):
+            self.assertRaises(SystemExit, self.create)
         self.look(2)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.cloud.credentials))
@@ -654,19 +844,6 @@ class ForeignClusterTest(Base):
         self.assertIn('Another driver', self.logger.output)
 
 
-class RenderTest(Base):
-
-    def test_values_and_manifests_without_doing_anything(self):
-        found = rows.Rows(
-            self.w.store.row(), self.w.store.groups(None),
-            self.w.store.template(small_world.TEMPLATE))
-        values, manifests = converge.render(
-            self.w.world, self.w.store, found)
-        self.assertEqual('1.34.2', values['kubernetesVersion'])
-        self.assertIn(small_world.RELEASE, manifests)
-        self.assertEqual({}, self.api.objects)
-
-
 class ToldTest(testtools.TestCase):
 
     def test_places_of_the_operator_are_left_out(self):
@@ -674,3 +851,10 @@ class ToldTest(testtools.TestCase):
             'The management cluster did not answer',
             where='GET https://10.0.0.1/x', last_seen='refused'))
         self.assertEqual('The management cluster did not answer', told)
+
+    def test_text_of_a_client_and_the_cure_are_two_sentences(self):
+        told = failures.told(services.CloudUnreachable(
+            'No answer', last_seen='No endpoint data found.',
+            hint='Try again'))
+        self.assertEqual('No answer: No endpoint data found. Try again',
+                         told)

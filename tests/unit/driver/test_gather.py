@@ -106,6 +106,15 @@ class PlanTest(testtools.TestCase):
         self.cloud.images.clear()
         self.assertRaises(services.NotThere, self.plan)
 
+    def test_floating_ip_of_the_cluster(self):
+        # B.4.11
+        self.assertTrue(self.plan().values['apiServer'][
+            'associateFloatingIP'])
+        self.store.clusters[small_world.CLUSTER].update(
+            floating_ip_enabled=False)
+        self.assertFalse(self.plan().values['apiServer'][
+            'associateFloatingIP'])
+
     def test_image_of_a_node_group(self):
         self.cloud.images['special'] = ('v1.34.1', 'ubuntu')
         self.store.node_groups[small_world.WORKERS]['image_id'] = 'special'

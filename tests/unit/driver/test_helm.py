@@ -20,6 +20,7 @@ import fixtures
 from oslo_config import cfg
 import testtools
 
+from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import helm
 from magnum_capi_tempest.driver import helm_errors
 from magnum_capi_tempest.driver import settings
@@ -150,9 +151,12 @@ class RunTest(_Base):
         self.assertGreater(self.helm(helm_timeout=7).dead_after, 12)
 
     def test_killed_helm(self):
-        self.script('kill -9 $$')
-        e = self.assertRaises(helm_errors.HelmFailed, self.upgrade)
-        self.assertNotIn('kube.conf', str(e))
+        # Without "timeout" around it, which turns a signal into 137.
+        self.environ['PATH'] = str(self.folder)
+        self.script('echo "I1121 18:24:26.7 1 x.go:1] note" >&2; kill -9 $$')
+        e = self.assertRaises(helm_errors.HelmKilled, self.upgrade)
+        self.assertEqual('helm was killed', e.reason)
+        self.assertIsInstance(e, failures.PASSING)
 
     def test_answer_that_is_no_json(self):
         self.script('echo ok')
@@ -276,6 +280,31 @@ class ErrorsTest(_Base):
             '10.0.0.1:6443/version": dial tcp 10.0.0.1:6443: connect: '
             'connection refused\n')
         self.assertNotIn('10.0.0.1', e.reason)
+
+    def test_warnings_are_no_reason(self):
+        e = self.fails(
+            helm_errors.HelmFailed,
+            'W1121 18:24:26.732310   31543 warnings.go:107] "Warning: Cluster '
+            'is deprecated"\nError: UPGRADE FAILED: oops\nI1121 18:24:27.1 '
+            '1 x.go:1] bye\n')
+        self.assertEqual('oops', e.reason)
+
+    def test_management_cluster_has_a_passing_fault(self):
+        for text in (
+                'INSTALLATION FAILED: Operation cannot be fulfilled on '
+                'clusters.cluster.x-k8s.io "c1": the object has been '
+                'modified; please apply your changes to the latest version '
+                'and try again',
+                'UPGRADE FAILED: create: failed to create: Too many '
+                'requests, please try again later.',
+                'query: failed to query with labels: Internal error '
+                'occurred: etcdserver: leader changed',
+                'UPGRADE FAILED: an error on the server ("") has prevented '
+                'the request from succeeding (get secrets)',
+                'UPGRADE FAILED: the server is currently unable to handle '
+                'the request'):
+            with self.subTest(text):
+                self.fails(helm_errors.HelmDisturbed, f'Error: {text}\n')
 
     def test_repository_is_away(self):
         e = self.fails(

@@ -11,10 +11,15 @@
 # under the License.
 
 
+import socket
+
+from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import credentials
 from magnum_capi_tempest.driver import health
 from magnum_capi_tempest.driver import monitor
 from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver import upkeep
+from tests.unit.driver import small_world
 from tests.unit.driver import test_converge
 
 
@@ -56,9 +61,86 @@ class MonitorTest(test_converge.Base):
         self.poll()
         self.poll()
         self.assertEqual(1, len(self.asked))
-        self.api.clock.sleep(monitor.CHECK_AGE)
+        self.api.clock.sleep(
+            self.w.world.settings.credential_check_interval)
         self.poll()
         self.assertEqual(2, len(self.asked))
+
+    def test_the_api_of_the_cluster_is_never_asked(self):
+        # It may be in a network that Magnum does not reach.
+        with socket.create_server(('127.0.0.1', 0)) as server:
+            self.created()
+            port = server.getsockname()[1]
+            self.w.store.clusters[small_world.CLUSTER]['api_address'] = (
+                f'https://127.0.0.1:{port}')
+            path = next(p for p in self.api.objects if '/clusters/' in p)
+            self.api.objects[path]['spec']['controlPlaneEndpoint'] = {
+                'host': '127.0.0.1', 'port': port}
+            self.resize(2)
+            self.look(2)
+            self.assertEqual(health.HEALTHY, self.poll()['health_status'])
+            server.setblocking(False)
+            self.assertRaises(BlockingIOError, server.accept)
+
+    def autoscaled(self, count):
+        """A cluster whose node group the autoscaler has made this large."""
+        labels = {'auto_scaling_enabled': 'true'}
+        self.w.store.node_groups[small_world.WORKERS].update(
+            min_node_count=1, max_node_count=5, labels=labels)
+        self.w.store.clusters[small_world.CLUSTER]['labels'] = labels
+        self.created()
+        path = next(p for p in self.api.objects
+                    if '/machinedeployments/' in p)
+        self.api.objects[path]['spec']['replicas'] = count
+
+    def test_size_follows_the_autoscaler(self):
+        # E37
+        self.autoscaled(3)
+        self.poll()
+        self.assertEqual((3, 'CREATE_COMPLETE'), (
+            self.w.group().node_count, self.w.cluster.status))
+
+    def test_size_of_a_group_that_is_not_autoscaled_is_the_users(self):
+        self.autoscaled(3)
+        self.w.store.node_groups[small_world.WORKERS]['labels'] = {}
+        self.poll()
+        self.assertEqual(1, self.w.group().node_count)
+
+    def test_size_is_left_alone_while_somebody_works_on_the_cluster(self):
+        self.autoscaled(3)
+        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        with road.held(0):
+            data = self.poll()
+        self.assertEqual(1, self.w.group().node_count)
+        self.assertEqual(health.HEALTHY, data['health_status'])
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'UPDATE_IN_PROGRESS')
+        self.poll()
+        self.assertEqual(1, self.w.group().node_count)
+
+    def failed(self, reason):
+        self.created()
+        self.w.store.clusters[small_world.CLUSTER].update(
+            status='UPDATE_FAILED', status_reason=reason)
+        self.poll()
+        return self.w.cluster
+
+    def test_refused_rotation_of_authorities_is_no_failure(self):
+        # A.1: the conductor saves UPDATE_FAILED with it.
+        cluster = self.failed(upkeep.ROTATION_REFUSED)
+        self.assertEqual('UPDATE_COMPLETE', cluster.status)
+        self.assertIn('CA rotation', cluster.status_reason)
+
+    def test_any_other_failure_stays_one(self):
+        self.assertEqual('UPDATE_FAILED', self.failed('too small').status)
+
+    def test_failure_to_keep_rows_true_does_not_hide_the_health(self):
+        self.autoscaled(3)
+
+        def fail(row):
+            raise KeyError
+        self.w.store.save = fail
+        self.assertEqual(health.HEALTHY, self.poll()['health_status'])
 
     def test_never_raises(self):
         def broken():

@@ -180,6 +180,19 @@ class VaultTest(testtools.TestCase):
         self.assertTrue(one[1].startswith('-----BEGIN RSA PRIVATE KEY'))
 
 
+class NodeGroupTest(testtools.TestCase):
+
+    def test_labels_and_taints_of_a_node_group(self):
+        taint = {'key': 'gpu', 'effect': 'NoSchedule'}
+        store = small_world.Store(small_world.Cloud())
+        store.add_group(node_labels={'disk': 'fast'}, node_taints=[taint])
+
+        found = rows.node_group(store.row(small_world.OTHERS))
+
+        self.assertEqual(({'disk': 'fast'}, (taint,)),
+                         (found.node_labels, found.node_taints))
+
+
 class FollowsTest(testtools.TestCase):
 
     def test_image_of_the_template(self):

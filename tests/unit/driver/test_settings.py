@@ -36,6 +36,22 @@ class _Base(testtools.TestCase):
         return str(self.assertRaises(errors.UsageError, self.of, **values))
 
 
+class AnswerTimeoutTest(_Base):
+
+    def test_it_is_below_what_magnum_waits_for(self):
+        self.assertEqual(50, self.of().answer_timeout)
+
+    def test_it_follows_what_magnum_waits_for(self):
+        conf = cfg.ConfigOpts()
+        conf.register_opts([cfg.IntOpt('rpc_response_timeout', default=120)])
+        conf([])
+        self.assertEqual(100, settings.Settings.of(conf).answer_timeout)
+
+    def test_one_that_magnum_does_not_wait_for_is_refused(self):
+        self.assertIn('has to be less than [DEFAULT]/rpc_response_timeout',
+                      self.refused(answer_timeout=60))
+
+
 class DefaultsTest(_Base):
 
     def test_published_chart_at_an_exact_version(self):

@@ -424,6 +424,21 @@ class TestProxies(testtools.TestCase):
 
 class TestOverlays(testtools.TestCase):
 
+    def test_batches_of_an_upgrade_are_above_what_an_overlay_says(self):
+        """The number is the user's, whether nodes go or come first is not."""
+        rolling = {'maxUnavailable': 0, 'maxSurge': 1}
+        overlay = {'nodeGroupDefaults': {
+            'rolloutStrategy': {'rollingUpdate': rolling}}}
+        spec = dataclasses.replace(SPEC, labels={})
+
+        result = values.values(spec, labels.parse({}), CHART,
+                               overlays=[('surge', overlay)], batch=4)
+
+        self.assertEqual({'rollingUpdate': {'maxSurge': 4}},
+                         result['nodeGroups'][0]['rolloutStrategy'])
+        self.assertEqual(rolling, result['nodeGroupDefaults'][
+            'rolloutStrategy']['rollingUpdate'])
+
     def test_an_overlay_wins_and_the_last_most(self):
         result = made(overlays=[
             ('gpu', {'addons': {'nvidiaGPUOperator': {'enabled': False}},

@@ -1,0 +1,156 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// The notes by which the addon provider tells an addon that a Secret it uses
+// has changed, and what of an addon it has dealt with (capi_addons/config.py
+// and operator.py; the latter is an annotation of kopf's). A driver that
+// rotates the credentials of a cluster reads them: the old ones can go when
+// every addon was told of the new ones and has acted on them.
+const (
+	addonWatchLabel   = "addons.stackhpc.com/watch"
+	addonUsesLabel    = ".secret.addons.stackhpc.com/uses"
+	addonSecretNote   = "secret.addons.stackhpc.com/"
+	addonLastHandled  = "addons.stackhpc.com/last-handled-configuration"
+	addonOwnPrefix    = "addons.stackhpc.com/"
+	addonIdentityKind = "Secret"
+)
+
+// watchedSecrets is a cache of the Secrets the addon provider watches.
+func (p *providers) watchedSecrets() cache.Cache {
+	watched, err := labels.NewRequirement(addonWatchLabel, selection.Exists, nil)
+	must(err, "label of watched Secrets")
+	c, err := cache.New(p.mgr.GetConfig(), cache.Options{
+		Scheme: p.mgr.GetScheme(), Mapper: p.mgr.GetRESTMapper(), HTTPClient: p.mgr.GetHTTPClient(),
+		SyncPeriod: &p.options.syncPeriod, DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: labels.NewSelector().Add(*watched)}},
+	})
+	must(err, "cache of watched Secrets")
+	must(p.mgr.Add(c), "cache of watched Secrets")
+	return c
+}
+
+func (r *addons) ofSecret(ctx context.Context, secret *corev1.Secret) []ctrl.Request {
+	return r.those(ctx, secret, func(addon *unstructured.Unstructured) bool {
+		_, uses := addon.GetLabels()[secret.Name+addonUsesLabel]
+		return uses
+	})
+}
+
+// tell labels an addon with the Secret of the cloud's credentials, as every
+// addon of a cluster is, and notes the checksum of its content.
+func (r *addons) tell(ctx context.Context, o *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
+	secret, err := r.cloudIdentity(ctx, cluster)
+	if err != nil || secret == nil {
+		return err
+	}
+	if _, ok := secret.Labels[addonWatchLabel]; !ok {
+		before := secret.DeepCopy()
+		metav1.SetMetaDataLabel(&secret.ObjectMeta, addonWatchLabel, "")
+		if err := r.client.Patch(ctx, secret, client.MergeFrom(before)); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+	}
+	used := o.GetLabels()
+	used[secret.Name+addonUsesLabel] = ""
+	o.SetLabels(used)
+	note(o, addonSecretNote+secret.Name, secretChecksum(secret.Data))
+	return nil
+}
+
+// cloudIdentity returns the Secret that the infrastructure of a cluster names,
+// nil if there is none.
+func (r *addons) cloudIdentity(ctx context.Context, cluster *clusterv1.Cluster) (*corev1.Secret, error) {
+	if cluster.Spec.InfrastructureRef.Kind != openStackCluster.Kind {
+		return nil, nil
+	}
+	infra := newObject(openStackCluster)
+	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Spec.InfrastructureRef.Name}
+	if err := r.client.Get(ctx, key, infra); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	kind := nested(infra, "spec", "identityRef", "type")
+	name := nested(infra, "spec", "identityRef", "name")
+	if name == "" || kind != "" && kind != addonIdentityKind {
+		return nil, nil
+	}
+	secret := &corev1.Secret{}
+	if err := r.reader.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: name}, secret); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return secret, nil
+}
+
+// secretChecksum is compute_checksum of the addon provider, which sees values
+// in base64.
+func secretChecksum(data map[string][]byte) string {
+	var parts []string
+	for key, value := range data {
+		parts = append(parts, key+"="+base64.StdEncoding.EncodeToString(value))
+	}
+	slices.Sort(parts)
+	return digest(strings.Join(parts, ";"))
+}
+
+// essenceOf returns what an addon asks for, as JSON: a change of it is work.
+// The provider's own annotations are no part of it, but its notes are.
+func essenceOf(o *unstructured.Unstructured) string {
+	notes := map[string]string{}
+	for key, value := range o.GetAnnotations() {
+		if !strings.HasPrefix(key, addonOwnPrefix) && !strings.HasPrefix(key, annotationPrefix) {
+			notes[key] = value
+		}
+	}
+	text, err := json.Marshal(map[string]any{
+		"spec": o.Object["spec"], "metadata": map[string]any{"annotations": notes},
+	})
+	if err != nil { // it came as JSON
+		panic(err)
+	}
+	return string(text)
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func note(o *unstructured.Unstructured, name, value string) {
+	notes := o.GetAnnotations()
+	if notes == nil {
+		notes = map[string]string{}
+	}
+	notes[name] = value
+	o.SetAnnotations(notes)
+}

@@ -1,0 +1,72 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How closely the next look at a cluster looks. Pure.
+
+One request tells that a Cluster is not finished; a failure, the reason that
+its owner reads and a request that was lost take all of its parts. Cluster API
+sums up its parts in the conditions of the Cluster, so while that stays exactly
+as it is, the parts are asked seldom: mostly a machine is being built then, for
+minutes.
+"""
+
+import dataclasses
+
+#: Looks from one that reads everything to the next, while something happens.
+THOROUGH = 3
+
+#: The same while nothing does. Events do not show in the Cluster, nor does a
+#: request that was lost while the conductor lived on; the second look of a new
+#: conductor is thorough.
+CALM = 30
+
+
+@dataclasses.dataclass
+class Attention:
+    """What is kept between two looks at a busy cluster.
+
+    :param looks: number of looks.
+    :param last: number of the last thorough one. The first look is too
+        early for one, the second is not.
+    :param version: of the Cluster then.
+    :param restless: what was found then may change unseen; or nothing was
+        found, because the look did not come to its end.
+    """
+
+    looks: int = 0
+    last: int = 2 - THOROUGH
+    version: str | None = None
+    restless: bool = True
+
+    def next(self, cluster, restless=False) -> bool:
+        """Count a look, and say whether it has to be thorough.
+
+        :param cluster: Cluster as it is now, or None.
+        :param restless: what to look for does not show in the Cluster.
+        """
+        self.looks += 1
+        since = self.looks - self.last
+        version = cluster and cluster['metadata'].get('resourceVersion')
+        if since < THOROUGH or since < CALM and not (
+                restless or self.restless or version is None
+                or version != self.version):
+            return False
+        self.last, self.version = self.looks, version
+        self.restless = True
+        return True
+
+    def found(self, restless):
+        """Note that a thorough look came to its end.
+
+        :param restless: whether it found what may change unseen.
+        """
+        self.restless = restless

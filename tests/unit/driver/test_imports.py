@@ -1,0 +1,74 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the driver imports, it has to bring along.
+
+Magnum loads all drivers together: one whose import fails takes the others
+with it (``magnum-cluster-api`` needs a library that nothing installs).
+"""
+
+import ast
+import configparser
+from importlib import metadata
+import pathlib
+import re
+import sys
+
+import testtools
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+
+#: What loads the driver.
+MAGNUM = 'magnum'
+
+
+def imported():
+    """Names of what modules of the driver import, by their top level."""
+    found = set()
+    for path in (TOP / 'magnum_capi_tempest' / 'driver').glob('*.py'):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {name.name.split('.')[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add(node.module.split('.')[0])
+    return found
+
+
+def required():
+    """Normalized names of the requirements, with those of the extra."""
+    setup = configparser.ConfigParser()
+    setup.read(TOP / 'setup.cfg')
+    lines = (TOP / 'requirements.txt').read_text().splitlines()
+    return {_normal(match[0]) for match in (
+        re.match(r'[A-Za-z0-9._-]+', line) for line in
+        (*lines, *setup['extras']['driver'].splitlines())) if match}
+
+
+def _normal(name):
+    return re.sub(r'[-_.]+', '-', name).lower()
+
+
+class ImportsTest(testtools.TestCase):
+
+    def test_every_library_is_required(self):
+        known = {*sys.stdlib_module_names, 'magnum_capi_tempest', MAGNUM}
+        distributions = metadata.packages_distributions()
+
+        lacking = {
+            name for name in imported() - known if not required() & {
+                _normal(found) for found in distributions.get(name, [name])}}
+
+        self.assertEqual(set(), lacking)
+
+    def test_no_green_threads(self):
+        # Magnum 23 has threads.
+        self.assertEqual(set(), imported() & {'eventlet', 'greenlet'})

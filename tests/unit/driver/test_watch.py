@@ -1,0 +1,96 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a look at a cluster costs: requests, and rows that Magnum reads."""
+
+import dataclasses
+
+from magnum_capi_tempest.driver import attention
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+
+class CostTest(test_converge.Base):
+
+    def setUp(self):
+        super().setUp()
+        self.create()
+        self.path = next(
+            path for path in self.api.objects if '/clusters/' in path)
+        self.api.objects[self.path]['status']['observedGeneration'] = 0
+
+    def costs(self, looks, before=lambda: None):
+        """Requests of each of so many looks."""
+        found = []
+        for _look in range(looks):
+            before()
+            self.api.seen.clear()
+            self.look()
+            found.append(len(self.api.calls()))
+        return found
+
+    def thorough(self, looks, **kwargs):
+        """Numbers of the looks, from 1, that read more than the Cluster."""
+        return [number for number, cost in enumerate(
+            self.costs(looks, **kwargs), 1) if cost > 1]
+
+    def change(self):
+        """Have the Cluster be another one, and still not finished."""
+        self.api.put(self.path, self.api.objects[self.path])
+
+    def test_cluster_that_stays_as_it_is_mostly_costs_one_request(self):
+        self.look(2)
+        self.assertEqual(
+            [attention.CALM], self.thorough(attention.CALM + 2))
+
+    def test_cluster_that_changes_is_read_every_third_time(self):
+        self.look(2)
+        self.assertEqual([3, 6, 9], self.thorough(9, before=self.change))
+
+    def test_failure_is_followed_until_it_has_lasted(self):
+        plane = next(path for path in self.api.objects
+                     if '/kubeadmcontrolplanes/' in path)
+        self.api.objects[plane]['status']['phase'] = 'Failed'
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, failure_patience=100))
+        self.look(2)
+        self.assertEqual([3, 6], self.thorough(6))
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.w.later(seconds=101)
+        self.assertEqual([3], self.thorough(3))
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+
+    def test_helm_that_failed_half_way_is_seen_while_the_cluster_is_busy(self):
+        done = len(self.w.helm.upgrades)
+        self.w.helm.record(done, None, status='failed')
+        self.look(2)
+        self.assertEqual(done + 1, len(self.w.helm.upgrades))
+
+    def test_template_is_read_once_for_an_operation(self):
+        self.look(2)
+        read = self.templates_read()
+        self.look(5)
+        self.assertEqual([], read)
+
+    def test_template_of_an_upgrade_is_read(self):
+        self.look(2)
+        read = self.templates_read()
+        self.w.store.clusters[small_world.CLUSTER][
+            'cluster_template_id'] = small_world.NEWER
+        self.look(2)
+        self.assertEqual([small_world.NEWER], read)
+
+    def templates_read(self):
+        read, real = [], self.w.store.template
+        self.w.store.template = lambda uuid: read.append(uuid) or real(uuid)
+        return read
