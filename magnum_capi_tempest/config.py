@@ -134,6 +134,34 @@ OPTS = [
              'carry the conditions that Cluster API reports, and tests '
              'verify that a deleted cluster leaves nothing behind there. '
              'Needs the extra magnum-capi-tempest[evidence].'),
+    cfg.StrOpt(
+        'artifact_dir', default='',
+        help='Folder, on the machine that runs Tempest, for what a failed '
+             'test carries: one folder a test, with what Magnum, its logs, '
+             'Cluster API and the nodes said. It also gets a list of what '
+             'tests made, for "magnum-capi tempest leaks". Known forms of '
+             'secrets are taken out; only its owner can read it. When '
+             'empty, evidence is in the test results only.'),
+    cfg.ListOpt(
+        'log_files', default=[],
+        help='Logs of Magnum\'s API and conductor on the machine that runs '
+             'Tempest, divided by commas, for example '
+             '/var/log/magnum/magnum-conductor.log; a star stands for any '
+             'text. Failures carry the lines that name a request, a user or '
+             'a cluster of the test.'),
+    cfg.StrOpt(
+        'log_command', default='',
+        help='Command that prints these logs, where they are not in files. '
+             '{since} in it becomes the time when the tests of the class '
+             'began, as journalctl takes it, {words} a regular expression '
+             'of what is searched. Devstack: sudo journalctl --no-pager '
+             '--output cat --since {since} --grep {words} --unit '
+             'devstack@magnum-api --unit devstack@magnum-cond. Divided as a '
+             'shell does.'),
+    cfg.IntOpt(
+        'evidence_timeout', default=60, min=1,
+        help='How many seconds a failed test may spend on asking what there '
+             'is to know of its failure. What does not answer is named.'),
     cfg.ListOpt(
         'clashing_drivers', default=[],
         help='Names of two or more enabled drivers that provide the cluster '
@@ -209,6 +237,26 @@ OPTS = [
              'example one that no host has room for. When empty, it is not '
              'tested how a failure of node groups is reported.'),
     cfg.StrOpt(
+        'stuck_flavor', default='',
+        help='Name or id of a flavor whose machines are built, and never '
+             'become ready nodes. When empty, it is not tested whether '
+             'create_timeout of a cluster counts.'),
+    cfg.StrOpt(
+        'conformance_mode', default='',
+        choices=['', 'quick', 'non-disruptive-conformance',
+                 'certified-conformance'],
+        help='Which conformance tests Sonobuoy runs in a new cluster: quick '
+             'is one test and takes a minute, the others take hours. Needs '
+             'nodes that run pods, and the extra '
+             'magnum-capi-tempest[conformance]. When empty, conformance is '
+             'not tested: the nodes of an in-memory sandbox run no pods.'),
+    cfg.StrOpt(
+        'conformance_results', default='',
+        help='Folder, on the machine that runs Tempest, for the archive and '
+             'the report of the conformance tests. When empty, they are not '
+             'kept. An archive holds logs and objects of the cluster: look '
+             'at it before it is published.'),
+    cfg.StrOpt(
         'configure_command', default='',
         help='Command that changes options of magnum.conf and restarts '
              'Magnum, ready when it ends. It is given '
@@ -248,8 +296,14 @@ FEATURE_OPTS = [
         'driver_field', default=True,
         help='Cluster templates have the field "driver", as of Magnum 23. '
              'When false, this is not tested.'),
+    cfg.BoolOpt(
+        'real_nodes', default=False,
+        help='The nodes of clusters are servers of this cloud. When true, '
+             'ports, volumes and load balancers that are left of a cluster '
+             'are found, and fail its test.'),
     *promises.DISCOVERY_OPTS,
     *promises.LIFE_OPTS,
+    *promises.API_OPTS,
 ]
 
 #: (group, options): the one table that everything below and plugin.py use.

@@ -40,6 +40,7 @@ CLIENTS = (
     'NodegroupsClient',
     'QuotasClient',
     'StatsClient',
+    'VersionsClient',
 )
 
 

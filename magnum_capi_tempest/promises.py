@@ -135,6 +135,26 @@ LIFE_OPTS = [
         'it is refused, but Magnum has replaced the authority already, and '
         'every new certificate is worthless'),
     _kept(
+        'ca_refusal_passes',
+        'A cluster whose rotation of the certificate authority was refused '
+        'is COMPLETE again soon, as it was before',
+        'it stays UPDATE_FAILED until its next change'),
+    _kept(
+        'invalid_credential_shown',
+        'A cluster whose application credential became invalid, because it '
+        'was deleted or its user lost their roles, is UNHEALTHY with a '
+        'health_status_reason that speaks of it; a rotation cures it',
+        'it is HEALTHY'),
+    _kept(
+        'named_nodes_removed',
+        'A resize that names nodes_to_remove removes these nodes, and no '
+        'others', 'any nodes go'),
+    _kept(
+        'autoscaled_count_follows',
+        'The node_count of a node group is what the cluster autoscaler made '
+        'it, and a size out of its bounds is refused',
+        'it stays what it was when the node group was created'),
+    _kept(
         'delete_during_create',
         'A cluster that is deleted right after its creation was asked for '
         'goes away, and leaves nothing behind',
@@ -153,6 +173,51 @@ LIFE_OPTS = [
         'A cluster is COMPLETE when all of its nodes are ready, not before',
         'it is COMPLETE when its machines have been asked for'),
     _kept(
+        'autoscaled_without_minimum',
+        'A node group of an autoscaled cluster needs no min_node_count',
+        'it is refused'),
+    _kept(
+        'create_timeout_counts',
+        'A cluster that is not complete when its create_timeout is over '
+        'becomes CREATE_FAILED, with a status_reason',
+        'it is in progress for ever, or COMPLETE without its nodes'),
+    _kept(
+        'update_node_count',
+        'An update of node_count (PATCH) changes the number of default '
+        'workers', 'the cluster fails', default=True),
+    _kept(
+        'upgrade_checked',
+        'An upgrade to an image without the property kube_version, or with '
+        'one that is several minor versions newer, is refused at once, and '
+        'the cluster stays as it is',
+        'the request is passed on, and the cluster fails'),
+    _kept(
+        'image_version_checked',
+        'A cluster of an image without the property kube_version is '
+        'refused: with an error, or it becomes CREATE_FAILED with a '
+        'status_reason that names the property',
+        'another version is taken, or the reason is an error of the driver'),
+    _kept(
+        'allow_list_counts',
+        'The label api_master_lb_allowed_cidrs arrives at the load balancer '
+        'of the Kubernetes API', 'everybody can reach it'),
+    _kept(
+        'floating_ip_counts',
+        'Without floating_ip_enabled the Kubernetes API of a cluster gets '
+        'no floating IP', 'only labels of the driver count'),
+    _kept(
+        'external_network_optional',
+        'A cluster template needs no external_network_id',
+        'its clusters cannot be created'),
+    _kept(
+        'node_labels_and_taints',
+        'Nodes join with the node_labels and node_taints of their node '
+        'group (microversion 1.14)', 'these have no effect'),
+    _kept(
+        'projects_apart',
+        'What the management cluster has of different projects is in '
+        'different namespaces', 'all projects share one'),
+    _kept(
         'network_driver_refused',
         'A cluster with a network driver that the driver does not support '
         'is refused: with an error, or it becomes CREATE_FAILED with a '
@@ -167,4 +232,36 @@ LIFE_OPTS = [
         'any_name',
         'Every name that Magnum accepts for a cluster or a node group does',
         'some names collide, are refused late, or hang'),
+]
+
+#: What the REST API does, whatever the driver is.
+API_OPTS = [
+    cfg.BoolOpt(
+        'bad_input_refused', default=False,
+        help='Every value that a field cannot have is refused, with a status '
+             'below 500 and an error in JSON. An unmodified Magnum 23 does '
+             'not promise this. When false, its deviations of '
+             'doc/source/api-deviations.rst, and no others, are attached to '
+             'the results and are no failures.'),
+    _promise(
+        'microversion_edges_checked',
+        'What came with the microversions 1.4 (stats), 1.5 (rotation of '
+        'certificate authorities), 1.6 (quotas) and 1.14 (node_labels, '
+        'node_taints) does not exist for requests with lower ones',
+        'it exists for all'),
+    _promise(
+        'admin_updates_templates',
+        'An admin can update cluster templates of other projects that are '
+        'not public', 'they are not found'),
+    _promise(
+        'template_without_flavors_updated',
+        'A cluster template without flavor_id or master_flavor_id can be '
+        'updated', 'every update is refused, as no flavor is called None'),
+    _kept(
+        'roles_enforced',
+        'Who has only the role reader in a project changes nothing there: '
+        'Magnum enforces the roles member and reader ([oslo_policy] '
+        'enforce_new_defaults, which is the default)',
+        'every user of a project may do what its members may',
+        default=True),
 ]

@@ -14,8 +14,10 @@
 import argparse
 import pathlib
 import shlex
+import sys
 
 from magnum_capi_tempest.cli import base
+from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest import progress
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
@@ -181,7 +183,7 @@ class Tempest(_OfSandbox, base.Command):
                  'also all of driver discovery, all of drivers, or all, to '
                  'see what fails (default: kept)')
         parser.add_argument(
-            '--option', type=_option, action='append', default=[],
+            '--option', type=option, action='append', default=[],
             metavar='NAME=VALUE', help='one more option of [magnum_capi] in '
             'tempest.conf; may be repeated')
         parser.add_argument(
@@ -201,7 +203,8 @@ class Tempest(_OfSandbox, base.Command):
             arguments=tuple(args.arguments), results=args.results))
 
 
-def _option(text):
+def option(text):
+    """A word NAME=VALUE as (name, value), for argparse."""
     name, equals, value = text.partition('=')
     if not (name.isidentifier() and equals and value.isprintable()):
         raise argparse.ArgumentTypeError(f'{text!r} is not NAME=VALUE')
@@ -210,6 +213,18 @@ def _option(text):
 
 def tempest(box, order) -> int:
     """Run Tempest, show the result; 0 when everything has passed."""
+    before = _snapshot(box)
     stream, facts = tempest_run.run(box, order)
-    return 0 if report.summarise(stream, stream.parent, 'tempest run',
-                                 facts).ok else 1
+    left = leaks.compare(before, _snapshot(box),
+                         stream.parent / tempest_run.ARTEFACTS, strict=True)
+    ok = report.summarise(stream, stream.parent, 'tempest run', facts).ok
+    leaks.show(left, sys.stdout)
+    # What others' tests leave is said, but it is not for us to mend.
+    return 0 if ok and (order.third_party or not left.leaks) else 1
+
+
+def _snapshot(box):
+    """What there is in a sandbox; nobody else works there."""
+    layout = box.layout()
+    return leaks.take('sandbox-admin', layout.kubeconfig,
+                      clouds=layout.directory / 'clouds.yaml')

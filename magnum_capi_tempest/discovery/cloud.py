@@ -52,10 +52,10 @@ def read(name: str | None) -> seen.Cloud:
     :raises UsageError: there is no such cloud.
     :raises EnvironmentProblem: it cannot be reached, or refuses.
     """
-    with _explained(name):
-        connection = _connect(name)
+    with explained(name):
+        connection = connect(name)
         who, project, everything = _who(connection)
-        magnum = _service(
+        magnum = service(
             connection, 'container_infrastructure_management', 'Magnum', name)
         templates = tuple(map(_template, _templates(magnum)))
         images = {i.id: i for i in _images(connection, visibility='all')}
@@ -80,8 +80,8 @@ def find_image(name: str | None, reference: str) -> seen.Image:
         have the name.
     :raises EnvironmentProblem: the cloud cannot be reached, or refuses.
     """
-    with _explained(name):
-        connection = _connect(name)
+    with explained(name):
+        connection = connect(name)
         found = _by_id(connection, reference) if _is_uuid(reference) else None
         if found is not None:
             return found
@@ -100,14 +100,18 @@ def find_image(name: str | None, reference: str) -> seen.Image:
     return images[0]
 
 
-def _connect(name):
+def connect(name: str | None):
+    """A connection of openstacksdk to a cloud that has Glance.
+
+    :param name: of the cloud in clouds.yaml; None: openstacksdk chooses.
+    """
     connection = openstack.connect(cloud=name, api_timeout=_TIMEOUT,
                                    app_name='magnum-capi')
-    _service(connection, 'image', 'Glance', name)
+    service(connection, 'image', 'Glance', name)
     return connection
 
 
-def _service(connection, attribute, what, name):
+def service(connection, attribute, what, name):
     """A proxy of openstacksdk, which does not tell these errors apart."""
     last_seen = None
     try:
@@ -180,8 +184,11 @@ def _line(error):
 
 
 @contextlib.contextmanager
-def _explained(name):
-    """Everything that a cloud can answer, in one line."""
+def explained(name):
+    """What a cloud answers, and clouds.yaml says, as errors of one line.
+
+    :param name: of the cloud, for the errors.
+    """
     try:
         yield
     except exceptions.ConfigException as e:

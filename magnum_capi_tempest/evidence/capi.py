@@ -22,6 +22,7 @@ import dataclasses
 import functools
 import json
 
+from magnum_capi_tempest.evidence import helm
 from magnum_capi_tempest.evidence import kube
 
 #: API groups of Cluster API and of its addon operator
@@ -71,6 +72,28 @@ class Object:
 
     def __str__(self):
         return f'{self.kind} {self.namespace}/{self.name}'
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Event:
+    """Something that a controller reported.
+
+    :param at: time of the last occurrence, as Kubernetes writes it.
+    :param count: how often it occurred.
+    """
+
+    at: str
+    kind: str
+    name: str
+    type: str
+    reason: str
+    message: str
+    count: int = 1
+
+    def __str__(self):
+        return (f'{self.at} {self.type} {self.kind} {self.name} '
+                f'{self.reason}: {self.message}'
+                + (f' ({self.count} times)' if self.count > 1 else ''))
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -139,6 +162,23 @@ def bad_conditions(kind, obj):
     return sorted(found)
 
 
+def event(obj):
+    """Return an Event out of what the API says of it.
+
+    Both APIs of events write the same objects: the older one fills
+    lastTimestamp and count, the newer one eventTime and series.
+    """
+    about = obj.get('involvedObject') or {}
+    series = obj.get('series') or {}
+    return Event(
+        (obj.get('lastTimestamp') or series.get('lastObservedTime')
+         or obj.get('eventTime')
+         or obj['metadata'].get('creationTimestamp') or ''),
+        about.get('kind', ''), about.get('name', ''), obj.get('type') or '',
+        obj.get('reason') or '', ' '.join((obj.get('message') or '').split()),
+        obj.get('count') or series.get('count') or 1)
+
+
 class ManagementCluster:
     """A read-only view of a management cluster.
 
@@ -173,6 +213,25 @@ class ManagementCluster:
                 found += bad_conditions(kind, obj)
         return sorted(found)
 
+    def events(self, stack_id, most=50):
+        """Return the latest events about the objects of a cluster.
+
+        :returns: sorted list of Event, the latest last.
+        :raises KubeReadFailed: the management cluster did not answer.
+        """
+        return sorted(
+            event(obj) for obj in self._reader.core('events')
+            if belongs({'name': (obj.get('involvedObject') or {}).get(
+                'name', '')}, stack_id))[-most:]
+
+    def releases(self, stack_id):
+        """Return the history of the Helm releases of a cluster.
+
+        :returns: as helm.history.
+        :raises KubeReadFailed: the management cluster did not answer.
+        """
+        return helm.history(self._reader, stack_id)
+
     def objects_of(self, stack_id, cluster_uuid=None):
         """Return every object that still belongs to a cluster.
 
@@ -184,6 +243,29 @@ class ManagementCluster:
                    obj['metadata']['name'])
             for kind, obj in self._all_objects()
             if belongs(obj['metadata'], stack_id, cluster_uuid))
+
+    def spec(self, kind, stack_id):
+        """Return the spec of the object that is named after a cluster.
+
+        :param kind: of Cluster API or its providers.
+        :returns: dict; None when there is no such object.
+        :raises KubeReadFailed: the management cluster did not answer.
+        """
+        for found, obj in self._cluster_api_objects():
+            if found == kind and obj['metadata']['name'] == stack_id:
+                return obj.get('spec') or {}
+        return None
+
+    def objects(self):
+        """Return every object of the kinds that are known here.
+
+        :returns: sorted list of Object.
+        :raises KubeReadFailed: the management cluster did not answer.
+        """
+        return sorted(
+            Object(kind, obj['metadata'].get('namespace', ''),
+                   obj['metadata']['name'])
+            for kind, obj in self._all_objects())
 
     def objects_mentioning(self, *words):
         """Return every object whose metadata has one of these words in it.
@@ -200,11 +282,37 @@ class ManagementCluster:
             for kind, obj in self._all_objects()
             if any(word in json.dumps(obj['metadata']) for word in words))
 
-    def _cluster_api_objects(self):
-        kinds = self._reader.kinds(
+    def left_of(self, clusters):
+        """Return what there is of several clusters, in one look.
+
+        :param clusters: mapping of anything, by which a cluster is known to
+            the caller, and (stack_id or None, words): an object is a
+            cluster's that belongs to its stack_id, or has one of the words
+            in its metadata.
+        :returns: list of (key, Object).
+        :raises KubeReadFailed: the management cluster did not answer.
+        """
+        found = []
+        for kind, obj in self._all_objects():
+            text = json.dumps(obj['metadata'])
+            found += [
+                (key, Object(kind, obj['metadata'].get('namespace', ''),
+                             obj['metadata']['name']))
+                for key, (stack_id, words) in clusters.items()
+                if (stack_id and belongs(obj['metadata'], stack_id))
+                or any(word in text for word in words)]
+        return found
+
+    @functools.cached_property
+    def _kinds(self):
+        # They change with the installation of a provider only; asking for
+        # them takes as long as all of their objects.
+        return self._reader.kinds(
             lambda group: group == _ADDON_GROUP or group == _GROUP_END
             or group.endswith(f'.{_GROUP_END}'))
-        for group, version, plural, kind in kinds:
+
+    def _cluster_api_objects(self):
+        for group, version, plural, kind in self._kinds:
             for obj in self._reader.custom(group, version, plural):
                 yield kind, obj
 

@@ -114,14 +114,22 @@ class Reader:
         """Return the Nodes, a list of dicts."""
         return self._all(self._core.list_node)
 
-    def core(self, plural):
-        """Return all objects of a core kind: secrets, serviceaccounts."""
+    def core(self, plural, labels=None):
+        """Return all objects of a core kind, of all namespaces.
+
+        :param plural: events, pods, secrets or serviceaccounts.
+        :param labels: selector of those that are meant, for example
+            "owner=helm".
+        """
         calls = {
+            'events': self._core.list_event_for_all_namespaces,
+            'pods': self._core.list_pod_for_all_namespaces,
             'secrets': self._core.list_secret_for_all_namespaces,
             'serviceaccounts':
                 self._core.list_service_account_for_all_namespaces,
         }
-        return self._all(calls[plural])
+        options = {'label_selector': labels} if labels else {}
+        return self._all(calls[plural], **options)
 
     def custom(self, group, version, plural):
         """Return all objects of a kind of any API group, all namespaces."""
@@ -146,10 +154,11 @@ class Reader:
                       if '/' not in r['name'] and 'list' in r['verbs']]
         return sorted(found)
 
-    def _all(self, call, *args):
+    def _all(self, call, *args, **options):
         items, more = [], None
         while True:
-            options = {'_continue': more} if more else {}
+            if more:
+                options['_continue'] = more
             page = self._get(call, *args, limit=PAGE, **options)
             items += page['items']
             more = page.get('metadata', {}).get('continue')

@@ -24,13 +24,16 @@ _ROLE = 'node-role.kubernetes.io/'
 class Node:
     """A node of a workload cluster.
 
-    ``version`` is the kubelet's, for example v1.34.2; ``roles`` are sorted.
+    ``version`` is the kubelet's, for example v1.34.2; ``roles`` are sorted;
+    ``taints`` are triples of key, value (None without one) and effect.
     """
 
     name: str
     ready: bool
     version: str
     roles: tuple = ()
+    labels: dict = dataclasses.field(default_factory=dict, compare=False)
+    taints: tuple = dataclasses.field(default=(), compare=False)
 
     @property
     def control_plane(self):
@@ -48,7 +51,67 @@ def node(obj):
         roles=tuple(sorted(
             label.removeprefix(_ROLE)
             for label in metadata.get('labels') or {}
-            if label.startswith(_ROLE))))
+            if label.startswith(_ROLE))),
+        labels=dict(metadata.get('labels') or {}),
+        taints=tuple(
+            (taint['key'], taint.get('value'), taint['effect'])
+            for taint in (obj.get('spec') or {}).get('taints') or ()))
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Pod:
+    """A pod of a workload cluster.
+
+    :param reason: why it is not ready, empty when it is.
+    """
+
+    namespace: str
+    name: str
+    phase: str
+    ready: str
+    restarts: int
+    reason: str
+    node: str
+
+    def __str__(self):
+        text = (f'{self.namespace}/{self.name} {self.phase}, '
+                f'{self.ready} ready, {self.restarts} restarts, '
+                f'on {self.node or "no node"}')
+        return text + (f': {self.reason}' if self.reason else '')
+
+
+def pod(obj):
+    """Return a Pod out of what the API says of it."""
+    status = obj.get('status') or {}
+    containers = [*(status.get('initContainerStatuses') or []),
+                  *(status.get('containerStatuses') or [])]
+    main = status.get('containerStatuses') or []
+    reasons = [status.get('reason'), status.get('message')]
+    for container in containers:
+        for state in ('waiting', 'terminated'):
+            found = (container.get('state') or {}).get(state) or {}
+            if found.get('reason') != 'Completed':
+                reasons += [found.get('reason'), found.get('message')]
+    reasons += [condition.get('message')
+                for condition in status.get('conditions') or []
+                if condition.get('type') == 'PodScheduled'
+                and condition.get('status') == 'False']
+    return Pod(
+        obj['metadata'].get('namespace', ''), obj['metadata']['name'],
+        status.get('phase', ''),
+        f'{sum(bool(c.get("ready")) for c in main)}/{len(main)}',
+        sum(c.get('restartCount') or 0 for c in containers),
+        ': '.join(' '.join(r.split()) for r in dict.fromkeys(reasons) if r),
+        (obj.get('spec') or {}).get('nodeName') or '')
+
+
+def pods(kubeconfig):
+    """List the pods of the cluster of a kubeconfig: sorted list of Pod.
+
+    :param kubeconfig: path.
+    :raises: as :func:`nodes`.
+    """
+    return sorted(pod(obj) for obj in kube.Reader(kubeconfig).core('pods'))
 
 
 def nodes(kubeconfig):

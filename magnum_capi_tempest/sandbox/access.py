@@ -55,20 +55,22 @@ def configure_command(layout) -> str:
 
 
 def tempest_config(layout, passwords, additions, driver=None,
-                   third_party=False, promise='kept', options=()) -> str:
+                   third_party=False, promise='kept', options=(),
+                   artifact_dir=None) -> str:
     """Text of a tempest.conf for this sandbox.
 
     :param additions: what this sandbox has that others do not.
     :param driver: name of the Magnum driver that templates ask for.
     :param third_party: also configure magnum-tempest-plugin.
     :param promise: see :class:`.tempest_run.Order`, like options.
+    :param artifact_dir: folder for evidence.
     """
     seeded = json.loads((layout.directory / 'seeded.json').read_text())
     return configuration.render(
         'tempest.conf', layout=layout, passwords=passwords, driver=driver,
         third_party=third_party, clash=additions.clash,
         discovery_filter=additions.discovery_filter,
-        promise=promise, options=dict(options),
+        promise=promise, options=dict(options), artifact_dir=artifact_dir,
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
         image_id=seeded['images']['ubuntu-capi'],

@@ -20,15 +20,14 @@ import importlib.util
 import os
 import pathlib
 import sys
-import sysconfig
 import time
 
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import paths
-from magnum_capi_tempest import processes
 from magnum_capi_tempest.sandbox import access
-from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import runs
 
 #: What of magnum-tempest-plugin can run here: its tests marked "slow" want
 #: pods on the workload cluster, and ten minutes of sleep.
@@ -61,24 +60,26 @@ class Order:
     results: pathlib.Path | None = None
 
 
-def prepare(box, order) -> pathlib.Path:
-    """Make the workspace, with tempest.conf; returns its folder."""
-    layout = box.layout()
+#: Folder of the configuration of runs, in the workspace. Not the one that
+#: ``sandbox env`` points at: what that writes must not change a run.
+ETC = 'etc-run'
+
+#: Folder of what failed tests carry, in that of the results.
+ARTEFACTS = 'artefacts'
+
+
+def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
+    """Make the workspace, with tempest.conf; returns its folder.
+
+    :param artifact_dir: folder for evidence, by default none.
+    :param etc: folder of tempest.conf, below the workspace.
+    """
     workspace = box.directory / 'tempest'
-    (workspace / 'etc').mkdir(parents=True, exist_ok=True)
-    (workspace / 'lock').mkdir(exist_ok=True)
-    configuration.write_private(
-        workspace / 'etc' / 'tempest.conf', access.tempest_config(
-            layout, box.passwords(),
-            records.require_ready(box.directory).additions, order.driver,
-            order.third_party, order.promise, order.options))
-    library = sysconfig.get_path('purelib')
-    # As "tempest init" does; the tests of a class share their resources.
-    (workspace / '.stestr.conf').write_text(
-        '[DEFAULT]\n'
-        f'test_path={library}/tempest/test_discover\n'
-        f'top_dir={library}\n'
-        r'group_regex=([^\.]*\.)*' '\n')
+    folder.lay_out(workspace, access.tempest_config(
+        box.layout(), box.passwords(),
+        records.require_ready(box.directory).additions, order.driver,
+        order.third_party, order.promise, order.options, artifact_dir),
+        etc=etc)
     return workspace
 
 
@@ -96,43 +97,23 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
         raise errors.EnvironmentProblem(
             'magnum-tempest-plugin is not installed', where=sys.prefix,
             hint='Install magnum-capi-tempest[third_party]')
-    workspace = prepare(box, order)
+    begin = time.time()
+    results = (order.results or paths.state() / 'results' / time.strftime(
+        '%Y%m%dT%H%M%S', time.gmtime(begin))).absolute()
+    workspace = prepare(box, order, results / ARTEFACTS, ETC)
     regex = order.regex or (THIRD_PARTY if order.third_party else DEFAULT)
-    command = [_beside('tempest'), 'run', '--regex', regex, '--concurrency',
-               str(order.concurrency), *order.arguments]
     # The cloud of the user's shell is not meant, and no proxy is needed.
     env = {k: v for k, v in os.environ.items()
            if not k.startswith('OS_') and 'proxy' not in k.lower()}
-    env['TEMPEST_CONFIG_DIR'] = str(workspace / 'etc')
     # The kubernetes client writes keys into temporary files; they go away
     # with the sandbox, also when the run is killed.
     env['TMPDIR'] = str(box.directory / 'tmp')
-    begin = time.time()
-    processes.attached(command, cwd=workspace, env=env)
-    newest = workspace / '.stestr' / 'next-stream'
-    if not newest.exists() or newest.stat().st_mtime < begin - 1:
-        raise errors.MagnumCapiError(
-            'Tempest did not run any test',
-            where=' '.join(map(str, command)), hint='See its message above')
-    results = order.results or paths.state() / 'results' / time.strftime(
-        '%Y%m%dT%H%M%S', time.gmtime(begin))
-    results.mkdir(mode=0o700, parents=True, exist_ok=True)
-    stream = results.absolute() / 'run.subunit'
-    # The repository's own files are of version 1 of the protocol.
-    stream.write_bytes(processes.run(
-        [_beside('stestr'), 'last', '--subunit'], cwd=workspace,
-        timeout=120, binary=True))
+    stream = runs.run(
+        workspace, ['--regex', regex, '--concurrency',
+                    str(order.concurrency), *order.arguments],
+        results / 'run.subunit', etc=workspace / ETC, env=env)
     return stream, {
         'profile': record.profile,
         'driver': order.driver or "Magnum's choice",
         'tests': regex,
     }
-
-
-def _beside(name):
-    path = pathlib.Path(sys.executable).with_name(name)
-    if not path.exists():
-        raise errors.EnvironmentProblem(
-            f'{name} is not installed beside this program', where=path,
-            hint='Install magnum-capi-tempest[tempest,sandbox]')
-    return path

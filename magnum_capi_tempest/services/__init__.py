@@ -24,6 +24,7 @@ from magnum_capi_tempest.services.mservices_client import MservicesClient
 from magnum_capi_tempest.services.nodegroups_client import NodegroupsClient
 from magnum_capi_tempest.services.quotas_client import QuotasClient
 from magnum_capi_tempest.services.stats_client import StatsClient
+from magnum_capi_tempest.services.versions_client import VersionsClient
 
 __all__ = (
     'CertificatesClient',
@@ -33,4 +34,5 @@ __all__ = (
     'NodegroupsClient',
     'QuotasClient',
     'StatsClient',
+    'VersionsClient',
 )

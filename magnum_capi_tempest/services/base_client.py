@@ -40,6 +40,17 @@ class MagnumClient(rest_client.RestClient):
     def __init__(self, auth_provider, microversion=None, **kwargs):
         super().__init__(auth_provider, **kwargs)
         self.microversion = microversion
+        #: journal.Journal that remembers the requests, if anybody wants it.
+        self.journal = None
+
+    def raw_request(self, url, method, headers=None, body=None, **kwargs):
+        response, text = super().raw_request(
+            url, method, headers=headers, body=body, **kwargs)
+        if self.journal is not None:
+            self.journal.add(
+                method, parse.urlsplit(url).path, response.status, response,
+                body, text if method == 'POST' else '')
+        return response, text
 
     def get_headers(self, accept_type=None, send_type=None):
         headers = super().get_headers(accept_type, send_type)
@@ -61,14 +72,27 @@ class MagnumClient(rest_client.RestClient):
         :returns: tempest.lib.common.rest_client.ResponseBody, a dict.
         :raises tempest.lib.exceptions.RestClientException: it was refused.
         """
+        answer = self.send_text(
+            method, url, None if body is None else json.dumps(body),
+            microversion=microversion, params=params)
+        self.expected_success(expected, answer.response.status)
+        return answer
+
+    def send_text(self, method, url, text, microversion=None, params=None,
+                  headers=None):
+        """Send a request whose body may be no JSON, for what is refused.
+
+        :param text: str or bytes of the body; None sends none.
+        :param headers: dict of what is sent besides, or instead.
+        :returns: ResponseBody, whatever the status of success is.
+        :raises tempest.lib.exceptions.RestClientException: it was refused.
+        """
         if params:
             url += '?' + parse.urlencode(params, doseq=True)
-        headers = self.get_headers()
+        sent = self.get_headers()
         if microversion:
-            headers.update(self._version(microversion))
-        response, text = self.request(
-            method, url, headers=headers,
-            body=None if body is None else json.dumps(body))
-        self.expected_success(expected, response.status)
+            sent.update(self._version(microversion))
+        sent.update(headers or {})
+        response, answer = self.request(method, url, headers=sent, body=text)
         return rest_client.ResponseBody(
-            response, json.loads(text) if text else {})
+            response, json.loads(answer) if answer else {})

@@ -18,10 +18,13 @@ from magnum_capi_tempest.services import base_client
 class CertificatesClient(base_client.MagnumClient):
     """The certificate authority that Magnum keeps for each cluster."""
 
-    def show_ca_certificate(self, cluster, microversion=None):
-        """Return ``{'pem': ...}``: the CA certificate of a cluster."""
+    def show_ca_certificate(self, cluster, microversion=None, **params):
+        """Return ``{'pem': ...}``: the CA certificate of a cluster.
+
+        :param params: ca_cert_type, where a cluster has several CAs.
+        """
         return self.call('GET', f'certificates/{base_client.quote(cluster)}',
-                         200, None, microversion)
+                         200, None, microversion, params)
 
     def create_certificate(self, microversion=None, **request):
         """Have a certificate signed by the CA of a cluster.

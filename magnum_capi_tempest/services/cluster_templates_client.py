@@ -28,6 +28,11 @@ class ClusterTemplatesClient(base_client.MagnumClient):
         return self.call('GET', 'clustertemplates', 200, None, microversion,
                          params)
 
+    def list_cluster_templates_detail(self, microversion=None, **params):
+        """Return ``{'clustertemplates': [...]}``, the same once more."""
+        return self.call('GET', 'clustertemplates/detail', 200, None,
+                         microversion, params)
+
     def show_cluster_template(self, template, microversion=None):
         """Return a template by name or uuid."""
         return self.call(

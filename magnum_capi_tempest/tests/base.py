@@ -12,24 +12,41 @@
 
 """What all tests against a cloud share: skips, clients, making, evidence."""
 
+import contextlib
+import functools
 import os
+import time
 
 import fixtures
+from oslo_log import log
 from tempest.common import credentials_factory
 from tempest import config
 from tempest.lib.common import api_version_utils
 from tempest import test
 
+from magnum_capi_tempest.evidence import artefacts
 from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import leaks
 from magnum_capi_tempest.tests import access
 from magnum_capi_tempest.tests import details
 from magnum_capi_tempest.tests import factories
+from magnum_capi_tempest.tests import leakcheck
 from magnum_capi_tempest.tests import waiters
 
 CONF = config.CONF
+LOG = log.getLogger(__name__)
 
 #: Options without which no cluster template can be made.
 TEMPLATE_OPTIONS = ('image_id', 'flavor_id', 'external_network')
+
+
+@functools.lru_cache
+def _management(path):
+    """Return one view for all classes of a process: to open it takes long.
+
+    It asks only once which kinds there are.
+    """
+    return capi.ManagementCluster(path)
 
 
 class BaseMagnumCapiTest(test.BaseTestCase):
@@ -82,23 +99,55 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             cls.admin_magnum = factories.Magnum(
                 cls.os_admin, cls.microversion)
         path = CONF.magnum_capi.management_kubeconfig
-        cls.management = capi.ManagementCluster(path) if path else None
+        cls.management = _management(path) if path else None
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls._watch = cls._new_watch(f'{cls.__module__}.{cls.__name__}')
+        cls._watch.begin()
+
+    @classmethod
+    def resource_cleanup(cls):
+        super().resource_cleanup()
+        # Its user is still there, and everything else is gone.
+        if '_watch' in vars(cls):
+            cls._watch.check(cls.magnum.stacks)
+
+    @classmethod
+    def _new_watch(cls, test):
+        who = cls.os_primary.credentials
+        return leakcheck.Watch(
+            leakcheck.getter(cls.os_primary, cls.magnum),
+            user=who.user_id, project=who.project_id, test=test,
+            management=cls.management,
+            admin_get='admin' in cls.credentials and leakcheck.getter(
+                cls.os_admin, cls.admin_magnum),
+            real_nodes=CONF.magnum_capi_feature_enabled.real_nodes,
+            folder=CONF.magnum_capi.artifact_dir)
 
     def setUp(self):
         super().setUp()
         self._clusters = []
         self.waiter = self.new_waiter()
+        self._began = time.time()
+        self._own_watch = self._new_watch(self.id())
+        # The first one: it runs when all other clean-up is done.
+        self.addCleanup(self._assert_nothing_left)
         self.addOnException(self._attach_evidence)
         self.addCleanup(self._attach_tolerated)
 
     @classmethod
-    def new_waiter(cls):
+    def new_waiter(cls, magnum=None):
+        """Return a waiter for clusters of a user, the primary one."""
         options = CONF.magnum_capi
+        magnum = magnum or cls.magnum
         return waiters.ClusterWaiter(
-            cls.magnum.clusters, cls.magnum.nodegroups,
+            magnum.clusters, magnum.nodegroups,
             interval=options.build_interval, timeout=options.build_timeout,
             delete_timeout=options.delete_timeout,
-            explain=cls.management and cls.management.conditions)
+            explain=cls.management and cls.management.conditions,
+            stacks=magnum.stacks)
 
     @classmethod
     def is_admin_available(cls):
@@ -111,16 +160,21 @@ class BaseMagnumCapiTest(test.BaseTestCase):
 
     def create_template(self, magnum=None, **changes):
         """Create a template for this cloud, with some fields changed."""
-        return factories.create_template(
+        template = factories.create_template(
             magnum or self.magnum, self.addCleanup,
             factories.template_body(CONF, **changes))
+        if magnum in (None, self.magnum):
+            self._made(leaks.TEMPLATE, template['uuid'], template['name'])
+        return template
 
     @classmethod
     def create_class_template(cls, **changes):
         """Create a template that all tests of the class share."""
-        return factories.create_template(
+        template = factories.create_template(
             cls.magnum, cls.addClassResourceCleanup,
             factories.template_body(CONF, **changes))
+        cls._watch.add(leaks.TEMPLATE, template['uuid'], template['name'])
+        return template
 
     def create_keypair(self):
         """Upload a public key and return its name."""
@@ -136,8 +190,10 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             'node_count': CONF.magnum_capi.node_count,
             **changes,
         }
+        self._own_watch.begin()
         uuid = factories.request_cluster(
             self.magnum, self.waiter, self.addCleanup, body)
+        self._made(leaks.CLUSTER, uuid, body['name'])
         self._clusters.append(uuid)
         return uuid
 
@@ -175,13 +231,70 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             timeout=CONF.magnum_capi.build_timeout,
             interval=CONF.magnum_capi.build_interval)
 
+    @classmethod
+    def collect_evidence(cls, clusters, test, since=0):
+        """Ask what there is to know of clusters, and write it to files.
+
+        :param clusters: list of uuids.
+        :param test: id of the test or class that failed.
+        :param since: seconds since the epoch, when it began.
+        :returns: dict of names and texts without secrets.
+        """
+        options = CONF.magnum_capi
+        who = cls.os_primary.credentials
+        found = details.collect(
+            details.Sources(
+                cls.magnum, cls.management, log_files=options.log_files,
+                log_command=options.log_command,
+                users=(who.user_id, who.username),
+                workload_api=CONF.magnum_capi_feature_enabled.workload_api),
+            clusters, options.evidence_timeout, since)
+        found = {name: details.shown(value) for name, value in found.items()}
+        if options.artifact_dir:
+            try:
+                for name, text in found.items():
+                    artefacts.write(options.artifact_dir, test, name, text)
+            except OSError as e:
+                found['artefacts'] = f'could not be written: {e}'
+        return found
+
+    @classmethod
+    @contextlib.contextmanager
+    def explained(cls, clusters):
+        """Have a failure of what the class shares carry evidence.
+
+        No test runs then that details could be attached to: they are in the
+        folder of artefacts, and in the log of Tempest.
+        """
+        try:
+            yield
+        except Exception:
+            for name, text in cls.collect_evidence(
+                    clusters, f'{cls._watch.test}.setUpClass').items():
+                LOG.error('%s:\n%s', name, text)
+            raise
+
     def _attach_evidence(self, exc_info):
-        explain = self.management and self.management.conditions
-        for uuid in self._clusters:
-            found = details.collect(
-                self.magnum.clusters, self.magnum.nodegroups, uuid, explain)
-            for name, value in found.items():
-                self.addDetailUniqueName(name, details.text(value))
+        # testtools calls this for tests that skip themselves, too.
+        if issubclass(exc_info[0], self.skipException):
+            return
+        found = self.collect_evidence(
+            self._clusters, self.id(), self._began)
+        for name, text in found.items():
+            self.addDetailUniqueName(name, details.text(text))
+
+    def _made(self, kind, uuid, name):
+        self._own_watch.add(kind, uuid, name)
+        self._watch.known.update(self._own_watch.made)
+
+    def _assert_nothing_left(self):
+        try:
+            self._own_watch.check(self.magnum.stacks)
+        except leakcheck.LeakFound as e:
+            text = str(e)
+        else:
+            return
+        self.fail(text)
 
     def _attach_tolerated(self):
         if self.waiter.tolerated.seen:

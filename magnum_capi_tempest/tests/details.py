@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What is attached to a test that failed.
+"""What is attached to a test that failed, and where it lands.
 
 testtools carries details with the failure into subunit, HTML and the
 terminal. On success nothing is asked for. Every text passes through
@@ -18,50 +18,148 @@ terminal. On success nothing is asked for. Every text passes through
 """
 
 import json
+import os
+import tempfile
 
-from tempest.lib import exceptions as lib_exc
 from testtools import content
-import urllib3.exceptions
 
-from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import gather
+from magnum_capi_tempest.evidence import logs
+from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest import redact
+from magnum_capi_tempest.tests import access
 
-#: What asking for evidence may raise. Evidence that cannot be had is said so
-#: in its place: it must never replace the failure that it explains.
-_UNAVAILABLE = (lib_exc.TempestException, urllib3.exceptions.HTTPError,
-                errors.MagnumCapiError, OSError, KeyError)
+#: Characters of one detail. Its beginning stays: a secret is only known by
+#: what comes before it.
+MOST = 400_000
+
+#: Clusters of one test that are asked for, the latest.
+CLUSTERS = 4
+
+
+def shown(value):
+    """Return a str, or anything JSON can write, as text without secrets."""
+    if not isinstance(value, str):
+        value = json.dumps(value, indent=1, sort_keys=True, default=str)
+    if len(value) > MOST:
+        value = (f'{value[:MOST]}\n... and {len(value) - MOST} more '
+                 'characters')
+    return redact.redact(value)
 
 
 def text(value):
     """Return testtools content of a str, or of anything JSON can write."""
-    if not isinstance(value, str):
-        value = json.dumps(value, indent=1, sort_keys=True, default=str)
-    return content.text_content(redact.redact(value))
+    return content.text_content(shown(value))
 
 
-def collect(clusters, nodegroups, cluster_id, explain=None):
-    """Ask what there is to know of a cluster.
+class Sources:
+    """Where evidence comes from.
 
-    :param explain: function of a stack_id, see waiters.ClusterWaiter.
+    :param magnum: factories.Magnum of the owner of the clusters.
+    :param management: capi.ManagementCluster, or None.
+    :param workload_api: whether the API of clusters can be reached.
+    :param log_files: patterns of paths.
+    :param log_command: as of the option.
+    :param users: ids and names of the users of the test, for the logs.
+    """
+
+    def __init__(self, magnum, management=None, *, workload_api=False,
+                 log_files=(), log_command='', users=()):
+        self.magnum = magnum
+        self.management = management
+        self.workload_api = workload_api
+        self.log_files = log_files
+        self.log_command = log_command
+        self.users = tuple(users)
+
+
+def collect(sources, cluster_ids, seconds, since=0):
+    """Ask what there is to know of some clusters.
+
+    Two rounds, of half the time each: what Magnum says of the clusters, then
+    all that is found by it, side by side. Nothing is raised.
+
+    :param sources: Sources.
+    :param cluster_ids: list of uuids, the latest last.
+    :param seconds: for all of it.
+    :param since: seconds since the epoch, when the test began.
     :returns: dict of detail names and values for :func:`text`.
     """
-    found = {}
+    magnum = sources.magnum
+    chosen = cluster_ids[-CLUSTERS:]
+    found = gather.together(
+        {f'cluster of {uuid}':
+         lambda uuid=uuid: dict(magnum.clusters.show_cluster(uuid))
+         for uuid in chosen}, seconds / 2)
+    if len(chosen) < len(cluster_ids):
+        found['clusters not asked for'] = '\n'.join(
+            cluster_ids[:-CLUSTERS])
+    asked, names = {}, []
+    for uuid in chosen:
+        cluster = found[f'cluster of {uuid}']
+        if not isinstance(cluster, dict):
+            cluster = {}
+        # A cluster that is gone from Magnum may be there behind it.
+        stack_id = (cluster.get('stack_id') or cluster.get('cluster_id')
+                    or magnum.stacks.get(uuid))
+        names += [uuid, stack_id]
+        asked.update((f'{name} of {uuid}', function) for name, function in
+                     _of_cluster(sources, uuid, cluster, stack_id).items())
+    requests = magnum.journal.select(chosen, since)
+    found['requests'] = _lines(requests, 'none')
+    words = [*(r.request_id for r in requests), *names, *sources.users]
+    asked.update(_of_logs(sources, words, seconds / 2))
+    return found | gather.together(asked, seconds / 2)
 
-    def ask(name, function):
-        try:
-            found[name] = function()
-        except _UNAVAILABLE as e:
-            found[name] = f'not available: {type(e).__name__}: {e}'
 
-    ask('cluster', lambda: dict(clusters.show_cluster(cluster_id)))
-    ask('node groups', lambda: [
-        dict(nodegroups.show_nodegroup(cluster_id, group['uuid']))
-        for group in nodegroups.list_nodegroups(cluster_id)['nodegroups']])
-    cluster = found['cluster']
-    stack_id = isinstance(cluster, dict) and (
-        cluster.get('stack_id') or cluster.get('cluster_id'))
-    if explain and stack_id:
-        ask('Cluster API conditions', lambda: '\n'.join(
-            map(str, explain(stack_id))) or 'all as they should be')
-    return {f'{name} of {cluster_id}': value
-            for name, value in found.items()}
+def _of_cluster(sources, uuid, cluster, stack_id):
+    groups = sources.magnum.nodegroups
+    management = sources.management
+    asked = {}
+    if cluster:
+        asked['node groups'] = lambda: [
+            dict(groups.show_nodegroup(uuid, group['uuid']))
+            for group in groups.list_nodegroups(uuid)['nodegroups']]
+    if management and stack_id:
+        asked['Cluster API conditions'] = lambda: _lines(
+            management.conditions(stack_id), 'all as they should be')
+        asked['Cluster API events'] = lambda: _lines(
+            management.events(stack_id), 'none')
+        asked['Helm history'] = lambda: _releases(
+            management.releases(stack_id))
+    if sources.workload_api and cluster.get('api_address'):
+        asked['nodes and pods'] = lambda: _workload(sources.magnum, cluster)
+    return asked
+
+
+def _of_logs(sources, words, seconds):
+    asked = {}
+    if sources.log_files:
+        asked['Magnum logs'] = lambda: logs.from_files(
+            sources.log_files, words)
+    if sources.log_command:
+        asked['Magnum logs, by command'] = lambda: logs.from_command(
+            sources.log_command, words, sources.magnum.journal.began,
+            seconds)
+    return asked
+
+
+def _lines(values, nothing):
+    return '\n'.join(map(str, values)) or nothing
+
+
+def _releases(history):
+    return '\n'.join(
+        line for name, revisions in sorted(history.items())
+        for line in (f'{name}:', *(f'  {r}' for r in revisions))) or 'none'
+
+
+def _workload(magnum, cluster):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'kubeconfig')
+        access.write_kubeconfig(magnum.certificates, cluster, path)
+        found = gather.together({
+            'nodes': lambda: str(access.look(path)),
+            'pods': lambda: _lines(workload.pods(path), 'none'),
+        }, 30)
+    return f"nodes: {found['nodes']}\npods:\n{found['pods']}"

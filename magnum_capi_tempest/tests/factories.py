@@ -22,6 +22,8 @@ from tempest.lib.common.utils import data_utils
 from tempest.lib.common.utils import test_utils
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest.services import journal
+
 
 class Magnum:
     """The Magnum clients of one user.
@@ -33,14 +35,24 @@ class Magnum:
     """
 
     def __init__(self, manager, microversion):
+        #: Remembers what these clients send.
+        self.journal = journal.Journal()
+        #: stack_id by uuid of clusters: Magnum tells it while they live.
+        self.stacks = {}
         factory = manager.magnum_capi_v1
         self.certificates = factory.CertificatesClient(
             microversion=microversion)
         self.clusters = factory.ClustersClient(microversion=microversion)
         self.mservices = factory.MservicesClient(microversion=microversion)
         self.nodegroups = factory.NodegroupsClient(microversion=microversion)
+        self.quotas = factory.QuotasClient(microversion=microversion)
+        self.stats = factory.StatsClient(microversion=microversion)
         self.templates = factory.ClusterTemplatesClient(
             microversion=microversion)
+        self.versions = factory.VersionsClient(microversion=microversion)
+        for client in vars(self).values():
+            if hasattr(client, 'journal'):
+                client.journal = self.journal
 
 
 def name(conf, kind):

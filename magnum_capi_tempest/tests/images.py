@@ -16,6 +16,7 @@ They carry what the configured image carries besides its operating system
 (``kube_version`` for magnum-capi-helm), because drivers may ask for it.
 """
 
+import io
 import re
 
 from tempest.lib.common.utils import test_utils
@@ -54,10 +55,11 @@ def properties(image):
             if isinstance(value, str) and not _GLANCE.match(key)}
 
 
-def create(client, cleanup, conf, wanted):
-    """Create a private image without data and return it.
+def create(client, cleanup, conf, wanted, data=None):
+    """Create a private image and return it.
 
     :param wanted: dict of properties; None leaves one out.
+    :param data: bytes; without them the image is not active.
     """
     image = client.create_image(
         name=factories.name(conf, 'image'), container_format='bare',
@@ -65,4 +67,6 @@ def create(client, cleanup, conf, wanted):
         **{key: value for key, value in wanted.items() if value is not None})
     cleanup(test_utils.call_and_ignore_notfound_exc, client.delete_image,
             image['id'])
+    if data is not None:
+        client.store_image_file(image['id'], io.BytesIO(data))
     return image

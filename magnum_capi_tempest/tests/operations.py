@@ -17,17 +17,20 @@ flag of [magnum_capi_feature_enabled].
 """
 
 import os
+import tempfile
 import time
 import uuid
 
-import fixtures
 from tempest import config
+from tempest.lib.common import api_version_utils
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import leaks
 from magnum_capi_tempest.tests import access
 from magnum_capi_tempest.tests import base
 from magnum_capi_tempest.tests import factories
+from magnum_capi_tempest.tests import images
 from magnum_capi_tempest.tests import waiters
 from magnum_capi_tempest import waiting
 
@@ -42,6 +45,17 @@ COLLECTED = 60
 #: Seconds for which nothing may come back: longer than a driver needs from
 #: the request to what it makes.
 STAYS_AWAY = 10
+
+
+#: Microversion of the rotation of credentials.
+CREDENTIALS = '1.12'
+
+
+def check_credentials():
+    """Skip the test where credentials cannot be rotated."""
+    api_version_utils.check_skip_with_microversion(
+        CREDENTIALS, 'latest', CONF.magnum_capi.min_microversion,
+        CONF.magnum_capi.max_microversion)
 
 
 class BaseOperationsTest(base.BaseMagnumCapiTest):
@@ -71,16 +85,20 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     def create_class_cluster(cls, template, **changes):
         """Create a cluster that all tests of the class share."""
         waiter = cls.new_waiter()
-        return waiter.until_created(factories.request_cluster(
-            cls.magnum, waiter, cls.addClassResourceCleanup, {
-                'name': cls.rand_name('cluster'),
-                'cluster_template_id': template['uuid'],
-                'keypair': factories.create_keypair(
-                    cls.os_primary, cls.addClassResourceCleanup, CONF),
-                'master_count': CONF.magnum_capi.master_count,
-                'node_count': CONF.magnum_capi.node_count,
-                **changes,
-            }))
+        body = {
+            'name': cls.rand_name('cluster'),
+            'cluster_template_id': template['uuid'],
+            'keypair': factories.create_keypair(
+                cls.os_primary, cls.addClassResourceCleanup, CONF),
+            'master_count': CONF.magnum_capi.master_count,
+            'node_count': CONF.magnum_capi.node_count,
+            **changes,
+        }
+        uuid = factories.request_cluster(
+            cls.magnum, waiter, cls.addClassResourceCleanup, body)
+        cls._watch.add(leaks.CLUSTER, uuid, body['name'])
+        with cls.explained([uuid]):
+            return waiter.until_created(uuid)
 
     def explain(self, cluster):
         """Have a failure of this test carry what is known of a cluster."""
@@ -113,6 +131,14 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             cluster['uuid'], group['uuid'])
         self.waiter.until_group_deleted(cluster['uuid'], group['uuid'])
 
+    def assert_upgrade_refused(self, cluster, template):
+        """Assert that a 400 refuses an upgrade, and nothing is changed."""
+        self.assertRaises(lib_exc.BadRequest, self.request_upgrade, cluster,
+                          template)
+        after = self.magnum.clusters.show_cluster(cluster['uuid'])
+        for field in ('status', 'cluster_template_id', 'coe_version'):
+            self.assertEqual(cluster[field], after[field], field)
+
     def refusal(self, **changes):
         """Ask for a cluster that must be refused.
 
@@ -128,18 +154,42 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             return e.state.status_reason or ''
         self.fail(f'The cluster is {cluster["status"]} although {changes}')
 
-    def assert_nodes_now(self, cluster, masters, workers):
-        """Assert that these nodes are ready, without waiting for them."""
+    def create_image_of_version(self, kube_version):
+        """Create an image like the configured one, with another version.
+
+        Clusters of it cannot be created; it is for what must be refused.
+
+        :param kube_version: None: without that property.
+        """
+        client = self.os_primary.image_client_v2
+        known = images.properties(
+            images.find(client, CONF.magnum_capi.image_id))
+        if 'kube_version' not in known:
+            self.skipTest('The configured image has no kube_version')
+        return images.create(
+            client, self.addCleanup, CONF,
+            {**known, 'kube_version': kube_version}, data=b'no system')
+
+    def assert_nodes_now(self, cluster, masters, workers, look=None):
+        """Assert that these nodes are ready, without waiting for them.
+
+        :param look: of :meth:`look_at_nodes`, if it was taken before.
+        """
         if not CONF.magnum_capi_feature_enabled.workload_api:
             return
-        path = os.path.join(
-            self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
-        access.write_kubeconfig(self.magnum.certificates, cluster, path)
-        look = access.look(path)
+        look = look or self.look_at_nodes(cluster)
         self.assertTrue(
             look.shows(masters, workers, cluster['coe_version']),
             f'It is {cluster["status"]} with {masters} control plane nodes '
             f'and {workers} workers, but there are: {look}')
+
+    @classmethod
+    def look_at_nodes(cls, cluster):
+        """Return the nodes that the workload API shows: access.NodesLook."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'kubeconfig')
+            access.write_kubeconfig(cls.magnum.certificates, cluster, path)
+            return access.look(path)
 
     def assert_machines(self, cluster, count):
         """Assert that the management cluster soon has so many Machines."""

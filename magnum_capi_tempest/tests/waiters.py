@@ -76,6 +76,8 @@ class ClusterWaiter:
     :param explain: function of a stack_id that returns a list of what is not
         as it should be in the management cluster (evidence.capi), or None.
     :param tolerated: Tolerated, where errors that pass are counted.
+    :param stacks: dict, where each stack_id that is seen is kept by the
+        uuid of its cluster.
     :param clock: for tests.
 
     Errors of all methods, WaitTimeout and WaitAborted, carry ``state`` (a
@@ -83,13 +85,15 @@ class ClusterWaiter:
     """
 
     def __init__(self, clusters, nodegroups, *, interval, timeout,
-                 delete_timeout, explain=None, tolerated=None, clock=time):
+                 delete_timeout, explain=None, tolerated=None, stacks=None,
+                 clock=time):
         self._clusters = clusters
         self._nodegroups = nodegroups
         self._timeout = timeout
         self._delete_timeout = delete_timeout
         self._explain = explain
         self.tolerated = Tolerated() if tolerated is None else tolerated
+        self._stacks = {} if stacks is None else stacks
         self._clock = clock
         self._pace = waiting.Pace(
             first=min(0.5, interval), factor=1.5, most=interval)
@@ -104,8 +108,11 @@ class ClusterWaiter:
         try:
             group = nodegroup and self._nodegroups.show_nodegroup(
                 cluster_id, nodegroup)
-            return looks.Look(self._clusters.show_cluster(cluster_id),
+            look = looks.Look(self._clusters.show_cluster(cluster_id),
                               group or None)
+            if look.stack_id:
+                self._stacks[cluster_id] = look.stack_id
+            return look
         except lib_exc.NotFound:
             return looks.Look()
         except lib_exc.BadRequest as e:

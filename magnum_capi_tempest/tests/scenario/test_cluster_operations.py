@@ -13,20 +13,17 @@
 """What owners do to a cluster that works: it goes on working."""
 
 from tempest import config
-from tempest.lib.common import api_version_utils
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests import looks
 from magnum_capi_tempest.tests import operations
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 
 WORKERS = operations.WORKERS
-
-#: The operations on credentials, and the one on the CA.
-CREDENTIALS = '1.12'
 
 
 class SharedClusterTest(operations.BaseSharedClusterTest):
@@ -48,18 +45,60 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
         self.resize(workers + 2)
         self.resize(workers)
 
+    def worker_names(self):
+        return {node.name for node in self.look_at_nodes(self.cluster).nodes
+                if not node.control_plane}
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('resize')
+    @flags.promised('workload_api')
+    @flags.promised('named_nodes_removed')
+    @decorators.idempotent_id('e6c34742-23da-407d-b8d9-97d55a497be7')
+    def test_resize_removes_the_nodes_that_it_names(self):
+        workers = CONF.magnum_capi.node_count
+        self.resize(workers + 3)
+        names = self.worker_names()
+        # So few of so many are seldom chosen by chance.
+        going = sorted(names)[1:3]
+        before = self.waiter.before(self.cluster['uuid'], WORKERS)
+
+        self.magnum.clusters.resize_cluster(
+            self.cluster['uuid'], node_count=workers + 1, nodegroup=WORKERS,
+            nodes_to_remove=going)
+
+        self.waiter.until_updated(self.cluster['uuid'], before, workers + 1)
+        self.assert_usable(
+            self.cluster, CONF.magnum_capi.master_count, workers + 1)
+        self.assertEqual(names - set(going), self.worker_names())
+        self.resize(workers)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('update_node_count')
+    @decorators.idempotent_id('a7d2c2a7-b392-41c7-ba15-20897bc80e70')
+    def test_update_node_count(self):
+        masters = CONF.magnum_capi.master_count
+        workers = CONF.magnum_capi.node_count
+
+        for count in (workers + 1, workers):
+            before = self.waiter.before(self.cluster['uuid'], WORKERS)
+            self.magnum.clusters.update_cluster(
+                self.cluster['uuid'], [{
+                    'op': 'replace', 'path': '/node_count', 'value': count}])
+            cluster = self.waiter.until_updated(
+                self.cluster['uuid'], before, count)
+            self.assert_usable(cluster, masters, count)
+            self.assert_machines(cluster, masters + count)
+
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('credential_rotation')
     @decorators.idempotent_id('7af0be99-f0de-4a71-9232-1690d44ba231')
     def test_rotate_credential(self):
-        api_version_utils.check_skip_with_microversion(
-            CREDENTIALS, 'latest', CONF.magnum_capi.min_microversion,
-            CONF.magnum_capi.max_microversion)
+        operations.check_credentials()
         old = self.application_credentials()
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
 
         self.magnum.clusters.rotate_credential(
-            self.cluster['uuid'], microversion=CREDENTIALS)
+            self.cluster['uuid'], microversion=operations.CREDENTIALS)
 
         waiting.wait_for(
             self.application_credentials,
@@ -103,6 +142,23 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
         if CONF.magnum_capi_feature_enabled.resize:
             cluster = self.resize_cluster(cluster, workers + 1, WORKERS)
             self.assert_usable(cluster, masters, workers + 1)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('ca_refusal_passes')
+    @decorators.idempotent_id('19a09d61-f46e-44c6-9f0b-9f3b6376949c')
+    def test_a_refusal_is_no_failure_of_the_cluster(self):
+        cluster = self.create_cluster(self.create_template())
+
+        self.assertRaises(
+            lib_exc.ClientRestClientException,
+            self.magnum.certificates.rotate_ca_certificate, cluster['uuid'])
+
+        # Magnum itself makes it UPDATE_FAILED at first, see above.
+        waiting.wait_for(
+            lambda: self.waiter.look(cluster['uuid']),
+            done=lambda look: looks.is_complete(look.status),
+            timeout=CONF.magnum_capi.build_timeout, describe=str,
+            what=f'cluster {cluster["uuid"]} to be complete again')
 
 
 class ThreeMastersTest(operations.BaseOperationsTest):

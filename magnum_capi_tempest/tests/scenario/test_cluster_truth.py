@@ -23,24 +23,106 @@ CONF = config.CONF
 
 
 class CompleteTest(operations.BaseOperationsTest):
+    """All tests share a cluster whose workers are slow."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'slow_flavor')
     required_flags = ('complete_means_ready', 'workload_api')
 
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        # Templates first: they are deleted last.
+        old, cls.newer = (
+            image and cls.create_class_template(
+                image_id=image, flavor_id=CONF.magnum_capi.slow_flavor)
+            for image in (CONF.magnum_capi.image_id,
+                          CONF.magnum_capi.upgrade_image_id))
+        cls.cluster = cls.create_class_cluster(old)
+        cls.when_created = cls.look_at_nodes(cls.cluster)
+
+    def setUp(self):
+        super().setUp()
+        self.explain(self.cluster)
+        self.before = self.waiter.before(
+            self.cluster['uuid'], operations.WORKERS)
+
+    def workers_to_come(self):
+        """Return one node more than there are; later there are as many."""
+        workers = self.before.nodegroup['node_count']
+        self.addCleanup(self.resize_cluster, self.cluster, workers,
+                        operations.WORKERS)
+        return workers + 1
+
+    def assert_ready_now(self, cluster, workers, look=None):
+        self.assert_nodes_now(
+            cluster, CONF.magnum_capi.master_count, workers, look)
+
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('f8817ce7-dc5c-4f16-ad0d-a8d9c7e4323a')
-    def test_complete_when_slow_workers_are_ready(self):
-        masters = CONF.magnum_capi.master_count
-        workers = CONF.magnum_capi.node_count
+    def test_create(self):
+        self.assert_ready_now(
+            self.cluster, CONF.magnum_capi.node_count, self.when_created)
 
-        cluster = self.create_cluster(self.create_template(
-            flavor_id=CONF.magnum_capi.slow_flavor))
-        self.assert_nodes_now(cluster, masters, workers)
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('resize')
+    @decorators.idempotent_id('a479980f-2412-4fb3-9c9a-8fea6951adf9')
+    def test_resize(self):
+        workers = self.workers_to_come()
 
-        if CONF.magnum_capi_feature_enabled.resize:
-            cluster = self.resize_cluster(
-                cluster, workers + 1, operations.WORKERS)
-            self.assert_nodes_now(cluster, masters, workers + 1)
+        cluster = self.resize_cluster(
+            self.cluster, workers, operations.WORKERS)
+
+        self.assert_ready_now(cluster, workers)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('resize')
+    @flags.promised('credential_rotation')
+    @decorators.idempotent_id('a6f7d9e2-b73e-4239-b714-f1880872af87')
+    def test_rotation_does_not_end_a_resize(self):
+        operations.check_credentials()
+        workers = self.workers_to_come()
+        self.magnum.clusters.resize_cluster(
+            self.cluster['uuid'], node_count=workers,
+            nodegroup=operations.WORKERS)
+        self.waiter.until_counted(
+            self.cluster['uuid'], operations.WORKERS, workers)
+
+        self.magnum.clusters.rotate_credential(
+            self.cluster['uuid'], microversion=operations.CREDENTIALS)
+
+        cluster = self.waiter.until_updated(
+            self.cluster['uuid'], self.before, workers)
+        self.assert_ready_now(cluster, workers)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.configured('upgrade_image_id')
+    @decorators.idempotent_id('87442cd1-2b47-440e-98d7-44e4e68d5a1c')
+    def test_upgrade(self):
+        cluster = self.upgrade_cluster(self.cluster, self.newer)
+
+        self.assertNotEqual(
+            self.cluster['coe_version'], cluster['coe_version'])
+        self.assert_ready_now(cluster, self.before.nodegroup['node_count'])
+
+
+class TimeoutTest(operations.BaseOperationsTest):
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'stuck_flavor')
+    required_flags = ('create_timeout_counts',)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('adb34558-732f-4131-bf3d-fe2237cc952a')
+    def test_nodes_that_never_come(self):
+        template = self.create_template(
+            flavor_id=CONF.magnum_capi.stuck_flavor)
+
+        # A minute is the least.
+        uuid = self.request_cluster(
+            template, keypair=self.create_keypair(), create_timeout=1)
+
+        look = self.waiter.until_settled(uuid)
+        self.assertEqual('CREATE_FAILED', look.status)
+        self.assertTrue(look.status_reason)
 
 
 class FailureTest(operations.BaseOperationsTest):
@@ -83,6 +165,14 @@ class RefusalTest(operations.BaseOperationsTest):
     def test_network_driver(self):
         # Magnum's own default, which no chart of Cluster API drivers knows.
         self.assertIn('flannel', self.refusal(network_driver='flannel'))
+
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promised('image_version_checked')
+    @decorators.idempotent_id('2367c682-a51f-496f-8de4-06cb766265a4')
+    def test_image_without_a_version(self):
+        image = self.create_image_of_version(None)
+
+        self.assertIn('kube_version', self.refusal(image_id=image['id']))
 
     @decorators.attr(type=['slow', 'life', 'negative'])
     @flags.promised('labels_checked')

@@ -14,7 +14,6 @@
 
 from tempest import config
 from tempest.lib import decorators
-from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests import base
 from magnum_capi_tempest.tests import flags
@@ -70,10 +69,20 @@ class UpgradeTest(operations.BaseOperationsTest):
     def test_older_image_is_refused(self):
         cluster = self.upgraded()
 
-        self.assertRaises(lib_exc.BadRequest, self.request_upgrade, cluster,
-                          self.old)
+        self.assert_upgrade_refused(cluster, self.old)
 
-        after = self.magnum.clusters.show_cluster(cluster['uuid'])
-        for field in ('status', 'cluster_template_id', 'coe_version'):
-            self.assertEqual(cluster[field], after[field], field)
-        self.assert_well(after)
+        self.assert_well(cluster)
+
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promised('upgrade_checked')
+    @decorators.idempotent_id('45cc5760-a815-4fb6-ba3c-bc9b085a13de')
+    def test_unusable_image_is_refused(self):
+        cluster = self.magnum.clusters.show_cluster(self.cluster['uuid'])
+
+        # Without a version, and with one that is a long way off.
+        for version in (None, 'v1.99.0'):
+            image = self.create_image_of_version(version)
+            self.assert_upgrade_refused(
+                cluster, self.create_template(image_id=image['id']))
+
+        self.assert_well(cluster)

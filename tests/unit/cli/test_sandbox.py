@@ -18,8 +18,10 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest.cli import sandbox as cli
 from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import leaks as reads
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import environment
@@ -140,6 +142,9 @@ class CommandsTest(testtools.TestCase):
                 self.folder / 'run.subunit', {})))).mock
         summarise = self.useFixture(fixtures.MockPatchObject(
             report, 'summarise')).mock
+        self.pretend()
+        self.useFixture(fixtures.MockPatchObject(
+            leaks, 'take', return_value=reads.Snapshot()))
         codes = []
         for ok in (True, False):
             summarise.return_value.ok = ok
@@ -151,3 +156,32 @@ class CommandsTest(testtools.TestCase):
             tempest_run.Order(
                 regex='smoke', driver='d', third_party=True, concurrency=4,
                 arguments=('--until-failure',)), run.call_args.args[1])
+
+    def leaking(self, *argv):
+        """Run tests that pass, and leave a trust; returns code and text."""
+        self.pretend()
+        self.useFixture(fixtures.MockPatchObject(
+            tempest_run, 'run', return_value=(
+                self.folder / 'run.subunit', {})))
+        self.useFixture(fixtures.MockPatchObject(report, 'summarise'))
+        kinds = frozenset((reads.TRUST,))
+        self.useFixture(fixtures.MockPatchObject(leaks, 'take', side_effect=[
+            reads.Snapshot(kinds=kinds), reads.Snapshot(
+                frozenset((reads.Thing(reads.TRUST, 't'),)), kinds)]))
+        out = self.useFixture(fixtures.StringStream('stdout')).stream
+        self.useFixture(fixtures.MonkeyPatch('sys.stdout', out))
+        code, _ = self.call(cli.Tempest, *argv)
+        out.seek(0)
+        return code, out.read()
+
+    def test_a_run_that_leaves_something_has_failed(self):
+        code, out = self.leaking()
+
+        self.assertEqual(1, code)
+        self.assertIn('1 left behind:\n  trust t', out)
+
+    def test_what_tests_of_others_leave_is_said_only(self):
+        code, out = self.leaking('--third-party')
+
+        self.assertEqual(0, code)
+        self.assertIn('trust t', out)

@@ -27,6 +27,8 @@ from tests.unit import loopback
 class FakeKube(fixtures.Fixture):
     """``answers``: path -> (status, body). ``asked``: list of paths.
 
+    ``queries``: list of the query strings, their parts sorted.
+
     ``kubeconfig`` is the path of a file that leads here.
     """
 
@@ -36,6 +38,7 @@ class FakeKube(fixtures.Fixture):
     def _setUp(self):
         self.answers = {}
         self.asked = []
+        self.queries = []
         server = http.server.ThreadingHTTPServer(
             ('127.0.0.1', 0), self._handler())
         server.daemon_threads = True
@@ -72,6 +75,8 @@ class FakeKube(fixtures.Fixture):
             def do_GET(self):
                 url = parse.urlsplit(self.path)
                 fixture.asked.append(url.path)
+                fixture.queries.append('&'.join(sorted(
+                    url.query.split('&'))))
                 status, body = fixture.answers.get(
                     url.path, (404, {'message': f'no {url.path}'}))
                 if fixture._page and 'items' in body:

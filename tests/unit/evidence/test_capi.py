@@ -166,6 +166,14 @@ class ManagementClusterTest(testtools.TestCase):
              'Secret magnum-1/app-credential'],
             [str(o) for o in self.cluster.objects_mentioning('c1', 'uuid-1')])
 
+    def test_spec_of_an_object_of_that_name(self):
+        self.kube.serve(f'{CORE}/machines', {**obj('c1'), 'spec': {'a': 1}})
+        self.kube.serve(f'{CORE}/clusters', {**obj('c1-x'), 'spec': {'a': 2}},
+                        {**obj('c1'), 'spec': {'a': 3}})
+
+        self.assertEqual({'a': 3}, self.cluster.spec('Cluster', 'c1'))
+        self.assertIsNone(self.cluster.spec('Cluster', 'c2'))
+
     def test_conditions_are_of_this_cluster_only(self):
         bad = {'conditions': [condition('Ready', 'False', 'Why')]}
         self.kube.serve(f'{CORE}/machines', obj('c1-0', status=bad),

@@ -58,6 +58,15 @@ class NodesTest(testtools.TestCase):
         self.assertTrue(workload.node(MASTER).control_plane)
         self.assertFalse(workload.node(WORKER).control_plane)
 
+    def test_labels_and_taints(self):
+        found = workload.node({**MASTER, 'spec': {'taints': [
+            {'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'},
+            {'key': 'old', 'effect': 'NoExecute'}]}})
+
+        self.assertEqual('amd64', found.labels['arch'])
+        self.assertEqual((('gpu', 'yes', 'NoSchedule'),
+                          ('old', None, 'NoExecute')), found.taints)
+
     def test_node_without_status_is_not_ready(self):
         self.assertEqual(workload.Node('n', False, ''),
                          workload.node({'metadata': {'name': 'n'}}))

@@ -10,11 +10,23 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import json
+import os
+import types
+
+import fixtures
 import testtools
 
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import helm
 from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.services import journal
 from magnum_capi_tempest.tests import details
 from tests.unit.services import scripted_magnum
+
+UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+REQUEST = 'req-8d7c2c55-2a8c-4a5e-9a1a-4d3bd8c8c1de'
+CONDITIONS = f'Cluster API conditions of {UUID}'
 
 
 class TextTest(testtools.TestCase):
@@ -28,52 +40,147 @@ class TextTest(testtools.TestCase):
         self.assertNotIn('hunter2', shown)
         self.assertIn('password', shown)
 
+    def test_a_long_one_is_cut_and_says_so(self):
+        shown = details.shown('a' * (details.MOST + 5))
+
+        self.assertTrue(shown.endswith('and 5 more characters'))
+
+
+class Management:
+    """A management cluster that has something to say of any cluster."""
+
+    def conditions(self, stack_id):
+        return [f'{stack_id} is bad']
+
+    def events(self, stack_id, most=50):
+        return [capi.Event('1', 'Machine', stack_id, 'Warning', 'Failed',
+                           'no host')]
+
+    def releases(self, stack_id):
+        return {stack_id: [helm.Revision(1, 'failed', '2', 'c 1', 'timeout')]}
+
 
 class CollectTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
-        self.magnum.answers = [
-            (200, {'uuid': 'c', 'stack_id': 's'}),
+        self.server = self.useFixture(scripted_magnum.ScriptedMagnum())
+        self.server.answers = [
+            (200, {'uuid': UUID, 'stack_id': 'sta-1'}),
             (200, {'nodegroups': [{'uuid': 'g'}]}),
             (200, {'uuid': 'g', 'status': 'CREATE_FAILED'})]
+        self.magnum = types.SimpleNamespace(
+            clusters=self.server.client('ClustersClient'),
+            nodegroups=self.server.client('NodegroupsClient'),
+            certificates=self.server.client('CertificatesClient'),
+            journal=journal.Journal(), stacks={})
 
-    def collect(self, explain=None):
-        return details.collect(self.magnum.client('ClustersClient'),
-                               self.magnum.client('NodegroupsClient'), 'c',
-                               explain)
+    def collect(self, management=None, clusters=(UUID,), seconds=20,
+                **options):
+        return details.collect(
+            details.Sources(self.magnum, management, **options),
+            list(clusters), seconds)
 
     def test_cluster_and_node_groups(self):
         self.assertEqual(
-            {'cluster of c': {'uuid': 'c', 'stack_id': 's'},
-             'node groups of c': [{'uuid': 'g', 'status': 'CREATE_FAILED'}]},
+            {f'cluster of {UUID}': {'uuid': UUID, 'stack_id': 'sta-1'},
+             'requests': 'none',
+             f'node groups of {UUID}': [
+                 {'uuid': 'g', 'status': 'CREATE_FAILED'}]},
             self.collect())
 
-    def test_conditions(self):
-        found = self.collect(lambda stack_id: [f'{stack_id} is bad'])
+    def test_what_the_management_cluster_says(self):
+        found = self.collect(Management())
 
-        self.assertEqual('s is bad', found['Cluster API conditions of c'])
+        self.assertEqual('sta-1 is bad', found[CONDITIONS])
+        self.assertEqual('1 Warning Machine sta-1 Failed: no host',
+                         found[f'Cluster API events of {UUID}'])
+        self.assertEqual('sta-1:\n  1: failed, 2, c 1: timeout',
+                         found[f'Helm history of {UUID}'])
 
     def test_good_conditions_are_said_too(self):
-        found = self.collect(lambda stack_id: [])
+        management = Management()
+        management.conditions = lambda stack_id: []
+
+        found = self.collect(management)
 
         self.assertEqual('all as they should be',
-                         found['Cluster API conditions of c'])
+                         found[CONDITIONS])
 
     def test_what_cannot_be_had_does_not_hide_the_rest(self):
         def explain(stack_id):
             raise kube.KubeReadFailed('dead')
 
-        found = self.collect(explain)
+        management = Management()
+        management.conditions = explain
 
-        self.assertIn('dead', found['Cluster API conditions of c'])
-        self.assertEqual('c', found['cluster of c']['uuid'])
+        found = self.collect(management)
 
-    def test_a_cluster_that_is_gone(self):
-        self.magnum.answers = [(404, {})]
+        self.assertIn('dead', found[CONDITIONS])
+        self.assertEqual(UUID, found[f'cluster of {UUID}']['uuid'])
 
-        found = self.collect(lambda stack_id: self.fail('not to be asked'))
+    def test_a_cluster_that_is_gone_is_looked_for_behind_magnum(self):
+        self.server.answers = [(404, {})]
+        self.magnum.stacks[UUID] = 'sta-1'
 
-        self.assertIn('NotFound', found['cluster of c'])
-        self.assertIn('NotFound', found['node groups of c'])
+        found = self.collect(Management())
+
+        self.assertIn('NotFound', found[f'cluster of {UUID}'])
+        self.assertEqual('sta-1 is bad', found[CONDITIONS])
+
+    def test_logs_of_requests_clusters_and_users(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        with open(os.path.join(folder, 'magnum.log'), 'w') as file:
+            for word in (REQUEST, UUID, 'user-1', 'stranger'):
+                file.write(f'INFO [{word}] password=hunter2\n')
+        self.magnum.journal.add(
+            'DELETE', f'/v1/clusters/{UUID}', 204, {journal.HEADER: REQUEST})
+
+        found = self.collect(log_files=[f'{folder}/*.log'],
+                             users=['user-1'])
+
+        self.assertIn(REQUEST, found['requests'])
+        log = details.shown(found['Magnum logs'])
+        for word in (REQUEST, UUID, 'user-1'):
+            self.assertIn(word, log)
+        self.assertNotIn('stranger', log)
+        self.assertNotIn('hunter2', log)
+
+    def test_a_log_command(self):
+        found = self.collect(log_command=f'echo {UUID} since {{since}}')
+
+        self.assertRegex(found['Magnum logs, by command'],
+                         rf'{UUID} since @\d+')
+
+    def test_a_source_that_hangs_is_named(self):
+        found = self.collect(log_command='sleep 30', seconds=1)
+
+        self.assertIn('not available', found['Magnum logs, by command'])
+        self.assertIn(f'node groups of {UUID}', found)
+
+    def test_a_workload_that_cannot_be_reached(self):
+        self.server.answers = [
+            (200, {'uuid': UUID, 'api_address': 'https://127.0.0.1:1'}),
+            (500, {})]
+
+        found = self.collect(workload_api=True)
+
+        self.assertIn('not available', found[f'nodes and pods of {UUID}'])
+
+    def test_of_many_clusters_the_latest_are_asked_for(self):
+        self.server.answers = [(404, {})]
+        uuids = [f'{UUID[:-1]}{n}' for n in range(details.CLUSTERS + 2)]
+
+        found = self.collect(clusters=uuids)
+
+        self.assertEqual('\n'.join(uuids[:2]),
+                         found['clusters not asked for'])
+        self.assertIn(f'cluster of {uuids[-1]}', found)
+
+    def test_no_cluster(self):
+        self.assertEqual({'requests': 'none'}, self.collect(clusters=()))
+
+    def test_everything_can_be_shown(self):
+        for value in self.collect(Management()).values():
+            self.assertTrue(details.shown(value))
+            json.dumps(details.shown(value))

@@ -39,6 +39,10 @@ class ScriptedImages:
     def __init__(self, **known):
         self.known = known
         self.created = []
+        self.stored = {}
+
+    def store_image_file(self, ident, data):
+        self.stored[ident] = data.read()
 
     def show_image(self, ident):
         if ident not in self.known:
@@ -97,3 +101,10 @@ class CreateTest(testtools.TestCase):
              'visibility': 'private', 'os_distro': 'x',
              'magnum_driver': ''}, created)
         self.assertEqual('new', cleanups[0][-1])
+
+    def test_data_make_it_active(self):
+        client = ScriptedImages()
+
+        images.create(client, lambda *call: None, CONF, {}, data=b'1')
+
+        self.assertEqual({'new': b'1'}, client.stored)

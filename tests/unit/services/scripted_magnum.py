@@ -21,18 +21,20 @@ import fixtures
 from magnum_capi_tempest import services
 from tests.unit import loopback
 
-Request = collections.namedtuple('Request', 'method path headers body')
+Request = collections.namedtuple('Request', 'method path headers body raw')
 
 
 class ScriptedMagnum(fixtures.Fixture):
     """Listens on loopback; ``answers`` are given in turn, the last for ever.
 
     ``answers``: list of (status, JSON body). ``requests``: list of Request.
+    ``headers``: dict of more headers of all answers.
     """
 
     def _setUp(self):
         self.answers = []
         self.requests = []
+        self.headers = {}
         server = http.server.ThreadingHTTPServer(
             ('127.0.0.1', 0), self._handler())
         server.daemon_threads = True
@@ -54,8 +56,8 @@ class ScriptedMagnum(fixtures.Fixture):
                 size = int(self.headers.get('Content-Length') or 0)
                 body = self.rfile.read(size)
                 fixture.requests.append(Request(
-                    self.command, self.path, self.headers,
-                    json.loads(body) if body else None))
+                    self.command, self.path, self.headers, _parsed(body),
+                    body))
                 status, body = (fixture.answers.pop(0)
                                 if len(fixture.answers) > 1
                                 else fixture.answers[0])
@@ -63,6 +65,8 @@ class ScriptedMagnum(fixtures.Fixture):
                 self.send_response(status)
                 self.send_header('Content-Type', 'application/json')
                 self.send_header('Content-Length', str(len(data)))
+                for header in fixture.headers.items():
+                    self.send_header(*header)
                 self.end_headers()
                 self.wfile.write(data)
 
@@ -74,11 +78,21 @@ class ScriptedMagnum(fixtures.Fixture):
         return Handler
 
 
+def _parsed(body):
+    try:
+        return json.loads(body) if body else None
+    except ValueError:
+        return None
+
+
 class _Auth:
     """The part of tempest's auth providers that a RestClient uses."""
 
     def __init__(self, url):
         self._url = url
+
+    def base_url(self, filters, auth_data=None):
+        return self._url
 
     def auth_request(self, method, url, headers=None, body=None,
                      filters=None):

@@ -28,6 +28,9 @@ PATCH = [{'op': 'replace', 'path': '/name', 'value': 'n'}]
 CALLS = (
     ('CertificatesClient', 'show_ca_certificate', ('c',), {},
      'GET', '/v1/certificates/c', None, 200),
+    ('CertificatesClient', 'show_ca_certificate', ('c',),
+     {'ca_cert_type': 'etcd'},
+     'GET', '/v1/certificates/c?ca_cert_type=etcd', None, 200),
     ('CertificatesClient', 'create_certificate', (),
      {'cluster_uuid': 'u', 'csr': 'r'},
      'POST', '/v1/certificates', {'cluster_uuid': 'u', 'csr': 'r'}, 201),
@@ -37,6 +40,9 @@ CALLS = (
      'POST', '/v1/clustertemplates', {'coe': 'k'}, 201),
     ('ClusterTemplatesClient', 'list_cluster_templates', (), {'limit': 2},
      'GET', '/v1/clustertemplates?limit=2', None, 200),
+    ('ClusterTemplatesClient', 'list_cluster_templates_detail', (),
+     {'marker': 'm'},
+     'GET', '/v1/clustertemplates/detail?marker=m', None, 200),
     ('ClusterTemplatesClient', 'show_cluster_template', ('t',), {},
      'GET', '/v1/clustertemplates/t', None, 200),
     ('ClusterTemplatesClient', 'update_cluster_template', ('t', PATCH), {},
@@ -86,6 +92,10 @@ CALLS = (
      'DELETE', '/v1/quotas/p/Cluster', None, 204),
     ('StatsClient', 'show_stats', (), {'project_id': 'p'},
      'GET', '/v1/stats?project_id=p', None, 200),
+    ('VersionsClient', 'list_versions', (), {},
+     'GET', '/', None, 200),
+    ('VersionsClient', 'show_version', (), {},
+     'GET', '/v1/', None, 200),
 )
 
 
@@ -142,6 +152,55 @@ class ClientsTest(testtools.TestCase):
             self.magnum.client('ClustersClient').create_cluster, name='n')
 
         self.assertIn('Unable to find flavor x.', str(error))
+
+    def test_versions_are_listed_without_a_token(self):
+        self.call('VersionsClient', 'list_versions', (), {}, 200)
+
+        self.assertIsNone(self.magnum.requests[-1].headers['X-Auth-Token'])
+
+
+class SendTextTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
+        self.magnum.answers = [(200, {'uuid': 'u'})]
+        self.client = self.magnum.client(
+            'ClustersClient', microversion='1.9')
+
+    def send(self, text, **kwargs):
+        return self.client.send_text('POST', 'clusters', text, **kwargs)
+
+    def test_text_is_sent_as_it_is(self):
+        self.send('{ no JSON')
+
+        self.assertEqual(b'{ no JSON', self.magnum.requests[-1].raw)
+
+    def test_bytes_are_sent_as_they_are(self):
+        self.send(b'\xff')
+
+        self.assertEqual(b'\xff', self.magnum.requests[-1].raw)
+
+    def test_headers_replace_those_of_the_client(self):
+        self.send('', microversion='1.10', headers={
+            'Content-Type': 'text/yaml', 'OpenStack-API-Version': 'one'})
+
+        headers = self.magnum.requests[-1].headers
+        self.assertEqual(('text/yaml', 'one'), (
+            headers['Content-Type'], headers['OpenStack-API-Version']))
+
+    def test_any_success_is_one(self):
+        self.magnum.answers = [(202, {'uuid': 'u'})]
+
+        answer = self.send('')
+
+        self.assertEqual((202, 'u'),
+                         (answer.response.status, answer['uuid']))
+
+    def test_refusals_are_errors(self):
+        self.magnum.answers = [(415, {'errors': []})]
+
+        self.assertRaises(lib_exc.InvalidContentType, self.send, '')
 
 
 class MicroversionTest(testtools.TestCase):

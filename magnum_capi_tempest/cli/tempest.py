@@ -1,0 +1,94 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``magnum-capi tempest``: test a cloud that is there already."""
+
+import pathlib
+import shlex
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest import errors
+
+
+class Init(base.Command):
+    """Make a Tempest workspace for a cloud of clouds.yaml.
+
+    What is unique in the cloud is found; what is not is asked for. Then
+    "tempest run" in the folder tests the cloud.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        add_cloud(parser, required=True)
+        parser.add_argument(
+            '--driver', default='', metavar='NAME',
+            help='Magnum driver to test; wanted where several provide the '
+                 'type of the image (default: the one that Magnum chooses).')
+        parser.add_argument('folder', metavar='DIR', type=pathlib.Path,
+                            help='The workspace; new or empty.')
+        return parser
+
+    def take_action(self, args):
+        choice = init(args.folder, args, args.driver)
+        say = self.app.stdout.write
+        for line in choice.notes():
+            say(f'{line[0].upper()}{line[1:]}.\n')
+        workers = (f' --concurrency {choice.workers}' if choice.workers
+                   else '')
+        say('Now test it:\n'
+            f'  cd {shlex.quote(str(args.folder))}\n'
+            f"  tempest run --regex 'magnum_capi.*smoke'{workers}\n")
+
+
+def add_cloud(parser, required):
+    """Options that say which cloud, and what to test it with."""
+    parser.add_argument(
+        '--cloud', action='append', default=[], metavar='NAME',
+        required=required,
+        help='Cloud in clouds.yaml; its user runs the tests. May be given '
+             'again for more users of the same cloud. If the first one is an '
+             'administrator, Tempest makes users as it needs them.')
+    parser.add_argument(
+        '--image', metavar='IMAGE', required=required,
+        help='Name or id of the image that nodes boot from.')
+    parser.add_argument(
+        '--flavor', metavar='FLAVOR', help='Name or id of the flavor of '
+        'workers (default: the only one with 2 vCPU and 2 GiB).')
+    parser.add_argument(
+        '--master-flavor', metavar='FLAVOR',
+        help='Name or id of the flavor of control plane nodes (default: that '
+             'of workers).')
+    parser.add_argument(
+        '--external-network', metavar='NETWORK',
+        help='Name or id of the external network (default: the only one).')
+    parser.add_argument(
+        '--network-driver', default='calico', metavar='NAME',
+        help='Of cluster templates (default: calico).')
+    parser.add_argument(
+        '--static', action='store_true',
+        help='Make no users, not even as an administrator.')
+
+
+def init(folder, args, driver=''):
+    """Make the workspace that options of :func:`add_cloud` describe."""
+    try:
+        from magnum_capi_tempest.workspace import choose
+        from magnum_capi_tempest.workspace import init as workspaces
+    except ImportError as e:
+        raise errors.EnvironmentProblem(
+            f'The package {e.name} is missing',
+            hint="Install 'magnum-capi-tempest[tempest,discovery]'") from e
+    return workspaces.init(
+        folder, args.cloud, choose.Wish(
+            args.image, args.flavor, args.master_flavor,
+            args.external_network, args.network_driver, driver),
+        static=args.static)

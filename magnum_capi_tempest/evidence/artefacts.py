@@ -1,0 +1,66 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Evidence as files: one folder a test, for its owner only.
+
+Whoever publishes logs decides so; nobody else on the machine reads them.
+"""
+
+import os
+import pathlib
+import re
+
+#: Characters of a name; most file systems take 255 bytes.
+_LENGTH = 150
+
+
+def file_name(text):
+    """Return a text as one name of a file.
+
+    The end of a long one is what tells it from others.
+    """
+    return re.sub(r'[^\w.-]+', '-', text, flags=re.ASCII)[
+        -_LENGTH:].strip('-.') or 'unnamed'
+
+
+def folder_of(base, test_id):
+    """Return the path of the folder of a test.
+
+    :param test_id: as unittest gives it; the tags of Tempest go.
+    """
+    return pathlib.Path(base) / file_name(test_id.partition('[')[0])
+
+
+def write(base, test_id, name, text):
+    """Write a text, and never over another one.
+
+    :param base: folder of all artefacts.
+    :returns: path of the file.
+    :raises OSError: it cannot be written.
+    """
+    folder = folder_of(base, test_id)
+    # One by one: the mode of mkdir is not for the folders above.
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for number in range(1000):
+        path = folder / (file_name(name)
+                         + (f'-{number}' if number else '') + '.txt')
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL,
+                             0o600)
+        except FileExistsError:
+            continue
+        with open(handle, 'w', encoding='utf-8',
+                  errors='backslashreplace') as file:
+            file.write(text)
+        return path
+    raise FileExistsError(f'{folder} is full of {name}')

@@ -1,0 +1,88 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""GETs of a cloud of clouds.yaml, through openstacksdk."""
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.evidence import leaks
+
+#: Seconds for one request.
+TIMEOUT = 60
+
+#: Service types, as of evidence.leaks, and attributes of openstacksdk.
+_PROXIES = {
+    'container-infra': 'container_infrastructure_management',
+    'identity': 'identity',
+    'network': 'network',
+    'volume': 'block_storage',
+    'load-balancer': 'load_balancer',
+}
+
+
+class Cloud:
+    """A cloud as one of its users sees it.
+
+    :param name: in clouds.yaml; None: openstacksdk chooses.
+    :param clouds: path of clouds.yaml; None: openstacksdk finds it.
+    :raises EnvironmentProblem: openstacksdk is missing, there is no such
+        cloud, or it does not let the user in.
+    """
+
+    def __init__(self, name=None, clouds=None):
+        try:
+            from keystoneauth1 import exceptions as auth_exceptions
+            from openstack import config
+            from openstack import connection
+            from openstack import exceptions
+        except ImportError as e:
+            raise errors.EnvironmentProblem(
+                'The Python package openstacksdk is not installed',
+                hint='pip install magnum-capi-tempest[evidence]') from e
+        self._failures = (exceptions.SDKException,
+                          auth_exceptions.ClientException, OSError)
+        try:
+            region = config.OpenStackConfig(
+                config_files=clouds and [str(clouds)],
+                app_name='magnum-capi').get_one(
+                    cloud=name, api_timeout=TIMEOUT)
+            self._connection = connection.Connection(config=region)
+            if kube.is_here(region.get_auth_args().get('auth_url') or ''):
+                # A proxy of the environment is for other machines.
+                self._connection.session.session.trust_env = False
+            self.user = self._connection.current_user_id
+            self.project = self._connection.current_project_id
+        except self._failures as e:
+            raise errors.EnvironmentProblem(
+                'The cloud cannot be reached', where=name,
+                last_seen=' '.join(str(e).split()),
+                hint='Look at clouds.yaml, and at --os-cloud') from e
+
+    def get(self, service, path):
+        """Send a GET and return what came back, a dict.
+
+        :raises CloudReadFailed: it was refused, or there was no answer.
+        """
+        where = f'{service}: {path}'
+        try:
+            proxy = getattr(self._connection, _PROXIES[service])
+            response = proxy.get(f'/{path}')
+            if response.status_code >= 400:
+                raise leaks.CloudReadFailed(
+                    f'{response.status_code} {response.reason}',
+                    where=where, status=response.status_code)
+            return response.json()
+        except (*self._failures, ValueError) as e:
+            raise leaks.CloudReadFailed(
+                ' '.join(str(e).split()), where=where,
+                status=getattr(e, 'http_status', None)
+                or getattr(e, 'status_code', None)) from e

@@ -1,0 +1,83 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The history of a Helm release, without the program and without values.
+
+Helm keeps each revision in a Secret of type helm.sh/release.v1, labelled
+with its name: JSON, gzip, base64, and the base64 of Secrets around it
+(helm.sh/helm/v3/pkg/storage/driver, util.go and secrets.go). Values hold
+credentials; they are dropped where they are decoded.
+"""
+
+import base64
+import binascii
+import dataclasses
+import json
+import zlib
+
+#: Bytes of a decoded revision that are read; one with its chart has less
+#: than the megabyte that a Secret may have, before it is inflated.
+MOST = 32 << 20
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Revision:
+    """One revision of a release."""
+
+    number: int
+    status: str
+    updated: str
+    chart: str
+    description: str
+
+    def __str__(self):
+        return (f'{self.number}: {self.status}, {self.updated}, '
+                f'{self.chart}: {self.description}')
+
+
+def revision(secret):
+    """Return the Revision that is in a Secret, a dict."""
+    labels = secret['metadata'].get('labels') or {}
+    try:
+        packed = base64.b64decode(base64.b64decode(
+            secret['data']['release'], validate=True), validate=True)
+        inflate = zlib.decompressobj(wbits=31)
+        release = json.loads(inflate.decompress(packed, MOST))
+        info = release['info']
+        chart = release['chart']['metadata']
+        return Revision(
+            int(release['version']), str(info.get('status', '')),
+            str(info.get('last_deployed', '')),
+            f'{chart.get("name")} {chart.get("version")}',
+            ' '.join(str(info.get('description', '')).split()))
+    except (binascii.Error, zlib.error, ValueError, KeyError, TypeError,
+            AttributeError) as e:
+        return Revision(
+            int(labels.get('version') or 0), labels.get('status', ''), '',
+            '', f'cannot be decoded ({type(e).__name__})')
+
+
+def history(reader, stack_id):
+    """Return the revisions of all releases of a cluster.
+
+    :param reader: kube.Reader of the management cluster.
+    :param stack_id: the release of that name, and those whose name begins
+        with it (addons).
+    :returns: dict of release names and sorted lists of Revision.
+    :raises KubeReadFailed: the management cluster did not answer.
+    """
+    found = {}
+    for secret in reader.core('secrets', labels='owner=helm'):
+        name = (secret['metadata'].get('labels') or {}).get('name', '')
+        if name == stack_id or name.startswith(f'{stack_id}-'):
+            found.setdefault(name, []).append(revision(secret))
+    return {name: sorted(revisions) for name, revisions in found.items()}

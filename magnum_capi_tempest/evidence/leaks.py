@@ -1,0 +1,236 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What there is in a cloud that tests may leave behind. Read-only.
+
+One table says where everything is listed; whoever asks brings a function
+that sends a GET: Tempest's clients with the rights of a test
+(:mod:`magnum_capi_tempest.tests.leakcheck`), openstacksdk with those of a
+cloud's user (:mod:`magnum_capi_tempest.evidence.cloud`).
+"""
+
+import dataclasses
+import types
+import typing
+
+from magnum_capi_tempest import errors
+
+#: Things of one answer, where a service divides its answers.
+PAGE = 500
+
+CLUSTER = 'cluster'
+TEMPLATE = 'cluster template'
+CREDENTIAL = 'application credential'
+TRUST = 'trust'
+USER = 'user'
+
+#: What drivers leave that make servers of Nova.
+REAL = ('port', 'volume', 'load balancer')
+
+
+class CloudReadFailed(errors.MagnumCapiError):
+    """A service did not list its things.
+
+    :param status: HTTP status code, None when there was no answer.
+    """
+
+    def __init__(self, what, *, status=None, **kwargs):
+        super().__init__(what, **kwargs)
+        self.status = status
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Thing:
+    """Something that somebody made.
+
+    :param ident: what tells it from others of its kind.
+    :param project: id of the project it belongs to, if known.
+    :param user: id of the user it belongs to, if known.
+    """
+
+    kind: str
+    ident: str
+    name: str = ''
+    project: str = ''
+    user: str = ''
+
+    def __str__(self):
+        if self.name in ('', self.ident):
+            return f'{self.kind} {self.ident}'
+        return f'{self.kind} {self.name} ({self.ident})'
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """What there was at one moment.
+
+    :param kinds: those that could be read.
+    :param unread: mapping of what could not be read, and why.
+    """
+
+    things: frozenset = frozenset()
+    kinds: frozenset = frozenset()
+    unread: typing.Mapping[str, str] = dataclasses.field(
+        default_factory=lambda: types.MappingProxyType({}))
+
+    def and_also(self, other):
+        """Return both in one."""
+        return Snapshot(self.things | other.things, self.kinds | other.kinds,
+                        types.MappingProxyType({**self.unread,
+                                                **other.unread}))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Listing:
+    """Where a kind is listed.
+
+    :param path: with ``{user}`` and ``{project}`` where they belong.
+    :param key: of the list in the answer.
+    :param paged: the service takes limit and marker.
+    """
+
+    kind: str
+    service: str
+    path: str
+    key: str
+    ident: str = 'id'
+    user: str = 'user_id'
+    paged: bool = True
+
+
+_MAGNUM = (
+    _Listing(CLUSTER, 'container-infra', 'clusters/detail', 'clusters',
+             'uuid'),
+    _Listing(TEMPLATE, 'container-infra', 'clustertemplates',
+             'clustertemplates', 'uuid'),
+)
+_OF_USER = (
+    _Listing(CREDENTIAL, 'identity', 'users/{user}/application_credentials',
+             'application_credentials', paged=False),
+    _Listing(TRUST, 'identity', 'OS-TRUST/trusts?trustor_user_id={user}',
+             'trusts', user='trustor_user_id', paged=False),
+)
+_OF_CLOUD = (
+    _Listing(TRUST, 'identity', 'OS-TRUST/trusts', 'trusts',
+             user='trustor_user_id', paged=False),
+    _Listing(USER, 'identity', 'users', 'users', user='id', paged=False),
+)
+_USERS_NAMED = _Listing(USER, 'identity', 'users?name__contains={user}',
+                        'users', user='id', paged=False)
+_REAL = (
+    _Listing('port', 'network', 'ports', 'ports'),
+    _Listing('volume', 'volume', 'volumes/detail', 'volumes'),
+    _Listing('load balancer', 'load-balancer', 'lbaas/loadbalancers',
+             'loadbalancers'),
+)
+
+
+def of_user(get, user, project, *, kinds=None, real_nodes=False):
+    """Return what belongs to a user, as the user sees it.
+
+    What Magnum shows of others, public templates, is left out.
+
+    :param get: function of a service type and a path that returns the
+        answer, a dict, and raises CloudReadFailed.
+    :param user: id.
+    :param project: id.
+    :param kinds: those that are wanted, by default all.
+    :param real_nodes: ports, volumes and load balancers of the project,
+        too.
+    :returns: Snapshot.
+    """
+    listings = [wanted for wanted in (
+        *_MAGNUM, *_OF_USER, *(_REAL if real_nodes else ()))
+        if kinds is None or wanted.kind in kinds]
+    found = _read(get, listings, user)
+    # Neither services nor their versions agree on who owns what.
+    return dataclasses.replace(found, things=frozenset(
+        thing for thing in found.things
+        if (thing.project in ('', project) if thing.kind in REAL
+            else thing.user in ('', user))))
+
+
+def of_cloud(get, users=(), *, real_nodes=False):
+    """Return what an administrator sees of all projects.
+
+    Nobody can list the application credentials of all users at one time.
+
+    :param users: ids of those whose application credentials are wanted.
+    :returns: Snapshot.
+    """
+    found = _read(get, (*_MAGNUM, *_OF_CLOUD,
+                        *(_REAL if real_nodes else ())), '')
+    for user in users:
+        found = found.and_also(_read(get, _OF_USER[:1], user))
+    return found
+
+
+def users_named(get, text):
+    """Return the users whose name has a text in it, a Snapshot.
+
+    Magnum names the user of a trust after its cluster
+    (magnum/conductor/handlers/common/trust_manager.py).
+    """
+    return _read(get, [_USERS_NAMED], text)
+
+
+def of_management(management):
+    """Return every object of a management cluster, a Snapshot.
+
+    :param management: capi.ManagementCluster.
+    """
+    kind = 'object of the management cluster'
+    try:
+        objects = management.objects()
+    except errors.MagnumCapiError as e:
+        return Snapshot(unread={kind: str(e)})
+    # Kubernetes itself makes a ServiceAccount "default" in each namespace.
+    return Snapshot(
+        frozenset(Thing(kind, str(o)) for o in objects if (
+            o.kind, o.name) != ('ServiceAccount', 'default')),
+        frozenset((kind,)))
+
+
+def _read(get, listings, user):
+    things, kinds, unread = set(), set(), {}
+    for listing in listings:
+        path = listing.path.format(user=user)
+        try:
+            things.update(
+                Thing(listing.kind, item[listing.ident],
+                      item.get('name') or '',
+                      item.get('project_id') or item.get('tenant_id') or '',
+                      item.get(listing.user) or '')
+                for item in _items(get, listing, path))
+            kinds.add(listing.kind)
+        except CloudReadFailed as e:
+            if e.status == 404 and user:
+                # The user is gone, with all that was the user's.
+                kinds.add(listing.kind)
+            else:
+                unread[listing.kind] = str(e)
+    return Snapshot(frozenset(things), frozenset(kinds),
+                    types.MappingProxyType(unread))
+
+
+def _items(get, listing, path):
+    if not listing.paged:
+        yield from get(listing.service, path)[listing.key]
+        return
+    marker = ''
+    while True:
+        page = get(listing.service, f'{path}?limit={PAGE}{marker}')[
+            listing.key]
+        yield from page
+        if len(page) < PAGE:
+            return
+        marker = f'&marker={page[-1][listing.ident]}'

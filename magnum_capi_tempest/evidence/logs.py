@@ -1,0 +1,120 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Lines of Magnum's logs that belong to some requests and clusters.
+
+The logs are files on this machine (a sandbox), or what a command prints
+(devstack: journalctl).
+
+An answer's request id is not in the lines of Magnum's conductor (see
+services.journal), so the user is searched, too: by oslo.log's default, and in
+devstack's format by name, each line says whose request it is about. Tempest
+makes a user for each class of tests. What Magnum's periodic tasks do has no
+user; it is found by the cluster.
+"""
+
+import glob
+import os
+import re
+import shlex
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+
+#: Bytes of each file that are read, from its end: a debug log grows by
+#: about a megabyte in a minute.
+TAIL = 32 << 20
+
+#: Lines that are shown, and characters of each.
+LINES, WIDTH = 200, 2000
+
+_BAD = re.compile(r'\b(WARNING|ERROR|CRITICAL|TRACE)\b')
+
+#: Access logs: requests that only looked.
+_LOOK = re.compile(r'"?\bGET /')
+
+#: What may take the place of ``{words}`` in a command line.
+_WORD = re.compile(r'[\w-]+')
+
+
+def relevant(lines, words, most=LINES):
+    """Choose the lines that tell something.
+
+    When there are too many, warnings and errors go first, then the latest.
+
+    :param lines: iterable of str.
+    :param words: ids of requests, users and clusters, and names of users.
+    :returns: list of str, in their order.
+    """
+    words = [word for word in words if word]
+    if not words:
+        return []
+    mentions = re.compile('|'.join(map(re.escape, words))).search
+    good, bad = [], []
+    for number, line in enumerate(lines):
+        if mentions(line) and not _LOOK.search(line):
+            (bad if _BAD.search(line) else good).append((number, line))
+    bad = bad[-most:]
+    good = good[len(good) - min(len(good), most - len(bad)):]
+    return [line if len(line) <= WIDTH else f'{line[:WIDTH]} ...'
+            for _, line in sorted(bad + good)]
+
+
+def from_files(patterns, words):
+    """Search files.
+
+    :param patterns: of paths, as of a shell.
+    :returns: text: each file's lines under its name.
+    :raises EnvironmentProblem: there is no such file.
+    """
+    paths = sorted({p for pattern in patterns for p in glob.glob(pattern)})
+    if not paths:
+        raise errors.EnvironmentProblem(
+            'No log file', where=', '.join(patterns),
+            hint='Look at [magnum_capi] log_files')
+    return '\n'.join(_shown(os.path.basename(path),
+                            relevant(_tail(path), words))
+                     for path in paths)
+
+
+def from_command(command, words, since, timeout):
+    """Search what a command prints.
+
+    :param command: divided as a shell does; ``{since}`` in it becomes a
+        point in time as journalctl takes it, ``{words}`` a regular
+        expression of all words, for a command that can search by itself.
+    :param since: seconds since the epoch.
+    :param timeout: seconds.
+    :returns: text.
+    :raises CommandFailed: it failed, or took too long.
+    :raises EnvironmentProblem: there is no such program.
+    """
+    pattern = '|'.join(w for w in words if w and _WORD.fullmatch(w))
+    argv = [part.replace('{since}', f'@{int(since)}').replace(
+        '{words}', pattern) for part in shlex.split(command)]
+    lines = processes.run(argv, timeout=timeout,
+                          hint='Look at [magnum_capi] log_command')
+    return _shown(argv[0], relevant(lines.splitlines(), words))
+
+
+def _shown(name, lines):
+    return '\n'.join((f'{name}:', *(lines or ['nothing about this test'])))
+
+
+def _tail(path):
+    with open(path, 'rb') as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - TAIL))
+        if size > TAIL:
+            file.readline()
+        for line in file:
+            yield line.decode(errors='replace').rstrip('\n')

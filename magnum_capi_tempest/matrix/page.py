@@ -1,0 +1,26 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The matrix as one HTML page of the common look."""
+
+from magnum_capi_tempest.matrix import forms
+from magnum_capi_tempest.report import html
+
+
+def render(matrix) -> str:
+    """The page of a :class:`~.model.Matrix`."""
+    return html.page(
+        'matrix.html', package='magnum_capi_tempest.matrix',
+        style=('matrix.css',), title=forms.TITLE, matrix=matrix,
+        summary=forms.summary(matrix), state=forms.state,
+        sections=(('Promises', matrix.promises),
+                  ('Operations', matrix.operations)))

@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which requests were sent to Magnum, so that its logs can be searched.
+
+Magnum answers every request with an id (oslo.middleware, request_id). What
+it logs carries another one: magnum 23.0.0, magnum/api/hooks.py, ContextHook,
+makes its context without the id of the request. Only what stands in front of
+Magnum logs both, such as the discovery filter of this project.
+"""
+
+import collections
+import dataclasses
+import re
+import time
+
+#: Header of the id, in every answer of an OpenStack service.
+HEADER = 'x-openstack-request-id'
+
+#: An id as oslo.context makes it. Another text is none: ids become part of
+#: command lines.
+_ID = re.compile(r'req-[0-9a-fA-F-]{1,64}')
+
+_UUID = re.compile(r'\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b')
+
+#: Characters of an answer in which its own uuid is looked for.
+_HEAD = 4096
+
+#: Requests that are remembered, the latest; a class of tests sends fewer.
+MOST = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Sent:
+    """A request that changed something, or was refused.
+
+    :param at: seconds since the epoch, when it was answered.
+    :param about: uuids in the URL, in what was sent, and of what was made.
+    """
+
+    method: str
+    url: str
+    status: int
+    request_id: str
+    at: float
+    about: frozenset = frozenset()
+
+    def __str__(self):
+        when = time.strftime('%H:%M:%S', time.gmtime(self.at))
+        return (f'{when} {self.method} {self.url} {self.status} '
+                f'{self.request_id}')
+
+
+class Journal:
+    """Remembers the requests of several clients, in their order."""
+
+    def __init__(self, clock=time.time):
+        self._sent = collections.deque(maxlen=MOST)
+        self._clock = clock
+        self.began = clock()
+
+    def add(self, method, url, status, headers, sent='', made=''):
+        """Remember a request: GETs that went well tell nothing.
+
+        :param headers: mapping of the answer's, with lower-case names.
+        :param sent: body of the request, str, bytes or None.
+        :param made: body of the answer to a POST, str or bytes.
+        """
+        found = _ID.fullmatch(headers.get(HEADER) or '')
+        if found and (method != 'GET' or status >= 400):
+            self._sent.append(Sent(
+                method, url, status, found.group(), self._clock(),
+                frozenset(_UUID.findall(' '.join(
+                    (url, _text(sent), _text(made[:_HEAD])))))))
+
+    def select(self, uuids, since):
+        """Return the requests about one of these, and the latest ones.
+
+        :param uuids: of clusters.
+        :param since: seconds since the epoch; all requests from then on.
+        """
+        return [s for s in self._sent
+                if s.at >= since or s.about.intersection(uuids)]
+
+
+def _text(body):
+    """Return a body as text: urllib3 gives bytes."""
+    if isinstance(body, bytes):
+        return body.decode(errors='replace')
+    return body or ''

@@ -1,0 +1,134 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Lists of cluster templates: pages, order, nothing lost, nothing twice."""
+
+from urllib import parse
+
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import base
+
+
+class ListsTest(base.BaseMagnumCapiTest):
+    """All templates of the class share one project with nobody."""
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        prefix = cls.rand_name('page')
+        # Made in another order than that of their names.
+        cls.templates = [
+            cls.create_class_template(name=f'{prefix}-{letter}')
+            for letter in 'cadb']
+        cls.ours = [t['uuid'] for t in cls.templates]
+
+    def listed(self, **params):
+        """Return the uuids of ours in a list, in its order.
+
+        Public templates of other projects are in it as well.
+        """
+        return [uuid for uuid in self.uuids(
+            self.magnum.templates.list_cluster_templates(**params))
+            if uuid in self.ours]
+
+    @staticmethod
+    def uuids(answer):
+        return [t['uuid'] for t in answer['clustertemplates']]
+
+    def by(self, key, reverse=False):
+        return [t['uuid'] for t in sorted(
+            self.templates, key=lambda t: t[key], reverse=reverse)]
+
+    def pages(self, ask, **params):
+        """Return pages of uuids as the links "next" lead through them."""
+        pages = []
+        while True:
+            answer = ask(**params)
+            pages.append(self.uuids(answer))
+            if 'next' not in answer:
+                return pages
+            found = dict(parse.parse_qsl(parse.urlsplit(
+                answer['next']).query))
+            self.assertEqual(pages[-1][-1], found['marker'])
+            params = found
+
+    @decorators.idempotent_id('452c35c4-1422-4820-baaf-ed7d8334d62a')
+    @decorators.attr(type='smoke')
+    def test_order_is_that_of_their_making_by_default(self):
+        self.assertEqual(self.ours, self.listed())
+
+    @decorators.idempotent_id('7a259ecf-f44a-4cf6-ad2a-4a21a5f79565')
+    def test_sorted_by_name(self):
+        self.assertEqual(self.by('name'), self.listed(sort_key='name'))
+
+    @decorators.idempotent_id('66dc16f4-7110-4ec2-a1c6-ee7dc162bd30')
+    def test_sorted_by_name_downwards(self):
+        self.assertEqual(self.by('name', reverse=True),
+                         self.listed(sort_key='name', sort_dir='desc'))
+
+    @decorators.idempotent_id('58aed8c1-cf3f-46ef-aa23-b438fc6d333d')
+    def test_sorted_by_uuid(self):
+        self.assertEqual(self.by('uuid'), self.listed(sort_key='uuid'))
+
+    @decorators.idempotent_id('62041467-6f14-4c9b-9e4d-df1c2938474f')
+    def test_equal_keys_keep_the_order_of_their_making(self):
+        self.assertEqual(self.ours, self.listed(sort_key='coe'))
+
+    @decorators.idempotent_id('b0a3cbb1-231e-4574-a5a7-38264008cbb4')
+    def test_a_page_has_as_many_as_were_asked_for(self):
+        answer = self.magnum.templates.list_cluster_templates(limit=2)
+
+        self.assertEqual(2, len(answer['clustertemplates']))
+        self.assertIn('next', answer)
+
+    @decorators.idempotent_id('5861ba71-1117-4726-b144-e42d4a698648')
+    def test_a_list_that_is_no_page_has_no_next(self):
+        answer = self.magnum.templates.list_cluster_templates(
+            limit=10 ** 20, marker=self.magnum.templates.
+            list_cluster_templates()['clustertemplates'][-1]['uuid'])
+
+        self.assertEqual([], answer['clustertemplates'])
+        self.assertNotIn('next', answer)
+
+    @decorators.idempotent_id('bb08374b-2fce-4d06-9e58-5ef4a83eff78')
+    def test_a_marker_is_not_in_the_list_after_it(self):
+        self.assertEqual(self.ours[2:], self.listed(marker=self.ours[1]))
+
+    @decorators.idempotent_id('1831abb5-f191-4efb-bbae-6d3f6569430d')
+    def test_pages_have_all_of_them_once(self):
+        pages = self.pages(
+            self.magnum.templates.list_cluster_templates, limit=3)
+
+        found = [uuid for page in pages for uuid in page]
+        self.assertEqual(sorted(set(found)), sorted(found))
+        self.assertEqual(self.ours, [u for u in found if u in self.ours])
+        self.assertTrue(all(len(page) <= 3 for page in pages), pages)
+
+    @decorators.idempotent_id('e9eb6d8d-b9fb-406e-9db8-2bae68e33ac7')
+    def test_pages_keep_the_order_that_was_asked_for(self):
+        pages = self.pages(
+            self.magnum.templates.list_cluster_templates, limit=1,
+            sort_key='name', sort_dir='desc')
+
+        self.assertEqual(
+            self.by('name', reverse=True),
+            [uuid for page in pages for uuid in page if uuid in self.ours])
+
+    @decorators.idempotent_id('d0923730-789a-47b4-838a-6c8dc06818e5')
+    def test_pages_of_details_have_all_of_them_once(self):
+        pages = self.pages(
+            self.magnum.templates.list_cluster_templates_detail, limit=3)
+
+        found = [uuid for page in pages for uuid in page]
+        self.assertEqual(sorted(set(found)), sorted(found))
+        self.assertEqual(self.ours, [u for u in found if u in self.ours])

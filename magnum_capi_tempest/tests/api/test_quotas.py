@@ -1,0 +1,111 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How many clusters a project may have, and who says so."""
+
+from tempest.lib.common.utils import test_utils
+from tempest.lib import decorators
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest.tests import base
+
+
+class BaseQuotasTest(base.BaseMagnumCapiTest):
+    """A test of the quota of the primary user's project."""
+
+    credentials = ['primary', 'admin']
+    min_microversion = '1.6'
+
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        cls.project = cls.os_primary.credentials.project_id
+
+    def create_quota(self, hard_limit):
+        quota = self.admin_magnum.quotas.create_quota(
+            project_id=self.project, resource='Cluster',
+            hard_limit=hard_limit)
+        self.addCleanup(test_utils.call_and_ignore_notfound_exc,
+                        self.admin_magnum.quotas.delete_quota, self.project)
+        return quota
+
+
+class QuotasTest(BaseQuotasTest):
+
+    required_options = ()
+
+    @decorators.idempotent_id('6547bd42-5a39-43e6-9fa1-56c10dedadfd')
+    @decorators.attr(type='smoke')
+    def test_member_sees_the_default_of_the_project(self):
+        quota = self.magnum.quotas.show_quota(self.project)
+
+        self.assertEqual((self.project, 'Cluster'),
+                         (quota['project_id'], quota['resource']))
+        self.assertGreaterEqual(quota['hard_limit'], 0)
+
+    @decorators.idempotent_id('ba0884b7-9117-45ba-a614-51b64f9b53c9')
+    def test_admin_sets_one(self):
+        self.create_quota(hard_limit=7)
+
+        found = self.magnum.quotas.show_quota(self.project)
+
+        self.assertEqual(7, found['hard_limit'])
+
+    @decorators.idempotent_id('2c22976c-2208-497b-bdb7-b525c4b1aa80')
+    def test_admin_changes_it(self):
+        self.create_quota(hard_limit=7)
+
+        self.admin_magnum.quotas.update_quota(self.project, hard_limit=0)
+
+        found = self.magnum.quotas.show_quota(self.project)
+        self.assertEqual(0, found['hard_limit'])
+
+    @decorators.idempotent_id('07633b69-8ebc-4dce-b5ff-10f567fb8034')
+    def test_without_it_the_default_is_back(self):
+        default = self.magnum.quotas.show_quota(self.project)['hard_limit']
+        self.create_quota(hard_limit=default + 1)
+
+        self.admin_magnum.quotas.delete_quota(self.project)
+
+        found = self.magnum.quotas.show_quota(self.project)
+        self.assertEqual(default, found['hard_limit'])
+
+    @decorators.idempotent_id('6396105b-4d1c-4d0f-949d-c83e636d8e2c')
+    def test_admin_lists_those_of_all_projects(self):
+        self.create_quota(hard_limit=7)
+
+        listed = self.admin_magnum.quotas.list_quotas(all_tenants=True)
+
+        self.assertEqual(
+            [7], [q['hard_limit'] for q in listed['quotas']
+                  if q['project_id'] == self.project])
+
+    @decorators.idempotent_id('6bcea642-b63f-43da-8510-54f92200b112')
+    def test_admin_lists_only_the_own_project_by_default(self):
+        self.create_quota(hard_limit=7)
+
+        listed = self.admin_magnum.quotas.list_quotas()
+
+        self.assertNotIn(
+            self.project, [q['project_id'] for q in listed['quotas']])
+
+
+class QuotaCountsTest(BaseQuotasTest):
+
+    @decorators.idempotent_id('c3c68ec2-2583-43ff-ba65-562b98fa12e2')
+    @decorators.attr(type=['smoke', 'negative'])
+    def test_a_project_without_room_gets_no_cluster(self):
+        template = self.create_template()
+        self.create_quota(hard_limit=0)
+
+        self.assertRaises(
+            lib_exc.Forbidden, self.request_cluster, template)

@@ -1,0 +1,78 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Does what the cluster autoscaler does to a cluster: sizes its node groups.
+
+It writes the scale of a MachineDeployment in the management cluster, within
+the bounds that annotations of it name
+(https://cluster-api.sigs.k8s.io/tasks/automated-machine-management/autoscaling).
+"""
+
+import dataclasses
+
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import kube
+
+_GROUP = 'cluster.x-k8s.io'
+_PLURAL = 'machinedeployments'
+_BOUND = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-{}-size'
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeGroup:
+    """A MachineDeployment that may be autoscaled.
+
+    :param bounds: pair of texts, lowest and highest number of machines.
+    """
+
+    namespace: str
+    name: str
+    bounds: tuple
+
+
+class Autoscaler(kube.Reader):
+    """Sees and sizes node groups.
+
+    :param kubeconfig: path, of somebody who may change MachineDeployments.
+    """
+
+    def groups(self, stack_id):
+        """Return the node groups of a cluster that have bounds.
+
+        :raises KubeReadFailed: the management cluster did not answer.
+        """
+        version, = {v for _, v, plural, _ in self.kinds(
+            lambda group: group == _GROUP) if plural == _PLURAL}
+        self._version = version
+        found = []
+        for obj in self.custom(_GROUP, version, _PLURAL):
+            metadata = obj['metadata']
+            notes = metadata.get('annotations') or {}
+            bounds = tuple(notes.get(_BOUND.format(side))
+                           for side in ('min', 'max'))
+            if capi.belongs(metadata, stack_id) and all(bounds):
+                found.append(NodeGroup(
+                    metadata['namespace'], metadata['name'], bounds))
+        return found
+
+    def scale(self, group, size):
+        """Have a node group of :meth:`groups` get so many machines.
+
+        :raises KubeReadFailed: the management cluster did not answer, or
+            refused.
+        """
+        where = (_GROUP, self._version, group.namespace, _PLURAL, group.name)
+        scale = self._get(
+            self._custom.get_namespaced_custom_object_scale, *where)
+        scale['spec']['replicas'] = size
+        self._get(self._custom.replace_namespaced_custom_object_scale,
+                  *where, scale)

@@ -1,0 +1,59 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the tests of a run made, written down for the check of the run.
+
+Every worker appends whole lines to one file, which the system does in one
+go; what a killed worker left of a line is passed over.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+
+from magnum_capi_tempest.tests import leaks
+
+#: In the folder of artefacts.
+NAME = 'made.jsonl'
+
+
+def append(folder, made):
+    """Write down a leaks.Made.
+
+    :param folder: of artefacts.
+    :raises OSError: it cannot be written.
+    """
+    folder = pathlib.Path(folder)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    line = json.dumps(dataclasses.asdict(made)) + '\n'
+    handle = os.open(folder / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+                     0o600)
+    try:
+        os.write(handle, line.encode())
+    finally:
+        os.close(handle)
+
+
+def read(folder):
+    """Return the list of leaks.Made of a run; empty when there is none."""
+    try:
+        lines = (pathlib.Path(folder) / NAME).read_text().splitlines()
+    except FileNotFoundError:
+        return []
+    found = []
+    for line in lines:
+        try:
+            found.append(leaks.Made(**json.loads(line)))
+        except (ValueError, TypeError):
+            continue
+    return found

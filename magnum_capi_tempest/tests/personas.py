@@ -1,0 +1,110 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Who may do what with Magnum's API: one table, everyone else is denied.
+
+Pure. From the policies of magnum 23.0.0 (magnum/common/policies/*.py) and from
+what its controllers look up before (magnum/api/controllers/v1/*.py). What is
+asked for belongs to the project of :data:`MEMBER`.
+"""
+
+import dataclasses
+
+#: Has the role member in the project, and made what is asked for.
+MEMBER = 'member'
+#: Has the role reader in the same project.
+READER = 'reader'
+#: Has the role admin in the same project.
+PROJECT_ADMIN = 'admin of the project'
+#: Has the role member in another project.
+OTHER = 'member of another project'
+#: Has the role admin in another project.
+ADMIN = 'admin of another project'
+#: An application credential of MEMBER with the role reader only, of the kind
+#: that drivers give to clusters.
+CREDENTIAL = 'credential with the role reader'
+
+ALL = frozenset((MEMBER, READER, PROJECT_ADMIN, OTHER, ADMIN, CREDENTIAL))
+_ADMINS = frozenset((PROJECT_ADMIN, ADMIN))
+_WRITERS = frozenset((MEMBER, PROJECT_ADMIN))
+_READERS = ALL - {OTHER}
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """Who may do something.
+
+    :param allowed: personas; all others are denied, but
+    :param untold: those of whom nothing is said: an admin of another project,
+        where Magnum 23 looks in the own project first; those who would end
+        what is asked for.
+    :param denied: statuses of a denial. Who must not know of something gets
+        the answer for what does not exist.
+    """
+
+    allowed: frozenset
+    untold: frozenset = frozenset()
+    denied: frozenset = frozenset((403, 404))
+
+    def judge(self, persona, status):
+        """Return what is wrong with an answer, or None."""
+        if status >= 500 or status == 401:
+            return f'{persona}: {status} is no answer'
+        if persona in self.untold:
+            return None
+        if persona in self.allowed:
+            return (f'{persona}: denied with {status}'
+                    if status in (403, 404) else None)
+        return (None if status in self.denied
+                else f'{persona}: not denied, but answered with {status}')
+
+
+_AWAY = frozenset((ADMIN,))
+
+RULES = {
+    # Everybody has templates of their own project.
+    'create template': Rule(ALL - {READER, CREDENTIAL}),
+    'show template': Rule(_READERS),
+    'update template': Rule(_WRITERS, _AWAY),
+    'publish template': Rule(frozenset((PROJECT_ADMIN,)), _AWAY),
+    'delete template': Rule(_WRITERS | _AWAY),
+    # Made by ADMIN.
+    'show public template': Rule(ALL),
+    'update public template': Rule(_ADMINS),
+    'delete public template': Rule(_ADMINS),
+    'list services': Rule(_ADMINS),
+    'show stats': Rule(_READERS),
+    'show quota': Rule(_READERS),
+    'list quotas': Rule(_ADMINS),
+    'create quota': Rule(_ADMINS),
+    'update quota': Rule(_ADMINS),
+    'delete quota': Rule(_ADMINS),
+    'show cluster': Rule(_READERS),
+    'list clusters': Rule(_READERS),
+    'list clusters in detail': Rule(_READERS),
+    'update cluster': Rule(_WRITERS | _AWAY),
+    'resize cluster': Rule(_WRITERS, _AWAY),
+    'upgrade cluster': Rule(frozenset(), _WRITERS | _AWAY),
+    'delete cluster': Rule(frozenset(), _WRITERS | _AWAY),
+    # The certificates are those of who made the cluster.
+    'show CA certificate': Rule(
+        frozenset((MEMBER, PROJECT_ADMIN, CREDENTIAL)), _AWAY),
+    'sign certificate': Rule(
+        _WRITERS, _AWAY, frozenset((400, 403, 404))),
+    'rotate CA certificate': Rule(frozenset(), _WRITERS | _AWAY),
+    'rotate credential': Rule(frozenset(), _WRITERS | _AWAY),
+    'list node groups': Rule(_READERS),
+    'show node group': Rule(_READERS),
+    'create node group': Rule(_WRITERS, _AWAY),
+    'update node group': Rule(_WRITERS, _AWAY),
+    'delete node group': Rule(_WRITERS, _AWAY),
+}

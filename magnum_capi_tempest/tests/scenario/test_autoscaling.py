@@ -1,0 +1,108 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from tempest import config
+from tempest.lib import decorators
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest.tests import autoscaler
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+#: Bounds that no default is.
+LOW, HIGH = 1, 7
+
+
+class AutoscalingTest(operations.BaseOperationsTest):
+
+    # Bounds of node groups came with 1.9, groups without nodes with 1.10.
+    min_microversion = '1.10'
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    required_flags = ('autoscaled_count_follows',)
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        # Of the default group: not all drivers get along with Magnum's own
+        # minimum, 0, which test_no_minimum is about.
+        cls.cluster = cls.create_class_cluster(cls.create_class_template(
+            labels={**CONF.magnum_capi.labels, 'min_node_count': '1',
+                    'auto_scaling_enabled': 'true'}))
+
+    def setUp(self):
+        super().setUp()
+        self.explain(self.cluster)
+
+    def create_autoscaled_group(self):
+        return self.create_group(
+            self.cluster, name=self.rand_name('group'), node_count=LOW,
+            min_node_count=LOW, max_node_count=HIGH)
+
+    def wait_for_count(self, group, count):
+        waiting.wait_for(
+            lambda: self.magnum.nodegroups.show_nodegroup(
+                self.cluster['uuid'], group['uuid'])['node_count'],
+            done=lambda found: found == count,
+            timeout=CONF.magnum_capi.build_timeout, describe=str,
+            what=f'node_count of {group["name"]} to be {count}')
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('e7c43ab3-326d-4d97-8f68-0d73a2b792e6')
+    def test_node_count_follows_the_autoscaler(self):
+        group = self.create_autoscaled_group()
+        scaler = autoscaler.Autoscaler(CONF.magnum_capi.management_kubeconfig)
+        stack_id = self.cluster.get('stack_id') or self.cluster['cluster_id']
+        scaled, = [found for found in scaler.groups(stack_id)
+                   if found.bounds == (str(LOW), str(HIGH))]
+
+        for count in (LOW + 2, LOW):
+            scaler.scale(scaled, count)
+
+            self.wait_for_count(group, count)
+            self.assert_usable(
+                self.cluster, CONF.magnum_capi.master_count,
+                CONF.magnum_capi.node_count + count)
+            cluster = self.magnum.clusters.show_cluster(self.cluster['uuid'])
+            self.assertRegex(cluster['status'], '_COMPLETE$')
+
+        self.delete_group(self.cluster, group)
+
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @decorators.idempotent_id('d26c39bd-f5f0-4366-9c51-734bd7db8730')
+    def test_a_size_out_of_bounds_is_refused(self):
+        group = self.create_autoscaled_group()
+
+        for count in (LOW - 1, HIGH + 1):
+            self.assertRaises(
+                lib_exc.BadRequest, self.magnum.clusters.resize_cluster,
+                self.cluster['uuid'], node_count=count,
+                nodegroup=group['uuid'])
+
+        self.wait_for_count(group, LOW)
+        self.delete_group(self.cluster, group)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('autoscaled_without_minimum')
+    @decorators.idempotent_id('e4bb953b-7e1a-4f20-b273-2a726ec8a235')
+    def test_no_minimum(self):
+        # Magnum's own is 0.
+        group = self.create_group(
+            self.cluster, name=self.rand_name('group'), node_count=1,
+            max_node_count=HIGH)
+
+        self.assertEqual((1, 'CREATE_COMPLETE'),
+                         (group['node_count'], group['status']))
+        self.delete_group(self.cluster, group)

@@ -1,0 +1,113 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+WORKERS = operations.WORKERS
+
+
+class InvalidCredentialTest(operations.BaseOperationsTest):
+    """What a cluster reaches the cloud with is refused there.
+
+    Magnum asks for the health of clusters every [kubernetes]
+    health_polling_interval seconds, 60 by default.
+    """
+
+    credentials = ['primary', 'admin']
+    required_flags = ('invalid_credential_shown', 'credential_rotation')
+
+    def setUp(self):
+        super().setUp()
+        operations.check_credentials()
+        before = self.application_credentials()
+        self.cluster = self.create_cluster(self.create_template())
+        self.made = sorted(set(self.application_credentials()) - set(before))
+        self.assertTrue(self.made, 'The cluster has no application '
+                                   'credential of its user')
+        self.wait_for_health('HEALTHY')
+
+    def wait_for_health(self, wanted):
+        """Wait, and return the reason; as an admin, who always may look."""
+        return waiting.wait_for(
+            lambda: self.admin_magnum.clusters.show_cluster(
+                self.cluster['uuid']),
+            done=lambda found: found.get('health_status') == wanted,
+            timeout=CONF.magnum_capi.build_timeout,
+            what=f'cluster {self.cluster["uuid"]} to be {wanted}',
+            describe=lambda found: '{} {}'.format(
+                found.get('health_status'),
+                found.get('health_status_reason'))
+        ).get('health_status_reason')
+
+    def assert_shown_and_cured(self):
+        reason = self.wait_for_health('UNHEALTHY')
+        self.assertIn('credential', str(reason).lower())
+
+        self.restore()
+        before = self.waiter.before(self.cluster['uuid'], WORKERS)
+        self.magnum.clusters.rotate_credential(
+            self.cluster['uuid'], microversion=operations.CREDENTIALS)
+
+        self.wait_for_health('HEALTHY')
+        look = self.waiter.until_settled(self.cluster['uuid'], WORKERS)
+        self.assertRegex(look.status, '_COMPLETE$')
+        self.assert_usable(
+            look.cluster, CONF.magnum_capi.master_count,
+            before.nodegroup['node_count'])
+
+    def restore(self):
+        """Give the user back what a test took from them."""
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('2cc31349-5074-413b-ba09-a8f678c87ff5')
+    def test_it_was_deleted_behind_the_drivers_back(self):
+        client = self.os_primary.application_credentials_client
+        user = self.os_primary.credentials.user_id
+
+        for credential in self.made:
+            client.delete_application_credential(user, credential)
+
+        self.assert_shown_and_cured()
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('4dd2a644-dbd3-4b1d-b402-dcfd7c73613e')
+    def test_its_user_lost_all_roles(self):
+        taken = self.take_roles()
+        self.restore = lambda: self.give_roles(taken)
+
+        self.assert_shown_and_cured()
+
+    def take_roles(self):
+        """Take the user's roles in the project; they come back at the end."""
+        user = self.os_primary.credentials
+        client = self.os_admin.roles_v3_client
+        roles = [role['id'] for role in client.list_user_roles_on_project(
+            user.project_id, user.user_id)['roles']]
+        self.addCleanup(self.give_roles, roles)
+        for role in roles:
+            client.delete_role_from_user_on_project(
+                user.project_id, user.user_id, role)
+        return roles
+
+    def give_roles(self, roles):
+        user = self.os_primary.credentials
+        for role in roles:
+            self.os_admin.roles_v3_client.create_user_role_on_project(
+                user.project_id, user.user_id, role)
+        # Keystone has revoked the tokens that the user had.
+        self.os_primary.auth_provider.clear_auth()

@@ -1,0 +1,120 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What was asked for, and must arrive: it is easily lost without a word.
+
+Most of it shows in the management cluster only: see management_kubeconfig.
+"""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import factories
+from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests import operations
+
+CONF = config.CONF
+
+#: A network of documentation (RFC 5737): nobody comes from there.
+ALLOWED = '192.0.2.0/24'
+
+
+class ApiServerTest(operations.BaseOperationsTest):
+    """Both tests look at one cluster, whose API is as private as it can be.
+
+    Read as Cluster API Provider OpenStack has it.
+    """
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+
+    @classmethod
+    def skip_checks(cls):
+        super().skip_checks()
+        enabled = CONF.magnum_capi_feature_enabled
+        if not (enabled.allow_list_counts or enabled.floating_ip_counts):
+            raise cls.skipException(
+                '[magnum_capi_feature_enabled] allow_list_counts and '
+                'floating_ip_counts are false')
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cluster = cls.create_class_cluster(cls.create_class_template(
+            master_lb_enabled=True, floating_ip_enabled=False, labels={
+                **CONF.magnum_capi.labels,
+                'api_master_lb_allowed_cidrs': ALLOWED}))
+        cls.spec = cls.management.spec(
+            'OpenStackCluster',
+            cluster.get('stack_id') or cluster['cluster_id'])
+        if cls.spec is None:
+            raise cls.skipException('There is no OpenStackCluster')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('allow_list_counts')
+    @decorators.idempotent_id('493cf2c9-111f-4157-b2c8-7cc86270f3c5')
+    def test_allow_list(self):
+        balancer = self.spec.get('apiServerLoadBalancer') or {}
+
+        self.assertEqual([ALLOWED], balancer.get('allowedCIDRs'))
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('floating_ip_counts')
+    @decorators.idempotent_id('fef0230e-8959-4122-b211-7213b40f6c9f')
+    def test_no_floating_ip(self):
+        self.assertIs(True, self.spec.get('disableAPIServerFloatingIP'))
+
+
+class NoExternalNetworkTest(operations.BaseOperationsTest):
+
+    required_flags = ('external_network_optional',)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('c26b98f2-3903-4259-a96a-918760cf3f2c')
+    def test_create(self):
+        cluster = self.create_cluster(
+            self.create_template(external_network_id=None))
+
+        self.assert_usable(cluster, CONF.magnum_capi.master_count,
+                           CONF.magnum_capi.node_count)
+
+
+class ProjectsTest(operations.BaseOperationsTest):
+
+    credentials = ['primary', 'alt']
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    required_flags = ('projects_apart',)
+
+    def namespaces(self, magnum, manager):
+        """Create a small cluster and return where its objects are."""
+        waiter = self.new_waiter(magnum)
+        template = self.create_template(magnum)
+        cluster = waiter.until_created(factories.request_cluster(
+            magnum, waiter, self.addCleanup, {
+                'name': self.rand_name('cluster'),
+                'cluster_template_id': template['uuid'],
+                'keypair': factories.create_keypair(
+                    manager, self.addCleanup, CONF),
+                'master_count': 1, 'node_count': 1}))
+        return {found.namespace for found in self.management.objects_of(
+            cluster.get('stack_id') or cluster['cluster_id'],
+            cluster['uuid'])}
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('c29073ed-c7d1-4bea-8404-ba4fcfbe7e39')
+    def test_have_namespaces_of_their_own(self):
+        mine = self.namespaces(self.magnum, self.os_primary)
+        others = self.namespaces(
+            factories.Magnum(self.os_alt, self.microversion), self.os_alt)
+
+        self.assertNotEqual(set(), mine)
+        self.assertEqual(set(), mine & others)

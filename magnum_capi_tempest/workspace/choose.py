@@ -1,0 +1,271 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What to test a cloud with, and the files that tell Tempest. Pure.
+
+Nothing is guessed: what is not unique is asked for, with the choices.
+"""
+
+import dataclasses
+
+import yaml
+
+from magnum_capi_tempest import errors
+
+#: The least that a Cluster API driver wants of a node.
+VCPUS, RAM = 2, 2048
+
+#: Microversions that the suite knows.
+OLDEST, NEWEST = '1.1', '1.14'
+
+#: Choices that an error names.
+_NAMED = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Account:
+    """A user in a project, with the names that Keystone knows them by.
+
+    :param roles: names of the roles that the token has.
+    """
+
+    cloud: str
+    username: str
+    password: str = dataclasses.field(repr=False)
+    project: str
+    user_domain: str
+    project_domain: str
+    roles: tuple[str, ...] = ()
+
+    @property
+    def admin(self) -> bool:
+        return 'admin' in self.roles
+
+
+@dataclasses.dataclass(frozen=True)
+class Thing:
+    """An image, network or flavor.
+
+    :param properties: of an image: what it carries; of a flavor: vcpus and
+        ram (MiB).
+    """
+
+    id: str
+    name: str
+    properties: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cloud:
+    """What is there, as the users see it.
+
+    :param interface: of endpoints: public, internal or admin.
+    :param verify: whether certificates are verified.
+    :param cacert: path of a bundle, or empty.
+    :param services: types in the catalog.
+    :param networks: external ones.
+    :param microversions: lowest and highest of Magnum.
+    """
+
+    auth_url: str
+    region: str
+    interface: str
+    verify: bool
+    cacert: str
+    accounts: tuple[Account, ...]
+    services: frozenset[str]
+    images: tuple[Thing, ...]
+    flavors: tuple[Thing, ...]
+    networks: tuple[Thing, ...]
+    microversions: tuple[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    """What the user says; None is for us to find."""
+
+    image: str
+    flavor: str | None = None
+    master_flavor: str | None = None
+    network: str | None = None
+    network_driver: str = 'calico'
+    driver: str = ''
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """What to test with, and who does it.
+
+    :param dynamic: the first account makes users as Tempest needs them.
+    """
+
+    cloud: Cloud
+    image: Thing
+    flavor: Thing
+    master_flavor: Thing
+    network: Thing
+    network_driver: str
+    driver: str
+    dynamic: bool
+    workload_api: bool
+    microversions: tuple[str, str]
+
+    @property
+    def workers(self) -> int | None:
+        """How many tests may run at once; None: any number."""
+        return None if self.dynamic else max(1, sum(
+            not account.admin for account in self.cloud.accounts))
+
+    def notes(self) -> list[str]:
+        """What was chosen, a line each."""
+        cloud = self.cloud
+        found = [
+            f'Keystone {cloud.auth_url}, region {cloud.region or "any"}',
+            f'image {_said(self.image)}, flavor {_said(self.flavor)}, '
+            f'control plane {_said(self.master_flavor)}',
+            f'external network {_said(self.network)}, network driver '
+            f'{self.network_driver}',
+            f'driver {self.driver or "as Magnum chooses"}, microversions '
+            f'{" to ".join(self.microversions)}',
+        ]
+        if self.dynamic:
+            found.append(
+                f'the user {cloud.accounts[0].username} is an administrator: '
+                'Tempest makes its users, and removes them')
+        else:
+            found.append('the users of clouds.yaml are used; tests that need '
+                         'an administrator or a second user are skipped '
+                         'unless there is one')
+        if not self.workload_api:
+            found.append('the package kubernetes is not installed: nodes are '
+                         'not looked at (install '
+                         'magnum-capi-tempest[evidence])')
+        return found
+
+
+def choose(cloud, wish, *, workload_api=True, static=False) -> Choice:
+    """Decide.
+
+    :param workload_api: whether the tests can look at nodes.
+    :param static: never make users.
+    :raises UsageError: something does not exist, or is not unique.
+    """
+    image = _one(cloud.images, wish.image, 'image', '--image')
+    if not image.properties.get('os_distro') and not image.properties.get(
+            'magnum_distro'):
+        raise errors.UsageError(
+            f'The image {image.name} lacks the property os_distro, which '
+            'Magnum asks for', where=image.id,
+            hint='Set it: openstack image set --property os_distro=ubuntu '
+                 f'{image.id}')
+    fit = tuple(flavor for flavor in cloud.flavors
+                if flavor.properties.get('vcpus', 0) >= VCPUS
+                and flavor.properties.get('ram', 0) >= RAM)
+    flavor = (_one(cloud.flavors, wish.flavor, 'flavor', '--flavor')
+              if wish.flavor else
+              _only(fit, f'flavor with {VCPUS} vCPU and {RAM} MiB',
+                    '--flavor'))
+    master = (_one(cloud.flavors, wish.master_flavor, 'flavor',
+                   '--master-flavor') if wish.master_flavor else flavor)
+    first = cloud.accounts[0]
+    network = (_one(cloud.networks, wish.network, 'external network',
+                    '--external-network') if wish.network else
+               _only(cloud.networks, 'external network',
+                     '--external-network'))
+    return Choice(
+        cloud, image, flavor, master, network, wish.network_driver,
+        wish.driver,
+        # tempest.conf has one name for the domains of user and project.
+        first.admin and first.user_domain == first.project_domain
+        and not static, workload_api, _between(cloud.microversions))
+
+
+def _one(things, wanted, kind, option):
+    found = ([thing for thing in things if thing.id == wanted]
+             or [thing for thing in things if thing.name == wanted])
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise errors.UsageError(
+            f'{len(found)} of kind {kind} are called {wanted}',
+            hint=f'Give {option} the id of one: '
+            + ', '.join(thing.id for thing in found))
+    raise errors.UsageError(
+        f'There is no {kind} {wanted}, or this user may not see it',
+        hint=_choices(things))
+
+
+def _only(things, kind, option):
+    if len(things) == 1:
+        return things[0]
+    if not things:
+        raise errors.UsageError(
+            f'There is no {kind}', hint=f'Make one, or name one by {option}')
+    raise errors.UsageError(f'Which {kind}? There are {len(things)}',
+                            hint=f'Name one by {option}. {_choices(things)}')
+
+
+def _choices(things):
+    names = sorted(thing.name or thing.id for thing in things)
+    more = len(names) - _NAMED
+    return ('There are: ' + ', '.join(names[:_NAMED])
+            + (f' and {more} more' if more > 0 else '')
+            if names else 'There is none at all')
+
+
+def _between(versions):
+    """What both the suite and this Magnum know."""
+    lowest = max(versions[0], OLDEST, key=_number)
+    highest = min(versions[1], NEWEST, key=_number)
+    if _number(lowest) > _number(highest):
+        raise errors.UsageError(
+            'This Magnum has no microversion that the tests know',
+            last_seen=' to '.join(versions), hint=f'They know {OLDEST} to '
+            f'{NEWEST}')
+    return lowest, highest
+
+
+def _number(version):
+    return tuple(map(int, version.split('.')))
+
+
+def _said(thing):
+    return thing.name or thing.id
+
+
+def accounts(choice) -> str | None:
+    """Text of accounts.yaml; None when Tempest makes its users itself."""
+    if choice.dynamic:
+        return None
+    return yaml.safe_dump([{
+        'username': account.username, 'password': account.password,
+        'project_name': account.project,
+        'user_domain_name': account.user_domain,
+        'project_domain_name': account.project_domain,
+        **({'types': ['admin']} if account.admin
+           else {'roles': list(account.roles)}),
+    } for account in choice.cloud.accounts], sort_keys=False)
+
+
+def value(text) -> str:
+    """A text as oslo.config reads it back from a file.
+
+    :raises UsageError: no file can have it.
+    """
+    text = str(text)
+    if not text.isprintable():
+        raise errors.UsageError(
+            'A name or password has characters that tempest.conf cannot '
+            'have: line ends, or others that cannot be printed')
+    # "$" begins the name of another option; a pair of quotes is dropped.
+    text = text.replace('$', '$$')
+    return f'"{text}"' if text != text.strip(' \'"') else text

@@ -1,0 +1,115 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a cloud of clouds.yaml has to test Magnum with. It only reads."""
+
+import openstack
+
+from magnum_capi_tempest.discovery import cloud as clouds
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.workspace import choose
+
+#: Headers in which Magnum tells what it knows: "container-infra 1.14".
+_HEADERS = ('openstack-api-minimum-version', 'openstack-api-maximum-version')
+
+
+def read(names) -> choose.Cloud:
+    """Look at a cloud.
+
+    :param names: in clouds.yaml, one a user; None: openstacksdk chooses. The
+        first one looks.
+    :raises UsageError: there is no such cloud, or no password.
+    :raises EnvironmentProblem: it cannot be reached, or refuses.
+    """
+    accounts = []
+    connection = None
+    for name in names:
+        with clouds.explained(name):
+            found = clouds.connect(name)
+            accounts.append(_account(name, found))
+        if connection is None:
+            connection = found
+        elif (connection.config.config['auth'].get('auth_url')
+              != found.config.config['auth'].get('auth_url')):
+            raise errors.UsageError(
+                'These are users of different clouds',
+                where=f'{names[0]}, {name}')
+    with clouds.explained(names[0]):
+        return _look(connection, tuple(accounts), names[0])
+
+
+def _account(name, connection):
+    known = connection.config.config['auth']
+    if not known.get('password') or 'application_credential_id' in known:
+        raise errors.UsageError(
+            'Tempest needs users with a password, and this one has none',
+            where=f'{name} in clouds.yaml',
+            hint='Application credentials and tokens will not do: Tempest '
+                 'logs in by username and password')
+    access = connection.session.auth.get_access(connection.session)
+    if not access.project_name:
+        raise errors.UsageError(
+            'This user is of no project', where=f'{name} in clouds.yaml',
+            hint='Give it a project_name')
+    return choose.Account(
+        name, access.username, known['password'], access.project_name,
+        access.user_domain_name, access.project_domain_name,
+        tuple(sorted(access.role_names)))
+
+
+def _look(connection, accounts, name):
+    config = connection.config
+    verify, _ = config.get_requests_verify_args()
+    magnum = clouds.service(
+        connection, 'container_infrastructure_management', 'Magnum', name)
+    access = connection.session.auth.get_access(connection.session)
+    return choose.Cloud(
+        auth_url=_v3(config.config['auth']['auth_url']),
+        region=config.region_name or '',
+        interface=(config.get_interface('container-infra')
+                   or 'public').removesuffix('URL'),
+        verify=verify is not False,
+        cacert=verify if isinstance(verify, str) else '',
+        accounts=accounts,
+        services=frozenset(
+            entry['type'] for entry in access.service_catalog.catalog),
+        images=tuple(choose.Thing(
+            image.id, image.name or '', {
+                'os_distro': image.os_distro, **(image.properties or {})})
+            for image in connection.image.images()),
+        flavors=tuple(
+            choose.Thing(flavor.id, flavor.name,
+                         {'vcpus': flavor.vcpus, 'ram': flavor.ram})
+            for flavor in connection.compute.flavors()),
+        networks=tuple(choose.Thing(network.id, network.name)
+                       for network in connection.network.networks(
+                           is_router_external=True)),
+        microversions=_microversions(magnum, name))
+
+
+def _v3(url):
+    """Tempest wants the URL with its version."""
+    url = url.rstrip('/')
+    return url if url.endswith('/v3') else f'{url}/v3'
+
+
+def _microversions(magnum, name):
+    answer = magnum.get('/clustertemplates', params={'limit': 1})
+    openstack.exceptions.raise_from_response(answer)
+    found = [answer.headers.get(header, '').rpartition(' ')[2]
+             for header in _HEADERS]
+    if not all(part.replace('.', '', 1).isdigit() and '.' in part
+               for part in found):
+        raise errors.EnvironmentProblem(
+            'What answers as Magnum names no microversions', where=name,
+            last_seen=' '.join(found))
+    return tuple(found)

@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A Tempest workspace: a folder in which ``tempest run`` finds everything."""
+
+import pathlib
+import sysconfig
+
+from magnum_capi_tempest import outfile
+
+#: Folder of tempest.conf that ``tempest run`` takes by itself.
+ETC = 'etc'
+
+#: Users that are there already, beside it.
+ACCOUNTS = 'accounts.yaml'
+
+
+def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
+    """Make a workspace, or bring one up to date; returns its tempest.conf.
+
+    :param folder: made when it is missing, with mode 0700.
+    :param conf: text of tempest.conf; it has passwords.
+    :param etc: folder below it for the two files.
+    :param accounts: text of accounts.yaml, if there is one.
+    """
+    folder = pathlib.Path(folder)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (folder / etc).mkdir(mode=0o700, exist_ok=True)
+    (folder / 'lock').mkdir(exist_ok=True)
+    path = folder / etc / 'tempest.conf'
+    for name, text in ((path.name, conf), (ACCOUNTS, accounts)):
+        if text is not None:
+            with outfile.whole(folder / etc / name, outfile.PRIVATE) as f:
+                f.write(text.encode())
+    library = sysconfig.get_path('purelib')
+    # As "tempest init" does; the tests of a class share their resources.
+    (folder / '.stestr.conf').write_text(
+        '[DEFAULT]\n'
+        f'test_path={library}/tempest/test_discover\n'
+        f'top_dir={library}\n'
+        r'group_regex=([^\.]*\.)*' '\n')
+    return path

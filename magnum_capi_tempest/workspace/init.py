@@ -1,0 +1,75 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Make a workspace for a cloud: look, choose, write."""
+
+import importlib.util
+import pathlib
+
+import jinja2
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.workspace import choose
+from magnum_capi_tempest.workspace import cloud
+from magnum_capi_tempest.workspace import folder as folders
+from magnum_capi_tempest.workspace import runs
+
+_VOLUMES = {'volumev3', 'block-storage', 'block-store', 'volume'}
+
+
+def init(folder, names, wish, *, static=False) -> choose.Choice:
+    """Write a workspace; returns what was chosen.
+
+    :param folder: new or empty, or one that this made before.
+    :param names: of clouds in clouds.yaml, one a user.
+    :param wish: :class:`~.choose.Wish`.
+    :raises MagnumCapiError: see :func:`.cloud.read`, :func:`.choose.choose`.
+    """
+    folder = pathlib.Path(folder).absolute()
+    _check(folder)
+    choice = choose.choose(
+        cloud.read(names), wish, static=static,
+        workload_api=bool(importlib.util.find_spec('kubernetes')))
+    accounts = choose.accounts(choice)
+    path = folders.lay_out(folder, tempest_config(choice, folder),
+                           accounts=accounts)
+    if accounts is None:
+        # Of users that were named before.
+        path.with_name(folders.ACCOUNTS).unlink(missing_ok=True)
+    runs.make_repository(folder)
+    return choice
+
+
+def _check(folder):
+    if folder.exists() and not folder.is_dir():
+        raise errors.UsageError('This is no folder', where=folder)
+    if (folder.is_dir() and any(folder.iterdir())
+            and not (folder / '.stestr.conf').exists()):
+        raise errors.UsageError(
+            'This folder has something else in it', where=folder,
+            hint='Name one that is new, empty, or a workspace')
+
+
+def tempest_config(choice, folder) -> str:
+    """Text of tempest.conf.
+
+    :param folder: absolute path of the workspace.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader('magnum_capi_tempest.workspace'),
+        undefined=jinja2.StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
+    environment.filters.update(
+        value=choose.value, lower=lambda flag: str(flag).lower())
+    return environment.get_template('tempest.conf.j2').render(
+        choice=choice, cloud=choice.cloud, first=choice.cloud.accounts[0],
+        folder=folder, has_cinder=bool(_VOLUMES & choice.cloud.services))

@@ -1,0 +1,79 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Run Tempest in a workspace, and record what came of it.
+
+Tempest runs from the environment that this package is installed in.
+"""
+
+import os
+import pathlib
+import sys
+import time
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import outfile
+from magnum_capi_tempest import processes
+
+
+def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
+    """Run tests; what Tempest says goes to the terminal.
+
+    :param workspace: folder, see :mod:`.folder`.
+    :param arguments: of ``tempest run``.
+    :param stream: file for the recorded subunit stream.
+    :param etc: folder of the tempest.conf to use.
+    :param env: whole environment, the caller's own by default.
+    :returns: absolute path of the stream.
+    :raises EnvironmentProblem: Tempest is not installed.
+    :raises MagnumCapiError: it did not run any test.
+    """
+    workspace = pathlib.Path(workspace)
+    command = [beside('tempest'), 'run', *map(str, arguments)]
+    env = {**(os.environ if env is None else env),
+           'TEMPEST_CONFIG_DIR': str(pathlib.Path(etc).absolute())}
+    begin = time.time()
+    processes.attached(command, cwd=workspace, env=env)
+    newest = workspace / '.stestr' / 'next-stream'
+    if not newest.exists() or newest.stat().st_mtime < begin - 1:
+        raise errors.MagnumCapiError(
+            'Tempest did not run any test',
+            where=' '.join(map(str, command)), hint='See its message above')
+    stream = pathlib.Path(stream).absolute()
+    stream.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # The repository's own files are of version 1 of the protocol.
+    with outfile.whole(stream) as f:
+        f.write(processes.run([beside('stestr'), 'last', '--subunit'],
+                              cwd=workspace, timeout=120, binary=True))
+    return stream
+
+
+def make_repository(workspace):
+    """Make the folder of recorded runs, without which nothing is listed.
+
+    :raises EnvironmentProblem: Tempest is not installed.
+    """
+    if not (pathlib.Path(workspace) / '.stestr').exists():
+        processes.run([beside('stestr'), 'init'], cwd=workspace, timeout=120)
+
+
+def beside(name) -> pathlib.Path:
+    """A program of this Python environment.
+
+    :raises EnvironmentProblem: it is not there.
+    """
+    path = pathlib.Path(sys.executable).with_name(name)
+    if not path.exists():
+        raise errors.EnvironmentProblem(
+            f'{name} is not installed beside this program', where=path,
+            hint='Install magnum-capi-tempest[tempest]')
+    return path

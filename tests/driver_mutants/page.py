@@ -1,0 +1,56 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The documentation of the bugs, as reStructuredText."""
+
+from tests.driver_mutants import references
+from tests.driver_mutants import tables
+
+#: Drivers by the letter of their bugs.
+_DRIVERS = {'H': 'Of magnum-capi-helm 1.4.0',
+            'V': 'Of magnum-cluster-api 0.38.1'}
+
+
+def page(bugs, flags=references.flags) -> str:
+    """All bugs, in sections by driver.
+
+    :param bugs: tables.Bugs.
+    :param flags: function of the id of a test.
+    """
+    lines = []
+    for letter, title in _DRIVERS.items():
+        lines += [title, '-' * len(title), '']
+        for bug in bugs:
+            if bug.id.startswith(letter):
+                lines += _bug(bug, flags)
+    return '\n'.join(lines)
+
+
+def _bug(bug, flags):
+    title = f'{bug.id}: {bug.title}'
+    yield from (title, '^' * len(title), '', bug.wrong, '',
+                f'*Here:* {bug.here}', '')
+    if bug.unseen:
+        yield from (f'*Not through the REST API:* {bug.unseen}', '')
+    for test in bug.tests:
+        place = next(place for place in (
+            tables.UNIT, tables.FUNCTIONAL, tables.TEMPEST)
+            if test.startswith(f'{place}.'))
+        needs = sorted(flags(test)) if place == tables.TEMPEST else ()
+        yield f'* {_KINDS[place]}: ``{test.removeprefix(f"{place}.")}``' + (
+            f' ({", ".join(f"``{flag}``" for flag in needs)})'
+            if needs else '')
+    yield ''
+
+
+_KINDS = {tables.UNIT: 'unit', tables.FUNCTIONAL: 'functional',
+          tables.TEMPEST: 'Tempest'}

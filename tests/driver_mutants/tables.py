@@ -1,0 +1,114 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The tables of bugs and defects, read and checked. No I/O but the reading."""
+
+import dataclasses
+import pathlib
+import re
+import tomllib
+
+UNIT = 'tests.unit.driver'
+FUNCTIONAL = 'tests.functional'
+TEMPEST = 'magnum_capi_tempest.tests'
+
+#: Keys of both tables, and what the names of tests there are below of.
+_PLACES = {'unit': UNIT, 'functional': FUNCTIONAL, 'tempest': TEMPEST}
+
+_HERE = pathlib.Path(__file__).parent
+
+
+@dataclasses.dataclass(frozen=True)
+class Bug:
+    """Something that a driver does wrong.
+
+    :param id: a letter for the driver and a number, as H1.
+    :param title: a few words.
+    :param wrong: what another driver does.
+    :param here: what ours does instead.
+    :param tests: ids of unittest.
+    :param unseen: why there is no test through the REST API; empty when
+        there is one.
+    """
+
+    id: str
+    title: str
+    wrong: str
+    here: str
+    tests: tuple[str, ...]
+    unseen: str = ''
+
+    @property
+    def tempest(self):
+        """Ids of its tests through the REST API."""
+        return tuple(test for test in self.tests
+                     if test.startswith(f'{TEMPEST}.'))
+
+
+@dataclasses.dataclass(frozen=True)
+class Defect:
+    """A change that brings a bug into our driver.
+
+    :param bug: id of the Bug.
+    :param what: what the driver does then.
+    :param file: path below the folder that is changed.
+    :param old: lines, there once.
+    :param new: lines in their place.
+    :param tests: ids of unittest; each has to fail.
+    :param hangs: the last one need not end, but never does.
+    """
+
+    bug: str
+    what: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    hangs: bool = False
+
+    @property
+    def name(self):
+        return f'{self.bug}: {self.what}'
+
+    def applied(self, text):
+        """The content of the file with the defect in it.
+
+        :raises ValueError: the lines are not there, or more than once.
+        """
+        changed, times = re.subn(
+            f'^{re.escape(self.old)}', lambda _match: self.new, text,
+            flags=re.MULTILINE)
+        if times != 1:
+            raise ValueError(f'{self.name}: its lines are {times} times in '
+                             f'{self.file}, not once')
+        return changed
+
+
+def bugs(path=_HERE / 'bugs.toml') -> tuple[Bug, ...]:
+    return tuple(Bug(tests=_tests(found), **found)
+                 for found in _read(path)['bug'])
+
+
+def defects(path=_HERE / 'defects.toml') -> tuple[Defect, ...]:
+    return tuple(Defect(tests=_tests(found), **found)
+                 for found in _read(path)['defect'])
+
+
+def _tests(found):
+    """Take the tests out of a table; returns their ids."""
+    return tuple(f'{place}.{test}' for key, place in _PLACES.items()
+                 for test in found.pop(key, ()))
+
+
+def _read(path):
+    with open(path, 'rb') as file:
+        return tomllib.load(file)

@@ -1,0 +1,108 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Is there still a test for each known bug, and a defect that proves it?
+
+What the tests see is no matter here: ``python -m tests.driver_mutants``.
+"""
+
+import collections
+import pathlib
+
+import testtools
+
+import magnum_capi_tempest.driver
+from magnum_capi_tempest import promises
+from tests.driver_mutants import page
+from tests.driver_mutants import references
+from tests.driver_mutants import tables
+
+DRIVER = pathlib.Path(magnum_capi_tempest.driver.__file__).parent
+
+#: Numbers of the bugs that were measured.
+KNOWN = ([f'H{number}' for number in range(1, 22)]
+         + [f'V{number}' for number in range(1, 13)])
+
+
+class BugsTest(testtools.TestCase):
+
+    bugs = tables.bugs()
+
+    def test_none_is_forgotten(self):
+        self.assertEqual(KNOWN, [bug.id for bug in self.bugs])
+
+    def test_every_test_is_there(self):
+        for bug in self.bugs:
+            self.assertNotEqual((), bug.tests, bug.id)
+            for test in bug.tests:
+                # Raises LookupError.
+                references.flags(test)
+
+    def test_each_is_seen_through_the_rest_api_or_it_says_why_not(self):
+        for bug in self.bugs:
+            self.assertNotEqual(bool(bug.tempest), bool(bug.unseen), bug.id)
+
+    def test_flags_are_options(self):
+        known = {option.name for option in (
+            *promises.LIFE_OPTS, *promises.DISCOVERY_OPTS)} | {
+            # Of the deployment, not of the driver.
+            'resize', 'workload_api'}
+        for bug in self.bugs:
+            for test in bug.tempest:
+                self.assertEqual(set(), references.flags(test) - known)
+
+    def test_the_page_has_all_of_it(self):
+        text = page.page(self.bugs)
+
+        for bug in self.bugs:
+            self.assertIn(f'{bug.id}: {bug.title}\n', text)
+        self.assertIn('``scenario.test_node_groups.HardNamesTest.'
+                      'test_cluster`` (``any_name``)', text)
+
+
+class DefectsTest(testtools.TestCase):
+
+    defects = tables.defects()
+
+    def test_every_bug_has_one(self):
+        self.assertEqual({bug.id for bug in tables.bugs()},
+                         {defect.bug for defect in self.defects})
+
+    def test_their_tests_are_those_of_the_bug(self):
+        tests = {bug.id: set(bug.tests) for bug in tables.bugs()}
+
+        for defect in self.defects:
+            self.assertNotEqual((), defect.tests, defect.name)
+            self.assertEqual(
+                set(), set(defect.tests) - tests[defect.bug], defect.name)
+
+    def test_every_unit_test_is_proved_by_one(self):
+        proved = {test for defect in self.defects for test in defect.tests}
+
+        for bug in tables.bugs():
+            self.assertEqual(set(), {
+                test for test in bug.tests
+                if test.startswith(tables.UNIT)} - proved, bug.id)
+
+    def test_they_can_be_brought_in(self):
+        for defect in self.defects:
+            text = (DRIVER / defect.file).read_text()
+
+            changed = defect.applied(text)
+
+            self.assertNotEqual(text, changed, defect.name)
+            compile(changed, defect.file, 'exec')
+
+    def test_names_are_unique(self):
+        names = collections.Counter(defect.name for defect in self.defects)
+
+        self.assertEqual([], [n for n, times in names.items() if times > 1])

@@ -1,0 +1,77 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import os
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.evidence import artefacts
+
+
+class WriteTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = os.path.join(
+            self.useFixture(fixtures.TempDir()).path, 'a', 'b')
+
+    def write(self, test='m.T.test_x[id-1,slow]', name='n', text='t'):
+        return artefacts.write(self.base, test, name, text)
+
+    def test_a_folder_for_each_test_without_its_tags(self):
+        path = self.write(name='cluster of c')
+
+        self.assertEqual(
+            pathlib.Path(self.base, 'm.T.test_x', 'cluster-of-c.txt'), path)
+        self.assertEqual('t', path.read_text())
+
+    def test_only_the_owner_may_look(self):
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+
+        path = self.write()
+
+        self.assertEqual([0o600, 0o700, 0o700], [
+            p.stat().st_mode & 0o777
+            for p in (path, path.parent, path.parent.parent)])
+
+    def test_nothing_is_written_over(self):
+        paths = [self.write(text=text) for text in ('1', '2', '3')]
+
+        self.assertEqual(['1', '2', '3'], [p.read_text() for p in paths])
+
+    def test_a_link_that_somebody_laid_is_not_followed(self):
+        target = pathlib.Path(self.useFixture(fixtures.TempDir()).path, 'x')
+        self.write()
+        folder = artefacts.folder_of(self.base, 'm.T.test_x')
+        (folder / 'trap.txt').symlink_to(target)
+
+        self.write(name='trap')
+
+        self.assertFalse(target.exists())
+
+    def test_names_stay_in_the_folder(self):
+        for name in ('../../x', '/etc/passwd', '..', '', 'ä' * 300):
+            path = self.write(test=name, name=name)
+
+            self.assertEqual(pathlib.Path(self.base),
+                             path.parent.parent.resolve())
+
+    def test_long_ids_keep_their_end(self):
+        path = self.write(test='a' * 500 + '.test_x')
+
+        self.assertTrue(path.parent.name.endswith('.test_x'))
+
+    def test_text_that_is_no_unicode(self):
+        self.assertEqual('\\udcff', self.write(text='\udcff').read_text())

@@ -1,0 +1,57 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import threading
+import time
+
+import testtools
+
+from magnum_capi_tempest.evidence import gather
+
+
+class TogetherTest(testtools.TestCase):
+
+    def test_values_come_by_their_names(self):
+        self.assertEqual({'a': 1, 'b': [2]}, gather.together(
+            {'a': lambda: 1, 'b': lambda: [2]}, 5))
+
+    def test_any_error_is_said_in_its_place(self):
+        def fail():
+            raise RuntimeError('broken')
+
+        found = gather.together({'bad': fail, 'good': lambda: 1}, 5)
+
+        self.assertEqual({'bad': 'not available: RuntimeError: broken',
+                          'good': 1}, found)
+
+    def test_what_hangs_is_named_and_holds_up_nobody(self):
+        release = threading.Event()
+        self.addCleanup(release.set)
+        begin = time.monotonic()
+
+        found = gather.together(
+            {'hangs': release.wait, 'too': release.wait, 'good': lambda: 1},
+            0.1)
+
+        self.assertEqual('not available: no answer in 0.1 s', found['hangs'])
+        self.assertEqual(1, found['good'])
+        self.assertLess(time.monotonic() - begin, 5)
+
+    def test_they_run_side_by_side(self):
+        both = threading.Barrier(2, timeout=5)
+
+        found = gather.together({'a': both.wait, 'b': both.wait}, 10)
+
+        self.assertEqual({0, 1}, set(found.values()))
+
+    def test_nothing_is_asked(self):
+        self.assertEqual({}, gather.together({}, 1))

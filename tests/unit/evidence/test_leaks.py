@@ -1,0 +1,238 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import testtools
+
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import leaks
+from tests.unit.evidence import fake_kube
+
+
+class Cloud:
+    """Answers GETs out of a table; ``asked`` are the paths, in turn."""
+
+    def __init__(self, **answers):
+        self.answers = answers
+        self.asked = []
+
+    def get(self, service, path):
+        self.asked.append(f'{service} {path}')
+        key = path.partition('?')[0].rpartition('/')[2]
+        answer = self.answers.get(key, [])
+        if isinstance(answer, Exception):
+            raise answer
+        return {'detail': {'clusters': answer, 'volumes': answer}}.get(
+            key, {key: answer})
+
+
+def refused(status):
+    return leaks.CloudReadFailed('no', status=status)
+
+
+def idents(snapshot, kind):
+    return sorted(t.ident for t in snapshot.things if t.kind == kind)
+
+
+class OfUserTest(testtools.TestCase):
+
+    def test_everything_of_the_user_and_nothing_of_others(self):
+        cloud = Cloud(
+            detail=[{'uuid': 'c', 'user_id': 'u', 'project_id': 'p'},
+                    {'uuid': 'd', 'user_id': 'v', 'project_id': 'p'}],
+            clustertemplates=[{'uuid': 't', 'user_id': 'u'},
+                              {'uuid': 'public', 'user_id': 'v'}],
+            application_credentials=[{'id': 'a', 'name': 'n'}],
+            trusts=[{'id': 'r', 'trustor_user_id': 'u'}])
+
+        found = leaks.of_user(cloud.get, 'u', 'p')
+
+        self.assertEqual(
+            ['application credential n (a)', 'cluster c',
+             'cluster template t', 'trust r'],
+            sorted(map(str, found.things)))
+        self.assertEqual({}, dict(found.unread))
+        self.assertIn('identity users/u/application_credentials',
+                      cloud.asked)
+        self.assertIn('identity OS-TRUST/trusts?trustor_user_id=u',
+                      cloud.asked)
+
+    def test_only_the_kinds_that_are_wanted_are_asked_for(self):
+        cloud = Cloud()
+
+        leaks.of_user(cloud.get, 'u', 'p', kinds={leaks.TEMPLATE})
+
+        self.assertEqual(
+            [f'container-infra clustertemplates?limit={leaks.PAGE}'],
+            cloud.asked)
+
+    def test_what_servers_of_nova_leave_is_found_by_the_project(self):
+        cloud = Cloud(ports=[{'id': 'mine', 'tenant_id': 'p'},
+                             {'id': 'other', 'tenant_id': 'q'}],
+                      loadbalancers=[{'id': 'lb', 'project_id': 'p'}])
+
+        found = leaks.of_user(
+            cloud.get, 'u', 'p', kinds=set(leaks.REAL), real_nodes=True)
+
+        self.assertEqual(['mine'], idents(found, 'port'))
+        self.assertEqual(['lb'], idents(found, 'load balancer'))
+        self.assertEqual(set(leaks.REAL), found.kinds)
+
+    def test_nova_is_not_asked_where_nodes_are_not_real(self):
+        cloud = Cloud()
+
+        leaks.of_user(cloud.get, 'u', 'p')
+
+        self.assertNotIn('ports', str(cloud.asked))
+
+    def test_what_cannot_be_read_is_said_and_does_not_hide_the_rest(self):
+        cloud = Cloud(trusts=refused(403), clustertemplates=[{'uuid': 't'}])
+
+        found = leaks.of_user(cloud.get, 'u', 'p')
+
+        self.assertEqual({leaks.TRUST: 'no'}, dict(found.unread))
+        self.assertNotIn(leaks.TRUST, found.kinds)
+        self.assertEqual(['t'], idents(found, leaks.TEMPLATE))
+
+    def test_credentials_of_a_user_who_is_gone_are_gone(self):
+        cloud = Cloud(application_credentials=refused(404))
+
+        found = leaks.of_user(cloud.get, 'u', 'p')
+
+        self.assertIn(leaks.CREDENTIAL, found.kinds)
+
+    def test_all_pages(self):
+        pages = {'': 0, f'&marker={leaks.PAGE - 1}': 1}
+
+        def get(service, path):
+            number = pages[path.partition(f'limit={leaks.PAGE}')[2]]
+            first = number * leaks.PAGE
+            return {'clustertemplates': [
+                {'uuid': str(n)} for n in range(
+                    first, first + (3 if number else leaks.PAGE))]}
+
+        found = leaks.of_user(get, 'u', 'p', kinds={leaks.TEMPLATE})
+
+        self.assertEqual(leaks.PAGE + 3, len(found.things))
+
+
+class OfCloudTest(testtools.TestCase):
+
+    def test_users_and_trusts_of_all(self):
+        cloud = Cloud(users=[{'id': 'u', 'name': 'n'}],
+                      trusts=[{'id': 'r', 'trustor_user_id': 'x'}],
+                      application_credentials=[{'id': 'a'}])
+
+        found = leaks.of_cloud(cloud.get, ['admin'])
+
+        self.assertEqual(['u'], idents(found, leaks.USER))
+        self.assertEqual(['r'], idents(found, leaks.TRUST))
+        self.assertEqual(['a'], idents(found, leaks.CREDENTIAL))
+
+    def test_users_by_a_part_of_the_name(self):
+        cloud = Cloud(users=[{'id': 'u', 'name': 'c1_p'}])
+
+        found = leaks.users_named(cloud.get, 'c1')
+
+        self.assertEqual(['identity users?name__contains=c1'], cloud.asked)
+        self.assertEqual(['user c1_p (u)'], list(map(str, found.things)))
+
+
+class OfManagementTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.kube = self.useFixture(fake_kube.FakeKube())
+        self.kube.serve_group('cluster.x-k8s.io', 'v1beta2',
+                              clusters='Cluster')
+        for group, kind in (
+                ('apps', 'deployments'),
+                ('rbac.authorization.k8s.io', 'roles'),
+                ('rbac.authorization.k8s.io', 'rolebindings')):
+            self.kube.serve(f'/apis/{group}/v1/{kind}')
+        for kind in ('secrets', 'serviceaccounts'):
+            self.kube.serve(f'/api/v1/{kind}')
+        self.kube.serve(
+            '/apis/cluster.x-k8s.io/v1beta2/clusters',
+            {'metadata': {'name': 's1', 'namespace': 'n'}})
+        self.management = capi.ManagementCluster(self.kube.kubeconfig)
+
+    def test_every_object_but_what_kubernetes_makes(self):
+        self.kube.serve(
+            '/api/v1/serviceaccounts',
+            {'metadata': {'name': 'default', 'namespace': 'n'}},
+            {'metadata': {'name': 's1-x', 'namespace': 'n'}})
+
+        found = leaks.of_management(self.management)
+
+        self.assertEqual(['Cluster n/s1', 'ServiceAccount n/s1-x'],
+                         sorted(t.ident for t in found.things))
+
+    def test_no_answer_is_said(self):
+        self.kube.answers['/apis/'] = 500, {}
+
+        found = leaks.of_management(self.management)
+
+        self.assertEqual(set(), found.kinds)
+        self.assertEqual(1, len(found.unread))
+
+    def test_objects_of_several_clusters_in_one_look(self):
+        self.kube.serve(
+            '/api/v1/secrets',
+            {'metadata': {'name': 'x', 'namespace': 'n',
+                          'annotations': {'of': 'uuid-2'}}},
+            {'metadata': {'name': 's1-ca', 'namespace': 'n'}},
+            {'metadata': {'name': 'nobodys', 'namespace': 'n'}})
+
+        found = self.management.left_of({
+            'one': ('s1', ('uuid-1',)), 'two': (None, ('uuid-2',))})
+
+        self.assertEqual(
+            [('one', 'Cluster n/s1'), ('one', 'Secret n/s1-ca'),
+             ('two', 'Secret n/x')],
+            sorted((key, str(obj)) for key, obj in found))
+        self.assertEqual(
+            1, self.kube.asked.count('/api/v1/secrets'))
+
+
+class EventsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.kube = self.useFixture(fake_kube.FakeKube())
+        self.management = capi.ManagementCluster(self.kube.kubeconfig)
+
+    @staticmethod
+    def event(about, at, **fields):
+        return {'metadata': {'name': 'e'}, 'type': 'Warning',
+                'reason': 'Failed', 'message': 'no\nhost',
+                'involvedObject': {'kind': 'Machine', 'name': about},
+                'lastTimestamp': at, **fields}
+
+    def test_the_latest_of_this_cluster_last(self):
+        self.kube.serve(
+            '/api/v1/events', self.event('s1-b', '2'), self.event('s1', '1'),
+            self.event('s10', '3'), self.event('s1-c', '3', count=4))
+
+        self.assertEqual(
+            ['2 Warning Machine s1-b Failed: no host',
+             '3 Warning Machine s1-c Failed: no host (4 times)'],
+            list(map(str, self.management.events('s1', most=2))))
+
+    def test_both_apis_of_events(self):
+        found = capi.event(self.event(
+            's1', None, eventTime='5', series={
+                'count': 3, 'lastObservedTime': '6'}))
+
+        self.assertEqual(('6', 3), (found.at, found.count))
+
+    def test_an_event_with_next_to_nothing(self):
+        self.assertEqual('', capi.event({'metadata': {}}).name)

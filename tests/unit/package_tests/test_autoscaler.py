@@ -1,0 +1,84 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import json
+import types
+
+import testtools
+
+from magnum_capi_tempest.tests import autoscaler
+
+_BOUND = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
+WHERE = ('cluster.x-k8s.io', 'v1beta2', 'n', 'machinedeployments', 'c1-a')
+
+
+def deployment(name, **bounds):
+    return {'metadata': {'namespace': 'n', 'name': name, 'annotations': {
+        f'{_BOUND}-{side}-size': text for side, text in bounds.items()}}}
+
+
+class Scales:
+    """What the client library has for the scale of any kind."""
+
+    def __init__(self):
+        self.replaced = []
+
+    def get_namespaced_custom_object_scale(self, *where, **kwargs):
+        return self._answer({'spec': {'replicas': 1}, 'where': where})
+
+    def replace_namespaced_custom_object_scale(self, *where, **kwargs):
+        self.replaced.append(where)
+        return self._answer({})
+
+    def _answer(self, body):
+        return types.SimpleNamespace(data=json.dumps(body))
+
+
+class Autoscaler(autoscaler.Autoscaler):
+    """Without a management cluster."""
+
+    def __init__(self, deployments):
+        self._deployments = deployments
+        self._custom = Scales()
+        self.server = 'https://127.0.0.1'
+
+    def kinds(self, wanted):
+        return [kind for kind in (
+            ('apps', 'v1', 'deployments', 'Deployment'),
+            ('cluster.x-k8s.io', 'v1beta2', 'machinedeployments',
+             'MachineDeployment')) if wanted(kind[0])]
+
+    def custom(self, group, version, plural):
+        return self._deployments
+
+
+class AutoscalerTest(testtools.TestCase):
+
+    def test_groups_are_those_of_the_cluster_with_both_bounds(self):
+        scaler = Autoscaler([
+            deployment('c1-a', min='1', max='7'),
+            deployment('c1-b'), deployment('c1-c', max='7'),
+            deployment('c2-a', min='1', max='7')])
+
+        self.assertEqual(
+            [autoscaler.NodeGroup('n', 'c1-a', ('1', '7'))],
+            scaler.groups('c1'))
+
+    def test_scale_is_written_as_the_autoscaler_does(self):
+        scaler = Autoscaler([deployment('c1-a', min='1', max='7')])
+
+        scaler.scale(scaler.groups('c1')[0], 3)
+
+        (*where, body), = scaler._custom.replaced
+        self.assertEqual(WHERE, tuple(where))
+        self.assertEqual({'replicas': 3}, body['spec'])
+        self.assertEqual(list(WHERE), body['where'])

@@ -1,0 +1,80 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import pathlib
+import types
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import outcome
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest.tests import access
+from magnum_capi_tempest.tests.scenario import test_conformance
+from tests.unit.package_tests import test_base
+
+
+class ConformanceTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.scenario.test_conformance.CONF',
+            types.SimpleNamespace(magnum_capi=test_base.Options(
+                conformance_mode='quick',
+                conformance_results=str(self.folder)))))
+        self.write = self.useFixture(fixtures.MockPatchObject(
+            access, 'write_kubeconfig', mock.Mock())).mock
+
+    def play(self, *specs):
+        """Run the test with a cluster in which these specs ran."""
+        test = test_conformance.ConformanceTest('test_conformance')
+        # Fixtures are of the test that is played; this one ends them.
+        test.useFixture = self.useFixture
+        test.magnum = mock.Mock()
+        test.create_template = mock.Mock()
+        test.create_cluster = mock.Mock(return_value={'name': 'c1'})
+        result = model.Result('r', '/x', mode=model.QUICK, specs=specs,
+                              suite_finished=True)
+        self.run_ = self.useFixture(fixtures.MockPatchObject(
+            life, 'run', mock.Mock(return_value=outcome.Outcome(
+                runs.Run('r', runs.Target(), runner.Plan(), '/x'), result,
+                verdict.judge(result))))).mock
+        test.test_conformance()
+        return test
+
+    def test_a_cluster_that_conforms(self):
+        test = self.play(model.Spec('[sig-x] a', model.PASSED))
+
+        wish = self.run_.call_args.args[0]
+        self.assertEqual((model.QUICK, self.folder / 'c1'),
+                         (wish.plan.mode, wish.results))
+        self.assertEqual(str(self.write.call_args.args[2]),
+                         wish.target.kubeconfig)
+        self.assertTrue((self.folder / 'c1' / 'report.html').exists())
+        self.assertIn('passed', test.getDetails()['conformance'].as_text())
+
+    def test_failed_tests_fail_it(self):
+        error = self.assertRaises(
+            AssertionError, self.play, model.Spec('[sig-x] a', model.FAILED))
+
+        self.assertIn('1 of 1 specs failed', str(error))
+
+    def test_no_tests_at_all_fail_it(self):
+        self.assertRaises(AssertionError, self.play)

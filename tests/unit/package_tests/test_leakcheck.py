@@ -1,0 +1,273 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import collections
+import types
+
+import fixtures
+from tempest.lib import exceptions as lib_exc
+import testtools
+
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.evidence import leaks as reads
+from magnum_capi_tempest.tests import leakcheck
+from magnum_capi_tempest.tests import ledger
+from tests.unit import fake_clock
+from tests.unit.services import scripted_magnum
+
+UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+
+
+class Cloud:
+    """Lists per kind; what is a list of lists is answered in turn."""
+
+    KEYS = {'clusters/detail': 'clusters', 'clustertemplates':
+            'clustertemplates', 'application_credentials':
+            'application_credentials', 'trusts': 'trusts', 'users': 'users'}
+
+    def __init__(self):
+        self.answers = collections.defaultdict(list)
+        self.asked = []
+
+    def get(self, service, path):
+        self.asked.append(path)
+        bare = path.partition('?')[0]
+        key, = (k for end, k in self.KEYS.items() if bare.endswith(end))
+        answer = self.answers[key]
+        if answer and isinstance(answer[0], (list, Exception)):
+            answer = answer.pop(0) if len(answer) > 1 else answer[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return {key: answer}
+
+
+class Management:
+
+    def __init__(self, *objects):
+        self.objects = objects
+        self.error = None
+
+    def left_of(self, clusters):
+        if self.error:
+            raise self.error
+        self.clusters = clusters
+        return [(key, obj) for key in clusters for obj in self.objects]
+
+
+class WatchTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = Cloud()
+        self.clock = fake_clock.FakeClock()
+
+    def watch(self, **kwargs):
+        return leakcheck.Watch(
+            self.cloud.get, user='u', project='p', test='m.T.test_a',
+            clock=self.clock, **kwargs)
+
+    def left(self, watch, stacks=()):
+        error = self.assertRaises(
+            leakcheck.LeakFound, watch.check, dict(stacks))
+        return error.leaks
+
+    def test_a_test_that_makes_nothing_asks_for_nothing(self):
+        self.watch().check({})
+
+        self.assertEqual([], self.cloud.asked)
+
+    def test_one_that_makes_templates_asks_for_templates(self):
+        watch = self.watch()
+        watch.add(reads.TEMPLATE, 't', 'template')
+
+        watch.check({})
+
+        self.assertEqual([f'clustertemplates?limit={reads.PAGE}'],
+                         self.cloud.asked)
+
+    def test_a_template_that_stays(self):
+        watch = self.watch()
+        watch.add(reads.TEMPLATE, 't', 'template')
+        self.cloud.answers['clustertemplates'] = [
+            {'uuid': 't', 'name': 'template', 'user_id': 'u'}]
+
+        error = self.assertRaises(leakcheck.LeakFound, watch.check, {})
+
+        self.assertIn('1 left behind', str(error))
+        self.assertIn('cluster template template (t), owner: user u, '
+                      'project p, left by: m.T.test_a', str(error))
+        self.assertGreaterEqual(self.clock.now, leakcheck.COLLECTED)
+
+    def test_a_template_of_before_the_first_look_that_stays(self):
+        self.cloud.answers['clustertemplates'] = [
+            {'uuid': 't', 'user_id': 'u'}]
+        watch = self.watch()
+        watch.add(reads.TEMPLATE, 't', 'template')
+        watch.begin()
+
+        self.assertEqual(['t'], [x.thing.ident for x in self.left(watch)])
+
+    def test_a_credential_that_a_driver_leaves(self):
+        watch = self.watch()
+        self.cloud.answers['application_credentials'] = [{'id': 'old'}]
+        watch.begin()
+        watch.add(reads.CLUSTER, UUID, 'c')
+        self.cloud.answers['application_credentials'] = [
+            {'id': 'old'}, {'id': 'new'}]
+
+        leak, = self.left(watch)
+
+        self.assertEqual(('new', 'm.T.test_a'),
+                         (leak.thing.ident, leak.test))
+
+    def test_what_goes_in_time_is_no_leak(self):
+        watch = self.watch()
+        watch.begin()
+        self.cloud.answers['trusts'] = [[{'id': 't'}], [{'id': 't'}], []]
+
+        watch.check({})
+
+        self.assertLess(self.clock.now, leakcheck.COLLECTED)
+
+    def test_what_cannot_be_listed_any_more_is_not_gone(self):
+        watch = self.watch()
+        watch.begin()
+        self.cloud.answers['clusters'] = [
+            reads.CloudReadFailed('master_count', status=400), []]
+
+        watch.check({})
+
+        self.assertGreater(self.clock.now, 0)
+
+    def test_what_could_never_be_listed_does_not_fail(self):
+        self.cloud.answers['trusts'] = [
+            reads.CloudReadFailed('no', status=403)]
+        watch = self.watch()
+        watch.begin()
+
+        watch.check({})
+
+    def test_objects_of_the_management_cluster(self):
+        management = Management(capi.Object('Machine', 'n', 's-1'))
+        watch = self.watch(management=management)
+        watch.begin()
+        watch.add(reads.CLUSTER, UUID, 'c')
+
+        leak, = self.left(watch, {UUID: 's'})
+
+        self.assertEqual(
+            'object of the management cluster Machine n/s-1, owner: cluster '
+            f'c ({UUID}), project p, left by: m.T.test_a', str(leak))
+        (stack_id, words), = management.clusters.values()
+        self.assertEqual(('s', (UUID, UUID.replace('-', ''))),
+                         (stack_id, words))
+
+    def test_a_management_cluster_that_does_not_answer(self):
+        management = Management()
+        management.error = kube.KubeReadFailed('dead')
+        watch = self.watch(management=management)
+        watch.begin()
+        watch.add(reads.CLUSTER, UUID, 'c')
+
+        self.assertIn('cannot be read', str(self.left(watch)[0]))
+
+    def test_the_user_of_a_trust_as_an_admin_sees_it(self):
+        admin = Cloud()
+        admin.answers['users'] = [{'id': 'x', 'name': f'{UUID}_p'}]
+        watch = self.watch(admin_get=admin.get)
+        watch.begin()
+        watch.add(reads.CLUSTER, UUID, 'c')
+
+        leak, = self.left(watch)
+
+        self.assertEqual(f'user {UUID}_p (x)', str(leak.thing))
+        self.assertIn(f'users?name__contains={UUID}', admin.asked)
+
+    def test_a_class_names_its_test(self):
+        watch = self.watch()
+        watch.begin()
+        test = self.watch()
+        test.test = 'm.T.test_b'
+        test.add(reads.CLUSTER, UUID, 'c')
+        watch.known.update(test.made)
+        self.cloud.answers['clusters'] = [{'uuid': UUID, 'user_id': 'u'}]
+
+        self.assertEqual(['m.T.test_b'], [x.test for x in self.left(watch)])
+
+    def test_a_class_without_a_test_names_itself(self):
+        watch = self.watch()
+        watch.begin()
+        self.cloud.answers['trusts'] = [{'id': 't'}]
+
+        self.assertEqual(['m.T.test_a'], [x.test for x in self.left(watch)])
+
+    def test_what_is_made_is_written_down(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        watch = self.watch(folder=folder)
+
+        watch.add(reads.CLUSTER, UUID, 'c')
+
+        self.assertEqual(list(watch.made.values()), ledger.read(folder))
+
+    def test_a_folder_that_cannot_be_written_fails_no_test(self):
+        watch = self.watch(folder='/dev/null/nowhere')
+
+        watch.add(reads.CLUSTER, UUID, 'c')
+
+        self.assertEqual(1, len(watch.made))
+
+
+class GetterTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
+        client = self.magnum.client('ClustersClient')
+        self.get = leakcheck.getter(
+            types.SimpleNamespace(
+                auth_provider=client.auth_provider, users_v3_client=client,
+                ports_client=client, volumes_client_latest=client),
+            types.SimpleNamespace(clusters=client))
+
+    def test_every_service_is_asked(self):
+        self.magnum.answers = [(200, {'a': 1})]
+
+        for service in ('container-infra', 'identity', 'network', 'volume',
+                        'load-balancer'):
+            self.assertEqual({'a': 1}, self.get(service, 'x?y=z'))
+
+        self.assertEqual(
+            ['/v1/x?y=z', '/v1/x?y=z', '/v1/v2.0/x?y=z', '/v1/x?y=z',
+             '/v1/v2.0/x?y=z'], [r.path for r in self.magnum.requests])
+
+    def test_a_refusal_carries_its_status(self):
+        for status in (403, 404):
+            self.magnum.answers = [(status, {})]
+
+            error = self.assertRaises(
+                reads.CloudReadFailed, self.get, 'identity', 'x')
+
+            self.assertEqual(status, error.status)
+
+    def test_a_service_that_is_not_there(self):
+        def auth_request(*args, **kwargs):
+            raise lib_exc.EndpointNotFound('load-balancer')
+
+        get = leakcheck.getter(
+            types.SimpleNamespace(auth_provider=types.SimpleNamespace(
+                auth_request=auth_request)),
+            types.SimpleNamespace(clusters=types.SimpleNamespace(
+                region='r')))
+
+        self.assertRaises(
+            reads.CloudReadFailed, get, 'load-balancer', 'x')

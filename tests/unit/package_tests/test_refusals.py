@@ -1,0 +1,115 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is made of the answers of a Magnum that refuses, or does not."""
+
+import json
+
+from tempest.lib import exceptions as lib_exc
+import testtools
+
+from magnum_capi_tempest.tests import bad_input
+from magnum_capi_tempest.tests import refusals
+from tests.unit.services import scripted_magnum
+
+NO = {'errors': [{'detail': 'No.'}]}
+
+
+class AnswerTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
+        self.client = self.magnum.client('ClustersClient')
+
+    def answer(self, status, body):
+        self.magnum.answers = [(status, body)]
+        return refusals.answer(self.client.send_text, 'GET', 'clusters', None)
+
+    def test_success(self):
+        found = self.answer(200, {'clusters': []})
+
+        self.assertEqual((200, {'clusters': []}), (found.status, found.body))
+
+    def test_every_refusal(self):
+        for status in (400, 401, 403, 404, 406, 409, 415, 422, 500, 503):
+            found = self.answer(status, NO)
+
+            self.assertEqual(status, found.status)
+
+    def test_reasons_of_refusals(self):
+        for status in (400, 404, 409, 415):
+            self.assertEqual('No.', self.answer(status, NO).text(), status)
+
+    def test_an_answer_stays_one(self):
+        given = bad_input.Answer(404)
+
+        self.assertIs(given, refusals.answer(lambda: given))
+
+    def test_another_success_than_expected_is_an_error(self):
+        self.magnum.answers = [(204, None)]
+
+        self.assertRaises(
+            lib_exc.InvalidHttpSuccessCode, refusals.answer,
+            self.client.show_cluster, 'c')
+
+    def test_a_refusal_without_json(self):
+        error = lib_exc.NotFound(resp_body='no JSON', resp=type(
+            'Response', (), {'status': 404}))
+
+        def send():
+            raise error
+
+        self.assertEqual(bad_input.Answer(404), refusals.answer(send))
+
+    def test_an_internal_error_without_json(self):
+        def send():
+            raise lib_exc.InvalidHTTPResponseBody('Internal Server Error')
+
+        self.assertEqual(500, refusals.answer(send).status)
+
+
+class TriedTest(testtools.TestCase):
+
+    def try_one(self, kind, value, status, body=NO, **kwargs):
+        given = bad_input.Answer(status, json.loads(json.dumps(body)))
+        return refusals.tried([(kind, value, lambda: given)], **kwargs)
+
+    def test_a_good_refusal_is_not_mentioned(self):
+        self.assertEqual(([], []), self.try_one('boolean', 'a word', 400))
+
+    def test_a_known_deviation_is_no_failure(self):
+        wrong, known = self.try_one('boolean', 'a word', 500)
+
+        self.assertEqual(([], 1), (wrong, len(known)))
+        self.assertIn('a word is no answer', known[0])
+
+    def test_it_is_one_where_that_is_promised(self):
+        wrong, known = self.try_one('boolean', 'a word', 500, strict=True)
+
+        self.assertEqual((1, []), (len(wrong), known))
+
+    def test_an_unknown_deviation_is_a_failure(self):
+        wrong, known = self.try_one('text', 'a number', 500)
+
+        self.assertEqual((1, []), (len(wrong), known))
+
+    def test_all_values_are_tried(self):
+        given = bad_input.Answer(201)
+
+        wrong, _ = refusals.tried(
+            [('text', value, lambda: given, 'POST clusters')
+             for value in ('one', 'two')])
+
+        self.assertEqual(
+            ['POST clusters one is taken: 201',
+             'POST clusters two is taken: 201'], wrong)

@@ -1,0 +1,242 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a cloud is tested with, and the files that tell Tempest."""
+
+import configparser
+import dataclasses
+import pathlib
+import stat
+from unittest import mock
+
+import fixtures
+from oslo_config import cfg
+import testtools
+import yaml
+
+from magnum_capi_tempest import config
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.workspace import choose
+from magnum_capi_tempest.workspace import cloud as clouds
+from magnum_capi_tempest.workspace import init
+from magnum_capi_tempest.workspace import runs
+
+IMAGE = choose.Thing('i-1', 'ubuntu', {'os_distro': 'ubuntu'})
+SMALL = choose.Thing('f-1', 'm1.small', {'vcpus': 2, 'ram': 2048})
+TINY = choose.Thing('f-2', 'm1.tiny', {'vcpus': 1, 'ram': 512})
+PUBLIC = choose.Thing('n-1', 'public')
+ADMIN = choose.Account('a', 'admin', 'pa$$word', 'admin', 'Default',
+                       'Default', ('admin', 'member'))
+MEMBER = choose.Account('m', 'demo', '"quoted"', 'demo', 'Users', 'Projects',
+                        ('member',))
+
+
+def a_cloud(**changes):
+    return dataclasses.replace(choose.Cloud(
+        auth_url='https://cloud/v3', region='R', interface='public',
+        verify=True, cacert='', accounts=(MEMBER,),
+        services=frozenset(('volumev3',)), images=(IMAGE,),
+        flavors=(SMALL, TINY), networks=(PUBLIC,),
+        microversions=('1.1', '1.14')), **changes)
+
+
+class ChooseTest(testtools.TestCase):
+
+    def choose(self, wish=None, **cloud):
+        return choose.choose(a_cloud(**cloud), wish or choose.Wish('ubuntu'))
+
+    def refusal(self, wish=None, **cloud):
+        return str(self.assertRaises(errors.UsageError, self.choose, wish,
+                                     **cloud))
+
+    def test_what_is_unique_is_taken(self):
+        found = self.choose()
+
+        self.assertEqual((IMAGE, SMALL, SMALL, PUBLIC), (
+            found.image, found.flavor, found.master_flavor, found.network))
+
+    def test_names_and_ids_do(self):
+        found = self.choose(choose.Wish('i-1', 'm1.tiny', 'f-1', 'n-1'))
+
+        self.assertEqual((TINY, SMALL), (found.flavor, found.master_flavor))
+
+    def test_choices_are_named(self):
+        large = choose.Thing('f-3', 'm1.large', {'vcpus': 4, 'ram': 8192})
+        text = self.refusal(flavors=(SMALL, TINY, large))
+
+        self.assertIn('--flavor', text)
+        self.assertIn('There are: m1.large, m1.small', text)
+        self.assertNotIn('m1.tiny', text)
+
+    def test_networks_too(self):
+        text = self.refusal(
+            networks=(PUBLIC, choose.Thing('n-2', 'provider')))
+
+        self.assertIn('--external-network', text)
+        self.assertIn('provider, public', text)
+        self.assertIn('There is no external network',
+                      self.refusal(networks=()))
+
+    def test_what_is_not_there(self):
+        text = self.refusal(choose.Wish('debian'))
+
+        self.assertIn('There is no image debian', text)
+        self.assertIn('There are: ubuntu', text)
+
+    def test_a_name_that_several_have(self):
+        other = dataclasses.replace(IMAGE, id='i-2')
+
+        self.assertIn('i-1, i-2', self.refusal(images=(IMAGE, other)))
+
+    def test_an_image_without_os_distro(self):
+        bare = choose.Thing('i-1', 'ubuntu', {'os_distro': None})
+
+        self.assertIn('openstack image set', self.refusal(images=(bare,)))
+
+    def test_microversions_that_both_know(self):
+        self.assertEqual(('1.2', '1.9'), self.choose(
+            microversions=('1.2', '1.9')).microversions)
+        self.assertEqual(('1.1', '1.14'), self.choose(
+            microversions=('1.1', '1.20')).microversions)
+        self.assertIn('no microversion', self.refusal(
+            microversions=('1.15', '1.20')))
+
+    def test_an_administrator_makes_users(self):
+        found = self.choose(accounts=(ADMIN, MEMBER))
+
+        self.assertTrue(found.dynamic)
+        self.assertEqual((None, None),
+                         (found.workers, choose.accounts(found)))
+
+    def test_others_are_the_users(self):
+        found = self.choose(accounts=(MEMBER, MEMBER))
+
+        self.assertFalse(found.dynamic)
+        self.assertEqual(2, found.workers)
+
+    def test_an_administrator_need_not(self):
+        found = choose.choose(a_cloud(accounts=(ADMIN, MEMBER)),
+                              choose.Wish('ubuntu'), static=True)
+
+        self.assertEqual(1, found.workers)
+        self.assertEqual(
+            [['admin'], None],
+            [one.get('types') for one in
+             yaml.safe_load(choose.accounts(found))])
+
+    def test_an_administrator_of_two_domains_does_not(self):
+        # tempest.conf has one name for the domains of both
+        self.assertFalse(self.choose(accounts=(dataclasses.replace(
+            ADMIN, project_domain='Other'),)).dynamic)
+
+    def test_passwords_are_not_shown(self):
+        self.assertNotIn('quoted', repr(self.choose()))
+        self.assertNotIn('quoted', ' '.join(self.choose().notes()))
+
+
+class FilesTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'work'
+
+    def init(self, **cloud):
+        with (mock.patch.object(clouds, 'read',
+                                return_value=a_cloud(**cloud)),
+              mock.patch.object(runs, 'make_repository')):
+            return init.init(self.folder, ['x'], choose.Wish('ubuntu'))
+
+    def conf(self):
+        """As Tempest reads it."""
+        conf = cfg.ConfigOpts()
+        for group, opts in config.TABLE:
+            conf.register_group(group)
+            conf.register_opts(opts, group=group)
+        for name in ('admin_password', 'admin_domain_name',
+                     'test_accounts_file', 'use_dynamic_credentials'):
+            conf.register_opt(cfg.StrOpt(name), group='auth')
+        conf(['--config-file', str(self.folder / 'etc' / 'tempest.conf')],
+             project='x', default_config_files=[], default_config_dirs=[])
+        return conf
+
+    def test_what_was_chosen_is_written(self):
+        self.init()
+        options = self.conf().magnum_capi
+
+        self.assertEqual(
+            ('i-1', 'f-1', 'f-1', 'n-1', '1.14'),
+            (options.image_id, options.flavor_id, options.master_flavor_id,
+             options.external_network, options.max_microversion))
+
+    def test_accounts_are_read_as_they_are(self):
+        self.init()
+        conf = self.conf()
+        account, = yaml.safe_load(
+            pathlib.Path(conf.auth.test_accounts_file).read_text())
+
+        self.assertEqual('false', conf.auth.use_dynamic_credentials)
+        self.assertEqual(
+            {'username': 'demo', 'password': '"quoted"',
+             'project_name': 'demo', 'user_domain_name': 'Users',
+             'project_domain_name': 'Projects', 'roles': ['member']},
+            account)
+
+    def test_a_password_with_dollars_is_read_as_it_is(self):
+        self.init(accounts=(ADMIN,))
+        conf = self.conf()
+
+        self.assertEqual('pa$$word', conf.auth.admin_password)
+        self.assertFalse((self.folder / 'etc' / 'accounts.yaml').exists())
+
+    def test_every_option_of_ours_exists(self):
+        self.init()
+        parser = configparser.RawConfigParser()
+        parser.read(self.folder / 'etc' / 'tempest.conf')
+        known = {(group, option.name) for group, options
+                 in config.list_opts() for option in options}
+
+        for group in ('magnum_capi', 'magnum_capi_feature_enabled'):
+            for name in parser.options(group):
+                if name not in parser.defaults():
+                    self.assertIn((group, name), known)
+
+    def test_secrets_are_for_their_owner(self):
+        self.init()
+
+        for path in (self.folder / 'etc').iterdir():
+            self.assertEqual(0o600, stat.S_IMODE(path.stat().st_mode))
+        self.assertEqual(0o700, stat.S_IMODE(self.folder.stat().st_mode))
+
+    def test_a_workspace_can_be_made_again(self):
+        self.init(accounts=(ADMIN,))
+        self.init()
+
+        self.assertEqual('false', self.conf().auth.use_dynamic_credentials)
+
+    def test_users_of_before_are_forgotten(self):
+        self.init()
+        self.init(accounts=(ADMIN,))
+
+        self.assertEqual(['tempest.conf'], [
+            path.name for path in (self.folder / 'etc').iterdir()])
+
+    def test_a_folder_of_something_else_is_left_alone(self):
+        self.folder.mkdir()
+        (self.folder / 'thesis.tex').write_text('x')
+
+        self.assertRaises(errors.UsageError, self.init)
+        self.assertEqual(['thesis.tex'],
+                         [path.name for path in self.folder.iterdir()])
+
+    def test_what_no_file_can_have(self):
+        self.assertRaises(errors.UsageError, choose.value, 'a\nb')
