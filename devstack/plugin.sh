@@ -1,0 +1,28 @@
+#!/bin/bash
+# Called by stack.sh, unstack.sh and clean.sh with the phase they are in.
+
+source $DEST/magnum-capi-tempest/devstack/lib/magnum_capi
+
+if is_service_enabled magnum-capi; then
+    case "$1 $2" in
+        "stack install")
+            echo_summary "Installing drivers for Cluster API"
+            install_magnum_capi
+            ;;
+        "stack post-config")
+            echo_summary "Pointing Magnum at the management cluster"
+            configure_magnum_capi
+            ;;
+        "stack extra")
+            echo_summary "Preparing what clusters are made of"
+            init_magnum_capi
+            ;;
+        "stack test-config")
+            echo_summary "Configuring Tempest for Magnum with Cluster API"
+            configure_tempest_magnum_capi
+            ;;
+        "clean "*)
+            cleanup_magnum_capi
+            ;;
+    esac
+fi

@@ -1,0 +1,40 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``magnum-capi discovery filter``."""
+
+import pathlib
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest.discovery import paste_file
+
+
+class Filter(base.Command):
+    """Put the filter of the discovery specification into api-paste.ini.
+
+    Prints "changed", or "unchanged" when it is there already. Nothing but
+    the filter is changed in the file. Magnum's API has to be restarted then.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'file', metavar='FILE', type=pathlib.Path,
+            help='For example /etc/magnum/api-paste.ini.')
+        parser.add_argument(
+            '--check', action='store_true',
+            help='Change nothing; say what would be done.')
+        return parser
+
+    def take_action(self, args):
+        changed = paste_file.put(args.file, dry=args.check)
+        print('changed' if changed else 'unchanged', file=self.app.stdout)

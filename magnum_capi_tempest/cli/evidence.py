@@ -1,0 +1,66 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``magnum-capi evidence collect``."""
+
+import pathlib
+import sys
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import collect
+from magnum_capi_tempest import outfile
+
+
+class Collect(base.Judging):
+    """Keep what a management cluster and logs say, without secrets.
+
+    Secrets are not read, and known forms of secrets are taken out of what
+    is written. Exit code: 0 all was read, 1 what could not be is named.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--folder', required=True, type=pathlib.Path, metavar='DIR',
+            help='Where to write.')
+        parser.add_argument(
+            '--kubeconfig', type=pathlib.Path, metavar='FILE',
+            help='Of the management cluster.')
+        parser.add_argument(
+            '--logs', action='append', default=[], metavar='PATTERN',
+            help='Log files, a path or a pattern of a shell; may be '
+                 'repeated.')
+        parser.add_argument(
+            '--public', action='store_true',
+            help='Others may read the files, as a CI that publishes them '
+                 'wants it.')
+        return parser
+
+    def act(self, args):
+        if not args.kubeconfig and not args.logs:
+            raise errors.UsageError('There is nothing to collect',
+                                    hint='Use --kubeconfig or --logs')
+        mode = outfile.PUBLIC if args.public else outfile.PRIVATE
+        missed = []
+        if args.logs:
+            missed += collect.from_logs(
+                args.logs, args.folder / 'logs', mode)
+        if args.kubeconfig:
+            try:
+                missed += collect.from_management(
+                    args.kubeconfig, args.folder / 'management', mode)
+            except errors.EnvironmentProblem as e:
+                missed.append(str(e))
+        for line in missed:
+            print(f'magnum-capi: not collected: {line}', file=sys.stderr)
+        return 1 if missed else 0

@@ -1,0 +1,137 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a job keeps of its management cluster and its logs, without secrets.
+
+For a run as a whole, where :mod:`.gather` is for one failed test. Secrets
+are not asked for, so no kubeconfig of a cluster is ever read; what is written
+goes through :mod:`magnum_capi_tempest.redact`. What could not be read is
+named, and does not keep the rest from being written.
+"""
+
+import glob
+import json
+import pathlib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import artefacts
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest import outfile
+from magnum_capi_tempest import redact
+
+#: Bytes of each log that are kept, from its end.
+TAIL = 32 << 20
+
+#: Names of lists of core kinds. Secrets are none of them.
+_CORE = ('events', 'pods')
+
+
+def objects(reader):
+    """Read what Cluster API, its providers and the nodes' pods say.
+
+    :param reader: :class:`.kube.Reader`.
+    :returns: generator of (name of the list, items or KubeReadFailed).
+    """
+    for plural in _CORE:
+        yield plural, _tried(reader.core, plural)
+    try:
+        kinds = reader.kinds(_is_cluster_api)
+    except kube.KubeReadFailed as e:
+        yield 'kinds', e
+        return
+    for group, version, plural, _ in kinds:
+        yield f'{plural}.{group}', _tried(
+            reader.custom, group, version, plural)
+
+
+def from_management(kubeconfig, folder, mode=outfile.PRIVATE,
+                    reader=kube.Reader) -> list[str]:
+    """Write a JSON file for each kind of a management cluster.
+
+    :param kubeconfig: path.
+    :param folder: made when it is missing.
+    :param reader: function of the path, for tests.
+    :returns: what could not be read, a line each.
+    :raises EnvironmentProblem: no usable kubeconfig, or it cannot be
+        written.
+    """
+    missed = []
+    for name, found in objects(reader(kubeconfig)):
+        if isinstance(found, errors.MagnumCapiError):
+            missed.append(f'{name}: {found}')
+            continue
+        text = json.dumps([_short(item) for item in found], indent=1)
+        _write(pathlib.Path(folder) / f'{name}.json', [text], mode)
+    return missed
+
+
+def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
+    """Write copies of the ends of logs.
+
+    :param patterns: of paths, as of a shell.
+    :param folder: made when it is missing.
+    :returns: what could not be read, a line each.
+    :raises EnvironmentProblem: it cannot be written.
+    """
+    missed, taken = [], set()
+    for pattern in patterns:
+        paths = sorted(p for p in glob.glob(str(pattern))
+                       if pathlib.Path(p).is_file())
+        if not paths:
+            missed.append(f'{pattern}: there is no such file')
+        for path in map(pathlib.Path, paths):
+            if path in taken:
+                continue
+            taken.add(path)
+            # Two logs of one name in different folders stay two.
+            name = artefacts.file_name(str(path).lstrip('/'))
+            try:
+                with path.open('rb') as log:
+                    _write(pathlib.Path(folder) / name,
+                           redact.blocks(_lines(log)), mode)
+            except OSError as e:
+                missed.append(f'{path}: {e.strerror}')
+    return missed
+
+
+def _is_cluster_api(group):
+    return (group == 'addons.stackhpc.com'
+            or group.endswith('cluster.x-k8s.io'))
+
+
+def _tried(read, *args):
+    try:
+        return read(*args)
+    except kube.KubeReadFailed as e:
+        return e
+
+
+def _short(item):
+    """An object without the bookkeeping of server-side apply."""
+    metadata = {name: value for name, value in item['metadata'].items()
+                if name != 'managedFields'}
+    return {**item, 'metadata': metadata}
+
+
+def _lines(log):
+    size = log.seek(0, 2)
+    log.seek(max(0, size - TAIL))
+    if size > TAIL:
+        log.readline()
+    for line in log:
+        yield line.decode(errors='replace')
+
+
+def _write(path, texts, mode):
+    with outfile.whole(path, mode) as stream:
+        for text in texts:
+            stream.write(redact.redact(text).encode())

@@ -1,0 +1,141 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Run every role that needs no devstack against a sandbox, again and again.
+
+The second run must change nothing; after a fault the next run repairs it,
+and changes only that.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+from magnum_capi_tempest import redact
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+#: A paste file as that of Magnum 23, as far as the filter is concerned.
+PASTE = '''\
+[pipeline:api]
+pipeline = request_id authtoken api_v1
+
+[app:api_v1]
+paste.app_factory = magnum.api.app:app_factory
+
+[filter:authtoken]
+paste.filter_factory = magnum.api.middleware.auth_token:filter_factory
+'''
+
+_RECAP = re.compile(r'^localhost\s*:.*\bchanged=(\d+).*\bfailed=(\d+)', re.M)
+
+
+class Bench:
+    """Ansible on this machine, with a folder for all that is written."""
+
+    def __init__(self, work, arguments):
+        self.work, self.arguments = work, arguments
+        self.box = work / 'box'
+        (work / 'api-paste.ini').write_text(PASTE)
+
+    def play(self, *more):
+        """Run all roles; returns (number of changes, output)."""
+        done = subprocess.run(
+            ['ansible-playbook', '-i', 'localhost,', *more,
+             '-e', json.dumps({
+                 'roles_work': str(self.work), 'roles_box': str(self.box),
+                 'roles_port_base': self.arguments.port_base,
+                 'roles_regex': self.arguments.regex}),
+             str(TOP / 'tests/roles/site.yaml')],
+            env={**os.environ, 'ANSIBLE_ROLES_PATH': str(TOP / 'roles'),
+                 'ANSIBLE_NOCOLOR': '1'},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=3600)
+        recap = _RECAP.search(done.stdout)
+        if done.returncode or not recap or recap[2] != '0':
+            sys.exit(f'{done.stdout}\nAnsible failed: {done.returncode}')
+        return int(recap[1]), done.stdout
+
+    def programs(self):
+        """Process ids by name."""
+        done = subprocess.run(
+            ['magnum-capi', 'sandbox', 'status', '-f', 'json',
+             '--directory', str(self.box)],
+            stdout=subprocess.PIPE, text=True, timeout=120)
+        return {row['Program']: row['PID'] for row in json.loads(done.stdout)}
+
+    def down(self):
+        if self.box.exists():
+            subprocess.run(['magnum-capi', 'sandbox', 'down', '--directory',
+                            str(self.box)], timeout=300, check=True)
+
+
+def story(bench):
+    """Yield (what, whether it is so)."""
+    before = sorted(bench.work.iterdir())
+    bench.play('--check')
+    yield 'check mode wrote nothing', before == sorted(bench.work.iterdir())
+
+    changes, _ = bench.play()
+    yield f'the first run changed {changes}', changes > 0
+    yield 'the kubeconfig is for its owner only', (
+        (bench.work / 'kubeconfig').stat().st_mode & 0o777 == 0o600)
+    yield 'Magnum was restarted', (bench.work / 'restarted').exists()
+    results = bench.work / 'results'
+    yield 'there is a report', (results / 'tempest/report.html').exists()
+    kept = [p for p in results.glob('evidence/**/*') if p.is_file()]
+    yield f'evidence is in {len(kept)} files', any(
+        p.parent.name == 'logs' for p in kept) and any(
+        p.name == 'clusters.cluster.x-k8s.io.json' for p in kept)
+    yield 'there is no secret in it', not any(
+        redact.examine(p.read_text(errors='replace')).counts for p in kept)
+
+    changes, _ = bench.play()
+    yield f'the second run changed {changes}', changes == 0
+
+    (bench.work / 'magnum.conf.d/80-magnum-capi.conf').unlink()
+    name, process = next((n, p) for n, p in bench.programs().items()
+                         if n.startswith('magnum'))
+    os.kill(process, signal.SIGKILL)
+    changes, _ = bench.play()
+    yield (f'with {name} killed and the options gone, a run changed '
+           f'{changes}'), changes > 0
+
+    changes, _ = bench.play()
+    yield f'the run after that changed {changes}', changes == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--port-base', type=int, default=39000)
+    parser.add_argument('--regex', default='magnum_capi.*preflight')
+    arguments = parser.parse_args()
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix='magnum-capi-roles-') as folder:
+        bench = Bench(pathlib.Path(folder), arguments)
+        try:
+            for what, right in story(bench):
+                print(f'{"ok" if right else "WRONG":6}{what}', flush=True)
+                bad += not right
+        finally:
+            bench.down()
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import io
+import pathlib
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.cli import discovery_filter
+from magnum_capi_tempest.cli import evidence
+from magnum_capi_tempest.cli import main
+from magnum_capi_tempest.cli import tempest_run
+from magnum_capi_tempest.discovery import paste_file
+from magnum_capi_tempest.evidence import collect
+from magnum_capi_tempest import outfile
+from magnum_capi_tempest import report
+from magnum_capi_tempest.workspace import runs
+
+
+class CommandsTest(testtools.TestCase):
+    """The commands that the roles and the devstack plugin call."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.err = self.useFixture(fixtures.StringStream('err')).stream
+        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
+
+    def call(self, command, *argv):
+        """Exit code and standard output."""
+        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
+        made = command(app, None)
+        arguments = made.get_parser('x').parse_args(list(map(str, argv)))
+        return made.run(arguments), app.stdout.getvalue()
+
+    def patch(self, where, name, **kwargs):
+        return self.useFixture(
+            fixtures.MockPatchObject(where, name, **kwargs)).mock
+
+    def test_filter_says_whether_it_changed_something(self):
+        put = self.patch(paste_file, 'put', side_effect=[True, False])
+
+        self.assertEqual((0, 'changed\n'),
+                         self.call(discovery_filter.Filter, 'f', '--check'))
+        self.assertEqual((0, 'unchanged\n'),
+                         self.call(discovery_filter.Filter, 'f'))
+        self.assertEqual([True, False],
+                         [c.kwargs['dry'] for c in put.call_args_list])
+
+    def test_collect(self):
+        logs = self.patch(collect, 'from_logs', return_value=[])
+        objects = self.patch(collect, 'from_management', return_value=[])
+
+        self.assertEqual(0, self.call(
+            evidence.Collect, '--folder', self.folder, '--logs', 'a', '--logs',
+            'b', '--kubeconfig', 'k', '--public')[0])
+        logs.assert_called_once_with(
+            ['a', 'b'], self.folder / 'logs', outfile.PUBLIC)
+        objects.assert_called_once_with(
+            pathlib.Path('k'), self.folder / 'management', outfile.PUBLIC)
+
+    def test_collect_what_is_not_there(self):
+        self.assertEqual(1, self.call(
+            evidence.Collect, '--folder', self.folder / 'out',
+            '--kubeconfig', self.folder / 'none',
+            '--logs', self.folder / 'none')[0])
+
+    def test_collect_nothing(self):
+        self.assertEqual(2, self.call(
+            evidence.Collect, '--folder', self.folder)[0])
+
+    def test_collect_by_the_whole_program(self):
+        """cliff would take --log for its own --log-file."""
+        app = main.MagnumCapi()
+        words = ['evidence', 'collect', '--folder', 'f', '--logs', 'x',
+                 '--kubeconfig', 'k', '--public']
+
+        parsed, rest = app.parser.parse_known_args(words)
+
+        self.assertIsNone(parsed.log_file)
+        self.assertEqual(words, rest)
+
+    def test_run_without_a_workspace(self):
+        self.assertEqual(2, self.call(tempest_run.Run, self.folder)[0])
+
+    def test_run_is_judged_by_its_report(self):
+        (self.folder / 'etc').mkdir()
+        (self.folder / 'etc/tempest.conf').write_text('')
+        self.patch(runs, 'run', return_value='stream')
+        self.patch(report, 'summarise', side_effect=[
+            mock.Mock(ok=True), mock.Mock(ok=False)])
+
+        self.assertEqual(
+            [0, 1], [self.call(tempest_run.Run, self.folder, '--results',
+                               self.folder / 'r')[0] for _ in range(2)])

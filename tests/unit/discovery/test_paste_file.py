@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.discovery import paste
+from magnum_capi_tempest.discovery import paste_file
+from magnum_capi_tempest import errors
+
+TEXT = '''\
+[pipeline:api]
+pipeline = request_id authtoken api_v1
+
+[filter:authtoken]
+paste.filter_factory = magnum.api.middleware.auth_token:factory
+'''
+
+
+class PutTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.path = folder / 'api-paste.ini'
+        self.path.write_text(TEXT)
+        self.path.chmod(0o640)
+
+    def test_it_is_put_there_once(self):
+        self.assertTrue(paste_file.put(self.path))
+        self.assertEqual(paste.Position.IN_PLACE,
+                         paste.position(self.path.read_text()))
+        self.assertFalse(paste_file.put(self.path))
+
+    def test_mode_and_link_stay(self):
+        link = self.path.with_name('link')
+        link.symlink_to(self.path)
+
+        paste_file.put(link)
+
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(0o640, self.path.stat().st_mode & 0o777)
+
+    def test_dry(self):
+        self.assertTrue(paste_file.put(self.path, dry=True))
+        self.assertEqual(TEXT, self.path.read_text())
+
+    def test_no_paste_file(self):
+        self.path.write_text('[x]\n')
+        self.assertRaises(errors.UsageError, paste_file.put, self.path)
+        self.assertEqual('[x]\n', self.path.read_text())
+
+    def test_no_file(self):
+        self.path.unlink()
+        self.assertRaises(errors.EnvironmentProblem, paste_file.put,
+                          self.path)

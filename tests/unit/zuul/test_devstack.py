@@ -1,0 +1,218 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The functions of the devstack plugin, in a bash that has no devstack."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import fixtures
+import testtools
+
+from tests.unit.zuul import content
+
+DEVSTACK = content.TOP / 'devstack'
+
+#: What devstack and Magnum's plugin provide: it notes how it was called.
+STUBS = r'''
+set -e
+note() { echo "$@" >> "$BOX/calls"; }
+for name in define_plugin plugin_requires plugin_after enable_service \
+        setup_develop pip_install iniset upload_image openstack kubectl \
+        echo_summary; do
+    eval "$name() { note $name \"\$@\"; }"
+done
+sudo() { "$@"; }
+die() { shift; echo "$@" >&2; exit 1; }
+is_plugin_enabled() { [[ " $PLUGINS " == *" $1 "* ]]; }
+is_service_enabled() { return 0; }
+trueorfalse() { echo "${!2:-$1}"; }
+STACK_USER=$(id -un) DEST=$BOX/stack DATA_DIR=$BOX/data
+MAGNUM_CONF=magnum.conf MAGNUM_API_PASTE=api-paste.ini
+MAGNUM_GUEST_IMAGE_URL=https://example.org/1/ubuntu-24.04-v1.35.5.qcow2
+TEMPEST_CONFIG=tempest.conf TEMPEST_CONFIG_DIR=$BOX
+PUBLIC_NETWORK_NAME=public MAGNUM_CAPI_KUBECONFIG=$BOX/kubeconfig
+MAGNUM_CAPI_POLL=0
+'''
+
+#: A magnum-capi that notes how it was called, and does what $ANSWER says.
+PROGRAM = '''#!/bin/bash
+echo "magnum-capi $*" >> "$BOX/calls"
+eval "$ANSWER"
+'''
+
+
+class DevstackTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.box = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (self.box / 'bin').mkdir()
+        program = self.box / 'bin' / 'magnum-capi'
+        program.write_text(PROGRAM)
+        program.chmod(0o755)
+        (self.box / 'admin.conf').write_text('a kubeconfig\n')
+        self.settings = {
+            'MAGNUM_CAPI_MANAGEMENT_KUBECONFIG': str(self.box / 'admin.conf')}
+
+    def call(self, script, answer='true', **settings):
+        """Run a script after settings and functions; its exit code."""
+        done = subprocess.run(
+            ['bash', '-c', f'{STUBS}\nsource {DEVSTACK}/settings\n'
+             f'source {DEVSTACK}/lib/magnum_capi\n{script}'],
+            env={'PATH': f'{self.box}/bin:{os.environ["PATH"]}',
+                 'BOX': str(self.box), 'ANSWER': answer,
+                 **self.settings, **settings},
+            capture_output=True, text=True, timeout=60)
+        self.err, self.out = done.stderr, done.stdout
+        calls = self.box / 'calls'
+        self.calls = [
+            line for line in (calls.read_text().splitlines()
+                              if calls.exists() else [])
+            if not re.match('define|plugin|enable|echo_', line)]
+        return done.returncode
+
+    def test_drivers_are_installed_beside_magnum(self):
+        self.assertEqual(0, self.call(
+            'install_magnum_capi', PLUGINS='magnum-capi-helm',
+            MAGNUM_CAPI_DRIVERS='k8s_capi_v1,k8s_capi_helm_v1,'
+                                'k8s_cluster_api_ubuntu'))
+        home = self.box / 'stack' / 'magnum-capi-tempest'
+        self.assertEqual([
+            f'setup_develop {home} conformance,discovery,driver,evidence',
+            f'pip_install {home}/drivers/k8s_capi_v1',
+            'pip_install magnum-cluster-api'], self.calls)
+
+    def test_unknown_driver(self):
+        self.assertEqual(1, self.call(
+            'install_magnum_capi', MAGNUM_CAPI_DRIVERS='k8s_capi_v2'))
+        self.assertIn('k8s_capi_v2 is no driver', self.err)
+
+    def test_driver_of_a_plugin_that_is_not_enabled(self):
+        self.assertEqual(1, self.call(
+            'install_magnum_capi', MAGNUM_CAPI_DRIVERS='k8s_capi_helm_v1'))
+        self.assertIn('enable the plugin magnum-capi-helm', self.err)
+
+    def test_magnum_gets_the_cluster_that_is_there(self):
+        self.assertEqual(0, self.call('configure_magnum_capi'))
+
+        given = self.box / 'kubeconfig'
+        self.assertEqual('a kubeconfig\n', given.read_text())
+        self.assertEqual(0o600, given.stat().st_mode & 0o777)
+        self.assertIn('iniset magnum.conf k8s_capi kubeconfig_file '
+                      f'{given}', self.calls)
+        self.assertEqual('magnum-capi discovery filter api-paste.ini',
+                         self.calls[-1])
+
+    def test_without_the_filter(self):
+        self.call('configure_magnum_capi', MAGNUM_CAPI_FILTER='False')
+
+        self.assertNotIn('magnum-capi discovery filter api-paste.ini',
+                         self.calls)
+
+    def test_without_a_management_cluster_one_is_brought_up(self):
+        self.assertEqual(0, self.call(
+            'configure_magnum_capi',
+            f'[[ $2 != up ]] || echo {self.box}/admin.conf',
+            MAGNUM_CAPI_MANAGEMENT_KUBECONFIG=''))
+
+        self.assertEqual(
+            'magnum-capi management up --backend processes --directory '
+            f'{self.box}/data/magnum-capi/management', self.calls[0])
+
+    def test_a_management_cluster_that_does_not_come_up(self):
+        self.assertNotEqual(0, self.call(
+            'configure_magnum_capi', '[[ $2 != up ]]',
+            MAGNUM_CAPI_MANAGEMENT_KUBECONFIG=''))
+        self.assertFalse((self.box / 'kubeconfig').exists())
+
+    def test_it_is_waited_for_what_is_missing(self):
+        self.assertEqual(0, self.call(
+            'configure_magnum_capi',
+            '[[ $2 != check ]] || [[ $(wc -l < $BOX/calls) -gt 12 ]]'))
+
+        checks = [c for c in self.calls if ' management check ' in c]
+        self.assertGreater(len(checks), 1)
+
+    def test_it_is_not_waited_for_ever(self):
+        self.assertEqual(1, self.call(
+            'configure_magnum_capi', 'false',
+            MAGNUM_CAPI_MANAGEMENT_TIMEOUT='1', MAGNUM_CAPI_POLL='1'))
+        self.assertIn('lacks something', self.err)
+        self.assertFalse((self.box / 'kubeconfig').exists())
+
+    def test_no_copy_of_the_kubeconfig_stays(self):
+        self.call('configure_magnum_capi', TMPDIR=str(self.box / 'bin'))
+
+        self.assertEqual(['magnum-capi'], os.listdir(self.box / 'bin'))
+
+    def test_tempest_gets_options_that_it_has(self):
+        (self.box / 'kubeconfig').write_text('')
+
+        self.assertEqual(0, self.call(
+            'configure_tempest_magnum_capi',
+            MAGNUM_CAPI_UPGRADE_IMAGE_URL='https://example.org/b.qcow2'))
+
+        said = {tuple(c.split(' ', 4)[2:4]): c.split(' ', 4)[4]
+                for c in self.calls}
+        self.assertEqual(set(), set(said) - set(content.options()))
+        for option, value in said.items():
+            content.options()[option](value)
+        self.assertEqual(
+            ('ubuntu-24.04-v1.35.5', 'b', 'k8s_capi_v1'),
+            tuple(said['magnum_capi', name] for name in (
+                'image_id', 'upgrade_image_id', 'driver')))
+
+    def test_images_for_upgrades_get_their_properties(self):
+        self.call('init_magnum_capi',
+                  MAGNUM_CAPI_UPGRADE_IMAGE_URL='https://example.org/b.qcow2',
+                  MAGNUM_CAPI_UPGRADE_KUBE_VERSION='v1.36.1')
+
+        self.assertEqual([
+            'upload_image https://example.org/b.qcow2',
+            'openstack image set --property os_distro=ubuntu '
+            '--property kube_version=v1.36.1 b'], self.calls)
+
+    def test_every_call_of_magnum_capi_is_right(self):
+        text = (DEVSTACK / 'lib/magnum_capi').read_text().replace('\\\n', '')
+        found = re.findall(r'^[^#\n]*?\bmagnum-capi ([a-z].*)', text, re.M)
+
+        self.assertEqual([], [w for line in found for w in content.misused(
+            re.split(r'[\s;]+', line.partition(';')[0]))])
+        self.assertEqual(4, len(found))
+
+    def test_the_sample_sets_what_there_is(self):
+        names = set(re.findall(
+            r'^(MAGNUM_CAPI\w*)=', (DEVSTACK / 'local.conf.sample')
+            .read_text(), re.M))
+
+        self.assertNotEqual(set(), names)
+        self.assertEqual(set(), names - content.settings())
+
+    def test_each_phase_calls_what_there_is(self):
+        phases = (('install', 'install_magnum_capi'),
+                  ('post-config', 'configure_magnum_capi'),
+                  ('extra', 'init_magnum_capi'),
+                  ('test-config', 'configure_tempest_magnum_capi'))
+        stack = self.box / 'stack'
+        stack.mkdir()
+        (stack / 'magnum-capi-tempest').symlink_to(content.TOP)
+        self.call(''.join(
+            # The plugin sources the functions anew.
+            f'source() {{ builtin source "$1"; {name}() {{ note {name}; }};'
+            f' }}; (source_plugin() {{ builtin source {DEVSTACK}/plugin.sh;'
+            f' }}; source_plugin stack {phase}); unset -f source\n'
+            for phase, name in phases))
+
+        self.assertEqual([name for _, name in phases], self.calls)

@@ -1,0 +1,165 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import copy
+
+import testtools
+
+from tests.unit.zuul import content
+
+
+class JobsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.jobs = content.jobs()
+
+    def test_names_are_used_once(self):
+        self.assertEqual(len(content.bodies('job')), len(self.jobs))
+
+    def test_parents_exist(self):
+        self.assertEqual(set(), {
+            job['parent'] for job in self.jobs.values()}
+            - set(self.jobs) - content.PARENTS)
+
+    def test_nodesets_exist(self):
+        nodesets = {n['name'] for n in content.bodies('nodeset')}
+
+        self.assertEqual(nodesets, {
+            job['nodeset'] for job in self.jobs.values() if 'nodeset' in job})
+
+    def test_playbooks_exist(self):
+        named = {book for name in self.jobs
+                 for book in content.playbooks(name, self.jobs)}
+
+        self.assertEqual(
+            {str(p.relative_to(content.TOP))
+             for p in content.TOP.glob('playbooks/**/*.yaml')
+             if p.name != 'PRODUCT.yaml'}, named)
+
+    def test_the_project_runs_every_job_and_no_other(self):
+        project, = content.bodies('project')
+        run = {name for pipeline in ('check', 'gate', 'periodic')
+               for job in project[pipeline]['jobs']
+               for name in ([job] if isinstance(job, str) else job)}
+
+        self.assertEqual({name for name, job in self.jobs.items()
+                          if not job.get('abstract')}, run)
+
+    def test_the_matrix_is_complete(self):
+        found = {
+            (v['magnum_capi_driver'], v['magnum_capi_kubernetes'],
+             v['magnum_capi_network_driver'])
+            for name in self.jobs if name.endswith(('-calico', '-cilium'))
+            for v in [content.variables(name, self.jobs)]}
+
+        self.assertEqual(
+            {(driver, version, network)
+             for driver in ('k8s_capi_v1', 'k8s_capi_helm_v1',
+                            'k8s_cluster_api_ubuntu')
+             for version in ('1.34', '1.35')
+             for network in ('calico', 'cilium')}, found)
+
+    def test_every_variable_means_something(self):
+        self.assertEqual({}, {
+            name: wrong for name in self.jobs
+            for wrong in [content.complaints(name, self.jobs)] if wrong})
+
+    def test_nothing_is_copied_from_the_parent(self):
+        copied = []
+        for name, job in self.jobs.items():
+            if job['parent'] in self.jobs:
+                above = content.variables(job['parent'], self.jobs)
+                copied += [
+                    (name, variable) for variable, value
+                    in job.get('vars', {}).items()
+                    # A matrix names its default, too.
+                    if above.get(variable) == value
+                    and variable not in ('magnum_capi_driver',
+                                         'magnum_capi_kubernetes',
+                                         'magnum_capi_network_driver')]
+
+        self.assertEqual([], copied)
+
+
+class TyposTest(testtools.TestCase):
+    """A variable that means nothing is found."""
+
+    def complaints(self, name, *path, value):
+        jobs = copy.deepcopy(content.jobs())
+        place = jobs[name].setdefault('vars', {})
+        for step in path[:-1]:
+            place = place.setdefault(step, {})
+        place[path[-1]] = value
+        return content.complaints(name, jobs)
+
+    def test_argument_of_a_role(self):
+        self.assertEqual(
+            ['run_magnum_capi_tempest_regexp: no role of the job takes it'],
+            self.complaints('magnum-capi-sandbox-full',
+                            'run_magnum_capi_tempest_regexp', value='x'))
+
+    def test_argument_of_a_role_that_the_job_does_not_run(self):
+        self.assertEqual(
+            ['run_conformance_mode: no role of the job takes it'],
+            self.complaints('magnum-capi-sandbox-full',
+                            'run_conformance_mode', value='quick'))
+
+    def test_variable_that_nobody_reads(self):
+        self.assertEqual(
+            ['magnum_capi_kubernets: nobody reads it'],
+            self.complaints('magnum-capi-devstack-upgrade',
+                            'magnum_capi_kubernets', value='1.34'))
+
+    def test_variable_that_nobody_sets(self):
+        self.assertEqual(
+            ['magnum_capi_imgae: used, and not set'],
+            self.complaints('magnum-capi-devstack-upgrade',
+                            'devstack_localrc', 'FIXED_RANGE',
+                            value='{{ magnum_capi_imgae }}'))
+
+    def test_setting_of_a_devstack_plugin(self):
+        self.assertEqual(
+            ['MAGNUM_CAPI_DRIVRES: no plugin of the job has this setting'],
+            self.complaints('magnum-capi-devstack-clash', 'devstack_localrc',
+                            'MAGNUM_CAPI_DRIVRES', value='x'))
+
+    def test_option_of_tempest(self):
+        self.assertEqual(
+            ['[magnum_capi] keypair_id: no such option of Tempest'],
+            self.complaints(
+                'magnum-capi-devstack-clash', 'devstack_local_conf',
+                'test-config', '$TEMPEST_CONFIG', 'magnum_capi', 'keypair_id',
+                value='x'))
+
+    def test_value_of_an_option_of_tempest(self):
+        wrong, = self.complaints(
+            'magnum-capi-devstack-clash', 'devstack_local_conf',
+            'test-config', '$TEMPEST_CONFIG', 'magnum_capi',
+            'conformance_mode', value='quik')
+
+        self.assertThat(wrong, testtools.matchers.StartsWith(
+            '[magnum_capi] conformance_mode:'))
+
+    def test_option_for_the_sandbox(self):
+        self.assertEqual(
+            ['[magnum_capi] clashing_driver: no such option of Tempest'],
+            self.complaints('magnum-capi-sandbox-clash',
+                            'run_magnum_capi_tempest_options',
+                            'clashing_driver', value='a,b'))
+
+    def test_expression_that_selects_no_test(self):
+        self.assertEqual(
+            ['tempest_test_regex: selects no test: magnum_capi.*Upgarde'],
+            self.complaints('magnum-capi-devstack-upgrade',
+                            'tempest_test_regex',
+                            value='magnum_capi.*Upgarde'))

@@ -1,0 +1,147 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import re
+
+import testtools
+
+from magnum_capi_tempest.management import standalone
+from tests.unit.zuul import content
+
+
+def _files(role):
+    return sorted((content.TOP / 'roles' / role).glob('*/*.yaml'))
+
+
+def _tasks(role):
+    for folder in ('tasks', 'handlers'):
+        for path in _files(role):
+            if path.parent.name == folder:
+                yield from content.tasks(content.load(path))
+
+
+class RolesTest(testtools.TestCase):
+    """Each role says what it takes, and takes nothing else."""
+
+    def each(self, wrong):
+        self.assertEqual({}, {role: found for role in content.roles()
+                              for found in [wrong(role)] if found})
+
+    def test_defaults_and_arguments_agree(self):
+        def wrong(role):
+            path = f'roles/{role}/defaults/main.yaml'
+            defaults = content.load(path)
+            said = {name: option['default'] for name, option
+                    in content.arguments(role).items()
+                    if not option.get('required')}
+            return {n for n in {*defaults, *said}
+                    if defaults.get(n, self) != said.get(n, self)}
+        self.each(wrong)
+
+    def test_every_argument_is_explained(self):
+        def wrong(role):
+            readme = (content.TOP / 'roles' / role / 'README.rst').read_text()
+            return set(re.findall('rolevar:: (.*)', readme)) ^ set(
+                content.arguments(role))
+        self.each(wrong)
+
+    def test_every_argument_is_read_and_no_other_name(self):
+        def wrong(role):
+            prefix = role.replace('-', '_')
+            known = set(content.arguments(role))
+            made, read = set(), set()
+            for task in _tasks(role):
+                made |= {task.get('register'), *task.get('vars', {}),
+                         *task.get('ansible.builtin.set_fact', {}),
+                         task.get('loop_control', {}).get('loop_var')}
+                conditions = [
+                    f'{{{{ {text} }}}}' for key in (
+                        'when', 'changed_when', 'failed_when', 'until')
+                    for text in content.words_in(task.get(key, []))]
+                read |= content.names_in([task, conditions])
+            for path in (content.TOP / 'roles' / role).glob('templates/*'):
+                read |= content.names_in(path.read_text())
+            read -= content.GIVEN
+            return (read - known - made) | (known - read) | {
+                n for n in read if not n.startswith(prefix)}
+        self.each(wrong)
+
+    def test_every_call_of_magnum_capi_is_right(self):
+        def wrong(role):
+            return [complaint for task in _tasks(role)
+                    if 'ansible.builtin.command' in task
+                    and 'restart' not in str(
+                        task['ansible.builtin.command']['argv'])
+                    for complaint in content.misused(
+                        list(content.argv(task)))]
+        self.each(wrong)
+
+    def test_every_command_ends_in_time(self):
+        def wrong(role):
+            return [task['name'] for task in _tasks(role)
+                    if {'ansible.builtin.command', 'ansible.builtin.pip'}
+                    & task.keys() and 'timeout' not in task]
+        self.each(wrong)
+
+    def test_every_repetition_is_bounded(self):
+        def wrong(role):
+            return [task['name'] for task in _tasks(role) if 'until' in task
+                    and not {'retries', 'delay'} <= task.keys()]
+        self.each(wrong)
+
+    def test_zuul_is_told_only_in_zuul(self):
+        def wrong(role):
+            found = [t for t in _tasks(role) if t.get(
+                'ansible.builtin.include_tasks') == 'zuul.yaml']
+            return [t for t in found if t.get('when') != 'zuul is defined']
+        self.each(wrong)
+
+    def test_the_management_cluster_can_be_brought_up(self):
+        argument = content.arguments('ensure-capi-management')[
+            'ensure_capi_management_backend']
+
+        self.assertIn(argument['default'], standalone.BACKENDS)
+
+
+class MisusedTest(testtools.TestCase):
+    """A call of magnum-capi with a typo is found."""
+
+    def test_right(self):
+        self.assertEqual([], content.misused(
+            ['sandbox', 'up', '--directory', '/x', '--clash']))
+
+    def test_option(self):
+        self.assertEqual(['sandbox_up has no --clahs'], content.misused(
+            ['sandbox', 'up', '--clahs']))
+
+    def test_command(self):
+        self.assertEqual(
+            ["no command of magnum-capi: ['sandbox', 'upp']"],
+            content.misused(['sandbox', 'upp']))
+
+
+class PlaybooksTest(testtools.TestCase):
+
+    def test_they_set_what_roles_take(self):
+        wrong = []
+        for path in content.TOP.glob('playbooks/**/*.yaml'):
+            if path.name == 'PRODUCT.yaml':
+                continue
+            for task in content.tasks(content.load(path)):
+                role = task.get('ansible.builtin.include_role', {}).get(
+                    'name')
+                if role in content.roles():
+                    wrong += [(path.name, name) for name
+                              in task.get('vars', {})
+                              if name not in content.arguments(role)]
+
+        self.assertEqual([], wrong)

@@ -1,0 +1,68 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Read zuul.d by the schemas of Zuul's own scheduler.
+
+Run by ``tox -e zuul-lint``, which has Zuul; no server is needed. The schemas
+say which attributes there are and of which type; whether names mean
+something is tested in tests/unit/zuul.
+"""
+
+import pathlib
+import sys
+
+import voluptuous
+import yaml
+from zuul import configloader
+
+TOP = pathlib.Path(__file__).resolve().parents[1]
+
+
+def schemas():
+    """A callable that raises voluptuous.Invalid, by kind of item."""
+    context = None
+    return {
+        'job': configloader.JobParser.schema,
+        'nodeset': configloader.NodeSetParser(context).schema,
+        'project': configloader.ProjectParser(context).schema,
+    }
+
+
+def check(folder):
+    """Return (number of items, complaints)."""
+    known = schemas()
+    number, complaints = 0, []
+    for path in sorted(folder.glob('*.yaml')):
+        for item in yaml.safe_load(path.read_text()):
+            (kind, body), = item.items()
+            number += 1
+            name = f'{path.name}: {kind} {body.get("name", "")}'
+            try:
+                known[kind](body)
+            except KeyError:
+                complaints.append(f'{name}: not a kind that is used here')
+            except voluptuous.Invalid as e:
+                complaints.append(f'{name}: {e}')
+    return number, complaints
+
+
+def main():
+    number, complaints = check(
+        pathlib.Path(sys.argv[1]) if sys.argv[1:] else TOP / 'zuul.d')
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    print(f'{number} items, {len(complaints)} complaints')
+    return 1 if complaints or not number else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
