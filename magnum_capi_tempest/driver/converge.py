@@ -193,9 +193,17 @@ class Road:
 
         :raises failures.Stopped: it was, or the row is not there any more.
         """
-        if (not self.store.reload(self.cluster)
-                or (self.cluster.status or '').startswith('DELETE_')):
+        if not self.store.reload(self.cluster) or self.is_deleting():
             raise failures.Stopped('The cluster is being deleted')
+
+    def is_deleting(self):
+        """Whether its deletion was asked for, or it is not there any more.
+
+        Read from the database; changes that are not saved yet are kept.
+        """
+        status = self.store.status(self.cluster)
+        return (status is None or status.startswith('DELETE_')
+                or rows_module.leaving(self.store.groups(self.cluster)))
 
     def plan(self, state, **options) -> gather.Plan:
         """What is to be handed to Helm, all of it checked."""

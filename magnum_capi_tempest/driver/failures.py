@@ -56,11 +56,12 @@ def told(error) -> str:
     elif isinstance(error, spec.InvalidSpec):
         text = str(error)
     elif isinstance(error, services.CloudError):
-        parts = [error.what, error.last_seen]
+        # Of a service that does not answer, clients tell its address.
+        missing = isinstance(error, services.CloudUnreachable)
+        parts = [error.what, error.status if missing else error.last_seen]
         text = ': '.join(str(part) for part in parts if part)
         if error.hint:
-            # Clients end their own texts with one.
-            text = f'{text.removesuffix(".")}. {error.hint}'
+            text += f'. {error.hint}'
     elif isinstance(error, errors.MagnumCapiError):
         text = error.what
         if isinstance(error, errors.UsageError) and error.hint:

@@ -88,19 +88,14 @@ class Operations:
         """Ask for the deletion of everything.
 
         The rows say it before the lock is waited for, so that a creation
-        under way stops.
+        under way stops; and again with the lock, for who had it may have
+        saved what it read before.
         """
-        cluster, store = self._cluster, self._store
         settings = self._world.settings
         with self._failing(delete=True):
-            cluster.status = 'DELETE_IN_PROGRESS'
-            cluster.status_reason = None
-            store.save(cluster)
-            for group in store.groups(cluster):
-                group.status = 'DELETE_IN_PROGRESS'
-                group.status_reason = None
-                store.save(group)
+            self._leave()
             with self._road.held(settings.lock_timeout) as lock:
+                self._leave()
                 self._road.vault.write_state(state_module.begun(
                     self._road.vault.state(), 'DELETE', self._world.now()))
                 lock.check()
@@ -128,6 +123,13 @@ class Operations:
                 road.rotation().bring_in(state, new=True)
                 cluster.user_id = user_id
                 self._in_progress()
+
+    def _leave(self):
+        """Have the rows say that everything shall go."""
+        for row in (self._cluster, *self._store.groups(self._cluster)):
+            row.status = 'DELETE_IN_PROGRESS'
+            row.status_reason = None
+            self._store.save(row)
 
     def _in_progress(self):
         cluster = self._cluster
@@ -160,7 +162,7 @@ class Operations:
                 LOG.warning('Cluster %s: %s', cluster.uuid, e)
             else:
                 LOG.exception('Cluster %s: unexpected error', cluster.uuid)
-            if not delete and self._is_deleting():
+            if not delete and self._road.is_deleting():
                 return
             can_wait = not create or self._can_resume()
             if passing and can_wait and isinstance(e, failures.PASSING):
@@ -174,7 +176,11 @@ class Operations:
 
     def _later(self, error, create, delete):
         cluster = self._cluster
-        if not delete and not create:
+        if delete:
+            if not self._store.reload(cluster):
+                return
+            self._leave()
+        elif not create:
             cluster.status = 'UPDATE_IN_PROGRESS'
         cluster.status_reason = ('Will be tried again: '
                                  f'{failures.told(error)}')
@@ -187,11 +193,6 @@ class Operations:
         except (errors.MagnumCapiError, ValueError):
             return False
         return credentials.obtained(state.record)
-
-    def _is_deleting(self):
-        # What the conductor has changed and not saved is kept.
-        changed = self._store.status(self._cluster)
-        return changed is None or changed.startswith('DELETE_')
 
     def _fail_groups(self, reason):
         for group in self._store.groups(self._cluster):

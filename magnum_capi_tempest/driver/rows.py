@@ -60,6 +60,8 @@ class Rows:
     @property
     def operation(self):
         """CREATE, UPDATE, DELETE; of anything else an UPDATE."""
+        if leaving(self.groups):
+            return 'DELETE'
         kind = (self.cluster.status or '').partition('_')[0]
         return kind if kind in ('CREATE', 'DELETE') else 'UPDATE'
 
@@ -129,11 +131,14 @@ class Rows:
         """
         cluster = self.cluster
         deleting = self.operation == 'DELETE'
+        status = cluster.status
+        if deleting and not (status or '').startswith('DELETE_'):
+            status = 'DELETE_IN_PROGRESS'
         since = state.since if state.operation == self.operation else None
         if since is None and self.operation == 'CREATE':
             since = cluster.created_at
         return snapshot.Wanted(
-            name=names.cluster(cluster.uuid), status=cluster.status,
+            name=names.cluster(cluster.uuid), status=status,
             kube_version=None,
             groups=tuple(
                 self._group(group) for group in self.groups
@@ -148,6 +153,19 @@ class Rows:
             role=group.role, status=group.status or 'UPDATE_COMPLETE',
             count=group.node_count,
             autoscaled=self.bounds(group) is not None)
+
+
+def leaving(groups):
+    """Whether the deletion of the whole cluster was asked for.
+
+    The row of the control plane says so for good. Magnum's conductor writes
+    over the status of the cluster when a resize ends late (magnum 23.0.0,
+    magnum/conductor/handlers/cluster_conductor.py, cluster_resize), so that
+    one alone would lose the deletion; that row it leaves alone.
+    """
+    return any(group.role == MASTER and group.is_default
+               and (group.status or '').startswith('DELETE_')
+               for group in groups)
 
 
 def follows(group, template):

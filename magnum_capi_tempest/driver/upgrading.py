@@ -81,8 +81,11 @@ class Upgrade:
             if not self._answer.of(self._locked):
                 LOG.info('Cluster %s: its upgrade goes on behind the answer',
                          self._cluster.uuid)
-        except (failures.Failed, failures.Stopped):
+        except failures.Failed:
             raise
+        except failures.Stopped as e:
+            # After anything else Magnum would save UPDATE_FAILED over it.
+            raise failures.NotViable(failures.told(e)) from None
         except answer_module.TooLate as e:
             raise failures.NotViable(
                 f'it could not be checked in {e.elapsed:.0f} s, because the '
@@ -122,6 +125,8 @@ class Upgrade:
             self._store.reload(self._cluster)
             raise failures.NotViable(failures.told(e)) from None
         try:
+            if road.is_deleting():
+                raise failures.Stopped('The cluster is being deleted')
             for row in (*rows.groups, self._cluster):
                 self._store.save(row)
             # Magnum saves that later, when it may not be so any more, unless

@@ -20,6 +20,7 @@ import subprocess
 import sys
 
 from magnum_capi_tempest import waiting
+from tests.functional import boxes
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted
 
@@ -69,6 +70,7 @@ class TestCommandLine(base.BaseTest):
         self.assertIn('PASSED', output)
         self.assertEqual({}, cluster.objects)
 
+    @boxes.LONG
     def test_killed_and_ended(self):
         cluster = self.cluster(base.running())
         process = self.begun(cluster)
@@ -104,6 +106,7 @@ class TestCommandLine(base.BaseTest):
         self.assertEqual(3, code, output)
         self.assertNotIn('Traceback', output)
 
+    @boxes.LONG
     def test_the_document_of_its_status_is_json_in_one_look(self):
         cluster = self.cluster(base.complete(base.QUICK), running=True)
         text = self.program(cluster).status()

@@ -22,6 +22,7 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.showing import rerun
 from magnum_capi_tempest.conformance.showing import rerunning
+from tests.functional import boxes
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted
 from tests.unit.conformance import by_hand
@@ -59,6 +60,7 @@ class TestRerun(base.BaseTest):
         self.assertEqual({rerun.FLAKY}, {one.outcome for one in ended.again})
         self.assertEqual([4], [len(result.ran) for result in results])
 
+    @boxes.LONG
     def test_something_else_ran(self):
         first = by_hand.real(by_hand.PARALLEL)
         cluster = self.cluster_of(by_hand.QUICK)
@@ -70,6 +72,7 @@ class TestRerun(base.BaseTest):
                       '[NodeConformance] [Conformance] ran and was not asked '
                       'for', ended.deviations)
 
+    @boxes.LONG
     def test_command(self):
         cluster = self.cluster_of(by_hand.RERUN)
         page = self.base / 'page.html'

@@ -39,6 +39,7 @@ from magnum_capi_tempest import progress
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
+from tests.functional import boxes
 from tests.unit.conformance import archives
 
 TOP = pathlib.Path(__file__).parents[2]
@@ -153,6 +154,7 @@ class SideBySideTest(testtools.TestCase):
 
         self.assertEqual(1, ours.returncode)
 
+    @boxes.LONG
     def test_a_big_archive_in_little_memory(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         path = folder / 'big.tar.gz'
@@ -177,6 +179,7 @@ def read(path, most=None):
          *([most] if most else [])], timeout=300, cwd=TOP))
 
 
+@boxes.LONG
 class HostileTest(testtools.TestCase):
     """What fits in no unit test: millions of members, and gigabytes."""
 
@@ -320,6 +323,7 @@ class HostileTest(testtools.TestCase):
                 self.assertRaises(damage.Damage, reading.read, self.path)
 
 
+@boxes.LONG
 class RequiredTest(testtools.TestCase):
 
     def test_the_lists_are_those_of_the_pinned_modules(self):

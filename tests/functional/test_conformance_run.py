@@ -28,6 +28,7 @@ from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import errors
+from tests.functional import boxes
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted
 
@@ -98,8 +99,11 @@ class TestRun(base.BaseTest):
         # Nothing is left, neither there nor here.
         self.assertEqual({}, cluster.objects)
         self.assertEqual(runs.ENDED, self.world.store.load('r1').stage)
-        self.assertEqual([ended.source], list(ended.source.parent.iterdir()))
+        self.assertEqual(
+            {base.QUICK.name, f'{base.QUICK.name}.result.json'},
+            {path.name for path in ended.source.parent.iterdir()})
 
+    @boxes.LONG
     def test_what_is_created(self):
         cluster = self.cluster(base.running(), base.complete(base.QUICK),
                                execs=[self.sent(base.QUICK)])
@@ -121,6 +125,7 @@ class TestRun(base.BaseTest):
             self.assertIn(words, plugin)
         self.assertEqual(runs.RETRIEVED, self.world.store.load('r1').stage)
 
+    @boxes.LONG
     def test_failed_tests_are_a_failed_run(self):
         cluster = self.cluster(base.complete(base.FAILED),
                                execs=[self.sent(base.FAILED)])
@@ -140,6 +145,7 @@ class TestRun(base.BaseTest):
                               if not a.startswith('GET')])
         self.assertEqual([], self.world.store.all())
 
+    @boxes.LONG
     def test_it_is_replaced_on_request(self):
         cluster = self.cluster(
             base.running(), base.complete(base.QUICK), running=True,
@@ -157,6 +163,7 @@ class TestRun(base.BaseTest):
                           self.wish(cluster), self.world)
         self.assertEqual([], self.world.store.all())
 
+    @boxes.LONG
     def test_an_image_that_cannot_be_pulled_ends_it_with_the_reason(self):
         tests = {**base.TESTS, 'status': {
             'phase': 'Pending', 'containerStatuses': [{'state': {'waiting': {
@@ -172,6 +179,7 @@ class TestRun(base.BaseTest):
             ended.verdict.outcome, ended.verdict.exit_code))
         self.assertIn('no such host', ended.verdict.reasons[0])
 
+    @boxes.LONG
     def test_what_can_be_saved_of_a_run_that_stalls_is_incomplete(self):
         with tarfile.open(base.QUICK) as archive:
             log = archive.extractfile(

@@ -36,6 +36,7 @@ _SECRETS = re.compile(
 _CLASS = 'tests.functional.evidence_on_purpose.OnPurpose'
 
 
+@boxes.LONG
 class EvidenceTest(boxes.TestCase):
 
     @classmethod

@@ -363,6 +363,55 @@ class DeleteTest(Base):
         self.assertEqual(1, self.w.helm.uninstalls)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
+    def overwritten(self):
+        """As Magnum does when a resize ends after the deletion began."""
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'UPDATE_IN_PROGRESS')
+
+    def test_resize_that_ends_late_does_not_lose_it(self):
+        self.created()
+        self.operations().delete()
+        self.overwritten()
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
+
+    def test_resize_that_begins_late_changes_nothing(self):
+        self.created()
+        self.operations().delete()
+        self.overwritten()
+        self.resize(5)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_who_had_the_lock_does_not_lose_it(self):
+        self.created()
+        hold, said = lock.Lock.hold, []
+
+        def overwriting(*args):
+            self.overwritten()
+            return hold(*args)
+        self.patch(lock.Lock, 'hold', overwriting)
+        self.patch(self.w.helm, 'uninstall', lambda *args: said.append(
+            self.w.cluster.status))
+        self.operations().delete()
+        self.assertEqual(['DELETE_IN_PROGRESS'], said)
+
+    def test_who_keeps_the_lock_does_not_lose_it(self):
+        self.created()
+
+        def busy(*args):
+            self.overwritten()
+            self.w.store.node_groups[small_world.MASTERS]['status'] = (
+                'UPDATE_IN_PROGRESS')
+            raise lock.LockBusy('busy', holder='somebody')
+        self.patch(lock.Lock, 'hold', busy)
+        self.operations().delete()
+        self.assertEqual(
+            ('DELETE_IN_PROGRESS', 'DELETE_IN_PROGRESS'),
+            (self.w.cluster.status,
+             self.w.group(small_world.MASTERS).status))
+        self.assertIn('tried again', self.w.cluster.status_reason)
+
     def deleting(self):
         """A cluster that waits for its parts; returns whose balancers go."""
         self.created()
@@ -442,6 +491,25 @@ class UpgradeTest(Base):
         self.assertIn('more than one minor version', str(e))
         self.assertIn('network_driver', str(e))
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_deletion_is_no_failed_upgrade(self):
+        # What Magnum saves after other errors would end the deletion.
+        self.created()
+        self.operations().delete()
+        self.assertRaises(failures.NotViable, self.upgrade)
+
+    def test_deletion_while_it_is_checked_wins(self):
+        self.created()
+        image = self.w.cloud.image
+
+        def delete(reference):
+            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+                'DELETE_IN_PROGRESS')
+            return image(reference)
+        self.w.cloud.image = delete
+        self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertEqual(1, len(self.w.helm.upgrades))
 
     def test_glance_that_is_down_is_no_failed_upgrade(self):
@@ -852,9 +920,14 @@ class ToldTest(testtools.TestCase):
             where='GET https://10.0.0.1/x', last_seen='refused'))
         self.assertEqual('The management cluster did not answer', told)
 
-    def test_text_of_a_client_and_the_cure_are_two_sentences(self):
+    def test_addresses_of_services_that_do_not_answer_are_left_out(self):
         told = failures.told(services.CloudUnreachable(
-            'No answer', last_seen='No endpoint data found.',
-            hint='Try again'))
-        self.assertEqual('No answer: No endpoint data found. Try again',
-                         told)
+            'No answer about images', last_seen='HTTPConnectionPool'
+            '(host=10.0.0.1): refused', hint='Try again'))
+        self.assertEqual('No answer about images. Try again', told)
+
+    def test_status_of_a_service_is_told(self):
+        told = failures.told(services.CloudUnreachable(
+            'No answer about images', status=503,
+            last_seen='Server Error for url: http://10.0.0.1/'))
+        self.assertEqual('No answer about images: 503', told)

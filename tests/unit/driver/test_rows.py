@@ -73,6 +73,18 @@ class RowsTest(testtools.TestCase):
         table[uuid].update(fields)
         return before != self.rows().digest()
 
+    def test_deletion_is_known_by_the_control_planes_row(self):
+        self.store.clusters[small_world.CLUSTER]['status'] = (
+            'UPDATE_IN_PROGRESS')
+        self.store.node_groups[small_world.WORKERS]['status'] = (
+            'DELETE_IN_PROGRESS')
+        self.assertEqual('UPDATE', self.rows().operation)
+        self.store.node_groups[small_world.MASTERS]['status'] = (
+            'DELETE_IN_PROGRESS')
+        self.assertEqual('DELETE', self.rows().operation)
+        self.assertEqual('DELETE_IN_PROGRESS',
+                         self.rows().wanted(state.State()).status)
+
     def test_digest_is_of_what_is_asked_for(self):
         groups = self.store.node_groups
         for fields in ({'node_count': 5}, {'flavor_id': 'm2'},

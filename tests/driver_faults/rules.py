@@ -1,0 +1,137 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which requests to the management cluster are disturbed, and how; pure.
+
+A request is known by one line of text, ``METHOD /path/name?query``. The name
+of an object that is created stands in its body; here it is at the end of the
+path, as it is for all other requests, so that one pattern finds a request.
+"""
+
+import dataclasses
+import enum
+import json
+import re
+from urllib import parse
+
+
+_REVISION = re.compile(rb'sh\.helm\.release\.v1\.[a-z0-9-]+\.v[0-9]+')
+
+
+class Action(enum.Enum):
+    """What is done with a request."""
+
+    DELAY = 'delay'
+    ANSWER = 'answer'
+    #: Kept until somebody lets it go, and then passed on or thrown away.
+    HOLD_REQUEST = 'hold the request'
+    #: Passed on; its answer is kept until somebody lets it go.
+    HOLD_ANSWER = 'hold the answer'
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rule:
+    """Which requests, and what is done with them.
+
+    :param pattern: regular expression, searched in the line of a request.
+    :param nth: the first of those that it finds that counts.
+    :param times: how many count; None: all from then on.
+    :param seconds: of a DELAY, and of Retry-After with an ANSWER; 0: none.
+    :param status: of an ANSWER.
+    """
+
+    pattern: str
+    action: Action
+    nth: int = 1
+    times: int | None = None
+    seconds: float = 0
+    status: int = 0
+
+
+class Book:
+    """The rules of the moment, and how often each was met."""
+
+    def __init__(self):
+        self._met = {}
+
+    def add(self, rule):
+        self._met[rule] = 0
+
+    def remove(self, rule):
+        self._met.pop(rule, None)
+
+    def take(self, line) -> Rule | None:
+        """The rule for a request; it counts as met by it.
+
+        Every rule counts the requests that it finds; the first one that
+        was added wins.
+        """
+        winner = None
+        for rule in list(self._met):
+            if not re.search(rule.pattern, line):
+                continue
+            self._met[rule] += 1
+            number = self._met[rule] - rule.nth
+            if winner is None and number >= 0 and (
+                    rule.times is None or number < rule.times):
+                winner = rule
+        return winner
+
+
+def line(method, target, body=b'') -> str:
+    """The line by which a request is known.
+
+    :param target: path and query, as they come.
+    :param body: bytes; read for the name of what is created.
+    """
+    path, mark, query = target.partition('?')
+    if method == 'POST':
+        name = _name(body)
+        path += f'/{name}' if name else ''
+    return f'{method} {path}{mark}{parse.unquote(query)}'
+
+
+def _name(body):
+    try:
+        return json.loads(body)['metadata']['name']
+    except (LookupError, TypeError):
+        return None
+    except ValueError:
+        # Helm writes its own Secrets in protobuf, where names are plain.
+        found = _REVISION.search(body)
+        return found and found[0].decode()
+
+
+#: Kubernetes' word and a real message for statuses
+#: (apimachinery, pkg/api/errors/errors.go; apiserver, pkg/storage/etcd3).
+_SAID = {
+    409: ('Conflict', 'Operation cannot be fulfilled on {what}: the object '
+          'has been modified; please apply your changes to the latest '
+          'version and try again'),
+    429: ('TooManyRequests', 'Too many requests, please try again later.'),
+    500: ('InternalError', 'Internal error occurred: etcdserver: leader '
+          'changed'),
+}
+
+
+def answer(rule, line_) -> tuple[int, dict, bytes]:
+    """Status, headers and body of an ANSWER, as Kubernetes writes them."""
+    path = line_.split()[1].partition('?')[0]
+    reason, message = _SAID[rule.status]
+    body = {'kind': 'Status', 'apiVersion': 'v1', 'metadata': {},
+            'status': 'Failure', 'reason': reason, 'code': rule.status,
+            'message': message.format(what=path.rpartition('/')[2])}
+    headers = {'Content-Type': 'application/json'}
+    if rule.seconds:
+        headers['Retry-After'] = f'{rule.seconds:g}'
+        body['details'] = {'retryAfterSeconds': int(rule.seconds)}
+    return rule.status, headers, json.dumps(body).encode()

@@ -1,0 +1,205 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What counts as kept, and the table that says so; pure.
+
+A fault is survived when what was asked for last is reached, or when the user
+is told why not and the cure works; when no status claimed more than was
+true; and when nothing of the cluster is left after its deletion.
+"""
+
+import csv
+import dataclasses
+import io
+import re
+
+#: How a case ended.
+REACHED = 'reached'
+#: With a status or an answer that says why; the cure is tried then.
+FAILED = 'failed'
+REFUSED = 'refused'
+#: Neither, for as long as was waited.
+HANGS = 'hangs'
+
+_RELEASE = re.compile(r'\bc[0-9a-f]{32}\b')
+_UUID = re.compile(r'\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b')
+#: Of a message to a conductor.
+_MESSAGE = re.compile(r'\b[0-9a-f]{32}\b')
+_LONGEST = 240
+
+COLUMNS = ('Fault', 'When it strikes', 'What the user saw', 'How it ended',
+           'Seconds', 'Left', 'Verdict')
+
+
+@dataclasses.dataclass(frozen=True)
+class Truth:
+    """What the management cluster has of a cluster.
+
+    :param masters, workers: number of machines that run.
+    :param others: number of machines that do not.
+    :param versions: of Kubernetes, of all machines.
+    """
+
+    masters: int = 0
+    workers: int = 0
+    others: int = 0
+    versions: frozenset = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Goal:
+    """What was asked for last.
+
+    :param workers: machines beside one of the control plane; None: the
+        cluster is to be gone.
+    :param version: of Kubernetes.
+    :param template: uuid.
+    """
+
+    workers: int | None
+    version: str = ''
+    template: str = ''
+
+    def is_true(self, truth):
+        """Whether the machines are as they shall be."""
+        return truth == Truth(1, self.workers, 0, frozenset({self.version}))
+
+    def is_reached(self, look, truth):
+        """Whether Magnum says so, too.
+
+        :param look: looks.Look.
+        """
+        if look.trouble:
+            return False
+        if self.workers is None:
+            return look.cluster is None
+        return (self.is_said(look) and self.is_true(truth))
+
+    def is_said(self, look):
+        """Whether Magnum says that it is reached."""
+        return (look.cluster is not None
+                and (look.status or '').endswith('_COMPLETE')
+                and (look.group_status or '').endswith('_COMPLETE')
+                and look.nodegroup.get('node_count') == self.workers
+                and look.cluster.get('cluster_template_id') == self.template
+                and look.cluster.get('coe_version') == self.version)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """What became of one case.
+
+    :param seen: statuses in their order, without repetitions.
+    :param reasons: of those status_reasons that tell of trouble.
+    :param answers: of HTTP: "POST clusters 202".
+    :param end: REACHED, FAILED, REFUSED or HANGS.
+    :param cure: what was done then, and whether that worked: a pair; None:
+        there was no need.
+    :param seconds: from the request until the end.
+    :param left: texts, what was there after the deletion.
+    :param untrue: what Magnum said before it was true.
+    :param remark: what does not belong to the driver.
+    """
+
+    part: str
+    fault: str
+    when: str
+    seen: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    end: str = HANGS
+    cure: tuple[str, bool] | None = None
+    seconds: float = 0.0
+    left: tuple[str, ...] = ()
+    untrue: tuple[str, ...] = ()
+    remark: str = ''
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why it is not kept."""
+        found = []
+        if self.end == HANGS:
+            found.append('hangs')
+        if self.end in (FAILED, REFUSED):
+            if not self.reasons:
+                found.append('no reason')
+            if self.cure is None or not self.cure[1]:
+                found.append('no cure')
+        if self.untrue:
+            found.append('untrue: ' + ', '.join(self.untrue))
+        if self.left:
+            found.append('leaks')
+        return tuple(found)
+
+    @property
+    def kept(self):
+        return not self.problems
+
+    def cells(self) -> tuple[str, ...]:
+        """Texts of :data:`COLUMNS`."""
+        seen = ' → '.join(self.seen) or 'nothing'
+        parts = [*self.answers, seen, *(f'"{plain(r)}"'
+                                        for r in self.reasons[-2:])]
+        ended = self.end
+        if self.cure:
+            ended += f'; {self.cure[0]}: ' + (
+                'works' if self.cure[1] else 'does not work')
+        if self.remark:
+            ended += f' ({self.remark})'
+        return (self.fault, self.when, '; '.join(parts), ended,
+                f'{self.seconds:.0f}', plain('; '.join(self.left)) or
+                'nothing', 'kept' if self.kept else
+                'not kept: ' + ', '.join(self.problems))
+
+
+def plain(text) -> str:
+    """A text without what is different each time, not too long."""
+    # Magnum leaves it in its answers where debug = true, as in sandboxes
+    # (magnum/api/hooks.py, NoExceptionTracebackHook).
+    text = text.partition('Traceback (most recent call last)')[0]
+    for name, seen in (('<release>', _RELEASE), ('<uuid>', _UUID),
+                       ('<id>', _MESSAGE)):
+        text = seen.sub(name, text)
+    text = ' '.join(text.split())
+    return text if len(text) <= _LONGEST else f'{text[:_LONGEST - 1]}…'
+
+
+def as_csv(rows) -> str:
+    """The table for the documentation."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator='\n')
+    writer.writerow(COLUMNS)
+    writer.writerows(row.cells() for row in rows)
+    return stream.getvalue()
+
+
+def as_text(rows) -> str:
+    """The rows for a terminal, a paragraph each."""
+    found = []
+    for row in rows:
+        cells = row.cells()
+        found.append(f'[{cells[-1]}] {row.part}: {row.fault}, {row.when}\n'
+                     f'    {cells[2]}\n'
+                     f'    {cells[3]} after {cells[4]} s; left: {cells[5]}')
+    return '\n'.join(found)
+
+
+def summary(rows) -> str:
+    """One line for all."""
+    kept = sum(row.kept for row in rows)
+    return f'{kept} of {len(rows)} kept'
+
+
+def load(items) -> list[Row]:
+    """Rows of what dataclasses.asdict made of them, by way of JSON."""
+    return [Row(**{key: tuple(value) if isinstance(value, list) else value
+                   for key, value in item.items()}) for item in items]

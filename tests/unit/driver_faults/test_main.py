@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import contextlib
+import dataclasses
+import io
+import pathlib
+
+import fixtures
+import testtools
+
+from tests.driver_faults import __main__ as main
+from tests.driver_faults import results as results_module
+from tests.driver_faults import table
+
+KEPT = table.Row('api-down', 'down', 'create', ('CREATE_COMPLETE',),
+                 end=table.REACHED)
+
+
+class MainTest(testtools.TestCase):
+    """What was kept before is shown; nothing is started."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def keep(self, *rows):
+        results_module.Results(self.folder).save(
+            results_module.Result('api-down', rows, 60.0))
+
+    def show(self, *arguments):
+        """The exit code and what was printed."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = main.main(['--from-results', '--results',
+                              str(self.folder), *arguments])
+        return code, out.getvalue()
+
+    def test_all_kept(self):
+        self.keep(KEPT)
+        code, out = self.show()
+        self.assertEqual(0, code)
+        self.assertIn('1 of 1 kept', out)
+
+    def test_one_not_kept(self):
+        self.keep(KEPT, dataclasses.replace(KEPT, left=('a Lease',)))
+        code, out = self.show()
+        self.assertEqual(1, code)
+        self.assertIn('not kept: leaks', out)
+
+    def test_nothing_proven(self):
+        self.assertEqual(1, self.show()[0])
+
+    def test_documentation_is_written_on_demand(self):
+        docs, parts = self.folder / 'docs.csv', self.folder / 'parts.csv'
+        for name, path in (('DOCS', docs), ('DOCS_PARTS', parts)):
+            self.useFixture(fixtures.MonkeyPatch(
+                f'tests.driver_faults.__main__.{name}', path))
+        self.keep(KEPT)
+        self.show()
+        self.assertFalse(docs.exists())
+        self.assertFalse(parts.exists())
+        self.show('--write-docs')
+        self.assertIn('CREATE_COMPLETE', docs.read_text())
+        self.assertIn('api-down,1,1,1.0', parts.read_text())
+
+    def test_conductor_of_its_own_needs_the_profile_full(self):
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            self.assertRaises(SystemExit, main.main, [
+                '--profile', 'embedded', '--part', 'create-kills'])
+        self.assertIn('create-kills', err.getvalue())
