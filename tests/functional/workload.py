@@ -104,9 +104,20 @@ def nodes(api, name):
 def resize(api, name, replicas):
     path = _path('cluster.x-k8s.io/v1beta2', 'MachineDeployment',
                  f'{name}-workers')
-    o = api.get(path)
-    o['spec']['replicas'] = replicas
-    api.request('PUT', path, o)
+
+    def put():
+        o = api.get(path)
+        o['spec']['replicas'] = replicas
+        try:
+            return api.request('PUT', path, o)
+        except client.ApiError as e:
+            # A controller was quicker: what was read is old.
+            if e.status == 409:
+                return None
+            raise
+
+    waiting.wait_for(put, done=bool, timeout=30,
+                     what=f'{path} to be changed')
 
 
 def delete(api, name):
