@@ -78,7 +78,8 @@ class Browser(fixtures.Fixture):
                  # Root cannot have Chromium's own sandbox.
                  *(['--no-sandbox'] if os.geteuid() == 0 else []),
                  'about:blank'],
-                env=os.environ | {'HOME': home, 'XDG_CONFIG_HOME': home},
+                env=os.environ | {'HOME': home, 'XDG_CONFIG_HOME': home,
+                                  'TMPDIR': home},
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True, preexec_fn=place, pass_fds=(3, 4))
         self.addCleanup(self._stop)
