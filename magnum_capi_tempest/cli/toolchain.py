@@ -32,7 +32,10 @@ class Fetch(base.Command):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument('program', nargs='*', help='default: all')
+        parser.add_argument(
+            'program', nargs='*',
+            help='All that commands use by default, and not what only images '
+                 'of nodes contain.')
         return parser
 
     def take_action(self, parsed_args):

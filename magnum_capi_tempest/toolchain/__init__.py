@@ -30,8 +30,12 @@ _HOSTS = download.Hosts()
 
 
 def names() -> list[str]:
-    """All pinned programs, in the order of ``pins.toml``."""
-    return list(pins.load().programs)
+    """The programs that are got when none is named.
+
+    In the order of ``pins.toml``; what only images of nodes contain is not
+    among them.
+    """
+    return [n for n, p in pins.load().programs.items() if p.default]
 
 
 def ensure(names, progress=None) -> dict[str, pathlib.Path]:

@@ -50,9 +50,13 @@ def ldflags(variables) -> str:
 
 def command(go_program, build, out, jobs) -> list[str]:
     """The command line of a build; runs in the module's folder."""
-    return [str(go_program), 'build', *FLAGS, '-p', str(jobs),
-            '-ldflags', ldflags(build.variables), '-o', str(out),
-            build.package]
+    verb = ['test', '-c', '-vet=off'] if build.test else ['build']
+    linking = ldflags(build.variables)
+    if build.cgo:
+        # As static as the others: it runs in images without a C library.
+        linking += ' -linkmode=external -extldflags=-static'
+    return [str(go_program), *verb, *FLAGS, '-p', str(jobs),
+            '-ldflags', linking, '-o', str(out), build.package]
 
 
 def jobs(cores: int, memory: int) -> int:
@@ -67,9 +71,10 @@ def key(program, folder: pathlib.Path) -> str:
         count, too; others' are pinned by go.sum.
     """
     build = program.build
+    kinds = [kind for kind in ('test', 'cgo') if getattr(build, kind)]
     digest = hashlib.sha256(repr((
         program.name, program.version, build.package, FLAGS,
-        ldflags(build.variables), pins.architecture())).encode())
+        ldflags(build.variables), pins.architecture(), *kinds)).encode())
     files = sources(folder) if build.own else [folder / 'go.sum']
     for file in files:
         content = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -92,10 +97,15 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
 
     :param out: where it goes.
     :param warm: whether the Go caches hold this family already.
-    :raises EnvironmentProblem: no Go, no disk space.
+    :raises EnvironmentProblem: no Go, no C compiler where the program has
+        parts in C, no disk space.
     :raises CommandFailed: the build failed.
     """
     build = program.build
+    if build.cgo and not shutil.which('gcc'):
+        raise errors.EnvironmentProblem(
+            f'No C compiler for {program.name} {program.version}',
+            where='gcc', hint='Install the packages gcc and libc6-dev')
     go_program = go.find_go(progress)
     env = go.environment(go_program)
     caches = go.ask(go_program, ['GOCACHE', 'GOMODCACHE'], env)
@@ -107,6 +117,8 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
     temporary = out.parent / 'go-tmp'
     temporary.mkdir()
     env['GOTMPDIR'] = str(temporary)
+    if build.cgo:
+        env['CGO_ENABLED'] = '1'
     memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
     argv = command(go_program, build, out,
                    jobs(len(os.sched_getaffinity(0)), memory))

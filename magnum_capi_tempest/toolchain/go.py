@@ -191,3 +191,25 @@ def check_module(pin, found: dict) -> pathlib.Path:
             hint='Run "go clean -modcache"; if that does not help, GOPROXY '
                  'names a source that is not to be trusted')
     return pathlib.Path(found['Dir'])
+
+
+def family_module(family, module: str, progress=None) -> pathlib.Path:
+    """The files of a module that programs of a family are built from.
+
+    :param family: :class:`pins.Family`; its go.sum is the check.
+    :param module: path of the module, in the family's go.mod.
+    :raises CommandFailed: it cannot be downloaded.
+    """
+    progress = progress or progress_.Progress()
+    go = find_go(progress)
+    env = environment(go)
+    argv = [go, 'mod', 'download', '-json', module]
+    folder = resources.find(family.folder)
+    try:
+        found = processes.run(argv, timeout=_ASK, cwd=folder,
+                              env={**env, 'GOPROXY': 'off'})
+    except errors.CommandFailed:
+        with progress.step(f'Go module {module}'):
+            found = processes.run(argv, timeout=_DOWNLOAD, cwd=folder,
+                                  env=env, hint=NETWORK)
+    return pathlib.Path(json.loads(found)['Dir'])

@@ -58,31 +58,39 @@ class Family:
 
     :param folder: the module's folder, from the top of the repository.
     :param disk: free bytes that a build with empty Go caches needs.
+    :param default: whether its programs are got when none is named; a
+        program can say otherwise.
     """
 
     name: str
     folder: str
     disk: int
+    default: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
 class Build:
     """A build from a family's module.
 
-    :param package: Go package of the program; "." is the module's own.
+    :param package: Go package of the program; "." and "./x" are the
+        module's own.
     :param module: Go module that must have the pinned version in go.mod.
     :param variables: ``import/path.name=value``, set by the linker.
+    :param test: the program is the package's test binary.
+    :param cgo: it has parts in C; needs a C compiler.
     """
 
     family: Family
     package: str
     module: str
     variables: tuple[str, ...] = ()
+    test: bool = False
+    cgo: bool = False
 
     @property
     def own(self) -> bool:
         """Whether its sources are this project's."""
-        return self.package == '.'
+        return self.package == '.' or self.package.startswith('./')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +101,7 @@ class Program:
     :param version_command: arguments that print the version; None for a
         program that is not looked for on PATH.
     :param version_regex: its only group is the version.
+    :param default: whether it is got when no program is named.
     """
 
     name: str
@@ -101,6 +110,7 @@ class Program:
     version_regex: str | None = None
     download: Download | None = None
     build: Build | None = None
+    default: bool = True
 
     def read_version(self, output: str) -> str | None:
         """The version that the program's output states, None if none."""
@@ -171,7 +181,8 @@ def parse(text: str, arch: str) -> Pins:
     """
     try:
         data = tomllib.loads(text)
-        families = {n: (Family(n, f['module'], _gib(f['build_disk_gib'])),
+        families = {n: (Family(n, f['module'], _gib(f['build_disk_gib']),
+                               f.get('default', True)),
                         f.get('ldflags', {}))
                     for n, f in data.get('families', {}).items()}
         programs = {n: _program(n, p, families, arch)
@@ -201,10 +212,11 @@ def _program(name, data, families, arch):
         raise ValueError(f'{name}: version_command needs version_regex')
     if regex is not None and re.compile(regex).groups != 1:
         raise ValueError(f'{name}: version_regex needs exactly one group')
+    build = _build(data.get('build'), names, families)
     program = Program(
         name, version, tuple(command) if command is not None else None,
-        regex, _download(data.get('download'), names),
-        _build(data.get('build'), names, families))
+        regex, _download(data.get('download'), names), build,
+        data.get('default', build is None or build.family.default))
     if program.build is None and 'download' not in data:
         raise ValueError(f'{name}: neither download nor build')
     return program
@@ -234,7 +246,8 @@ def _build(data, names, families):
     family, groups = families[data['family']]
     variables = tuple(v.format(**names) for g in data.get('ldflags', ())
                       for v in groups[g])
-    return Build(family, data['package'], data['module'], variables)
+    return Build(family, data['package'], data['module'], variables,
+                 data.get('test', False), data.get('cgo', False))
 
 
 def _digest(algorithm, digest):

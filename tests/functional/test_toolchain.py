@@ -44,10 +44,11 @@ class TestPrograms(testtools.TestCase):
     def test_all_are_of_the_pinned_version(self):
         found = toolchain.ensure(toolchain.names())
 
-        for name, program in pins.load().programs.items():
+        for name, path in found.items():
+            program = pins.load().programs[name]
             if program.version_command is not None:
                 self.assertEqual(
-                    program.version, onpath.version(program, found[name]))
+                    program.version, onpath.version(program, path))
 
     def test_kubernetes_programs_state_a_real_version(self):
         """Clients compare major and minor with what the server says."""

@@ -28,7 +28,8 @@ import testtools
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SHARE = re.compile(r'[^/]+\.data/data/share/magnum-capi-tempest/(.+)')
-SHARED = ('capi', 'charts', 'constraints', 'drivers', 'tools/go')
+SHARED = ('capi', 'charts', 'constraints', 'drivers', 'tools/go',
+          'tools/images')
 
 
 def run(*argv, cwd, **env):

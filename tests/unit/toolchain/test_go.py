@@ -10,14 +10,17 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import dataclasses
 import json
 import os
 import pathlib
+import shutil
 from unittest import mock
 
 import fixtures
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import build
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import go
@@ -196,6 +199,47 @@ class TestGo(base.TestCase):
         self.assertIn('/capi build -mod=readonly', called)
         self.assertIn(f'-o {self.out} go.etcd.io/etcd/server/v3', called)
         self.assertEqual([], os.listdir(self.out.parent))
+
+    def command(self, **fields):
+        made = pins.load().programs['etcd'].build
+        return ' '.join(build.command(
+            'go', dataclasses.replace(made, **fields), '/o', 2))
+
+    def test_test_binary(self):
+        self.assertIn('go test -c -vet=off -mod=readonly',
+                      self.command(test=True))
+
+    def test_program_with_c_is_static(self):
+        self.assertIn('-linkmode=external -extldflags=-static',
+                      self.command(cgo=True))
+
+    def test_how_it_is_built_counts_for_the_cache(self):
+        program = pins.load().programs['etcd']
+        folder = resources.find('capi')
+        keys = {build.key(dataclasses.replace(
+            program, build=dataclasses.replace(program.build, **fields)),
+            folder) for fields in ({}, {'test': True}, {'cgo': True})}
+
+        self.assertEqual(3, len(keys))
+
+    def test_c_needs_a_compiler(self):
+        program = pins.load().programs['etcd']
+        program = dataclasses.replace(
+            program, build=dataclasses.replace(program.build, cgo=True))
+        with mock.patch.object(shutil, 'which', return_value=None):
+            error = self.assertRaises(
+                errors.EnvironmentProblem, build.make, program,
+                self.folder / 'x', self.progress)
+
+        self.assertIn('gcc and libc6-dev', error.hint)
+
+    def test_files_of_a_familys_module(self):
+        self.fake(download=json.dumps({'Dir': '/m/kubernetes'}))
+        family = pins.load().programs['etcd'].build.family
+
+        self.assertEqual(
+            pathlib.Path('/m/kubernetes'), go.family_module(
+                family, 'k8s.io/kubernetes', self.progress))
 
     def test_build_that_fails(self):
         self.fake(build='echo main.go:1: oops >&2; exit 1')

@@ -71,6 +71,16 @@ class TestParse(base.TestCase):
         self.assertIsNone(found.download)
         self.assertIsNotNone(found.build)
 
+    def test_default_of_family_and_of_program(self):
+        family, program = 'build_disk_gib = 1', 'version = "1.2.3"'
+        for text, default in (
+                (SMALL, True),
+                (SMALL.replace(family, f'{family}\ndefault = false'), False),
+                (SMALL.replace(program, f'{program}\ndefault = false'),
+                 False)):
+            found = pins.parse(text, 'amd64').programs['p']
+            self.assertIs(default, found.default)
+
     def test_malformed_pins_are_refused_in_one_line(self):
         for old, new in (('ab' * 64, 'ab' * 63), ('ab' * 64, 'AB' * 64),
                          ('amd64 =', 'mips ='), ('family = "f"', ''),
@@ -111,18 +121,24 @@ class TestFile(base.TestCase):
             go_mod = (resources.find(build.family.folder)
                       / 'go.mod').read_text()
             with self.subTest(program=program.name):
+                # Of a module of our own that is nothing but our programs,
+                # the version is ours, too.
                 self.assertTrue(re.search(
-                    rf'(?m)^\s*{re.escape(build.module)} '
-                    rf'v{re.escape(program.version)}( //.*)?$', go_mod))
+                    rf'(?m)^(require)?\s*{re.escape(build.module)} '
+                    rf'v{re.escape(program.version)}( //.*)?$', go_mod)
+                    or build.own and f'module {build.module}\n' in go_mod)
                 self.assertTrue(
                     build.own or build.package.startswith(build.module))
 
     def test_packages_are_tools_of_go_mod(self):
         """Only what is imported or a tool has its modules in go.sum."""
         for program in self.pins.programs.values():
-            if not program.build.own:
-                go_mod = (resources.find(program.build.family.folder)
-                          / 'go.mod').read_text()
+            folder = resources.find(program.build.family.folder)
+            if program.build.test:
+                self.assertIn(f'import _ "{program.build.package}"\n',
+                              (folder / 'tools.go').read_text())
+            elif not program.build.own:
+                go_mod = (folder / 'go.mod').read_text()
                 self.assertRegex(
                     go_mod,
                     rf'(?m)^(tool )?\s*{re.escape(program.build.package)}$')
@@ -172,6 +188,9 @@ class TestFile(base.TestCase):
                 ('helm', 'v3.20.2'),
                 ('clusterctl', 'v1.14.0\n'), ('sonobuoy', 'v0.57.5\n'),
                 ('hydrophone', 'hydrophone\n  module:   sigs.k8s.io/hydrophone'
-                               '\n  version:  v0.8.0\n  go: go1.26.8\n')):
+                               '\n  version:  v0.8.0\n  go: go1.26.8\n'),
+                ('kubelet-1.34', 'Kubernetes v1.34.9\n'),
+                ('kubeadm-1.33', 'v1.33.13\n'),
+                ('etcd-3.5', 'etcd Version: 3.5.24\nGit SHA: x\n')):
             program = self.pins.programs[name]
             self.assertEqual(program.version, program.read_version(output))

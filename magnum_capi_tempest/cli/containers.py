@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``magnum-capi containers``: a container engine of its own."""
+
+import pathlib
+import shlex
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest import progress
+
+# What a command calls is imported when it runs: "magnum-capi --help" loads
+# every command.
+
+
+class _OfDirectory(base.Command):
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--directory', type=pathlib.Path, metavar='DIR',
+            help='Folder of the engine; "containers" in the state folder by '
+                 'default.')
+        return parser
+
+    def engine(self, args):
+        from magnum_capi_tempest import containers
+        from magnum_capi_tempest.containers import engine
+        return containers.Engine(
+            args.directory or engine.default_directory())
+
+
+class Check(base.Command):
+    """Tell whether containers can run on this machine.
+
+    Exit code: 0 they can, 1 they cannot; the one line says why.
+    """
+
+    def take_action(self, args):
+        from magnum_capi_tempest import containers
+        from magnum_capi_tempest.containers import engine
+        problem = containers.problem(engine.default_store())
+        print(problem or 'Containers can run here')
+        return 1 if problem else 0
+
+
+class Up(_OfDirectory):
+    """Bring up a container engine in namespaces of its own.
+
+    Prints the variables that docker and other clients want, for "eval".
+    Does nothing when it is up.
+    """
+
+    def take_action(self, args):
+        access = self.engine(args).up(progress.Progress())
+        for name, value in access.environment.items():
+            print(f'export {name}={shlex.quote(value)}')
+
+
+class Down(_OfDirectory):
+    """End all containers and the engine, and remove all but images."""
+
+    def take_action(self, args):
+        self.engine(args).down()
+
+
+class Status(_OfDirectory):
+    """Show the engine and its containers.
+
+    Exit code: 0 it runs, 1 it does not.
+    """
+
+    def take_action(self, args):
+        access = self.engine(args).access()
+        if access is None:
+            print('No engine runs')
+            return 1
+        client = access.client()
+        try:
+            for line in table(client.containers.list(
+                    all=True, ignore_removed=True)):
+                print(line)
+        finally:
+            client.close()
+        print(f'DOCKER_HOST={access.docker_host}')
+        print('network namespace: '
+              + shlex.join(access.run_in(['COMMAND'])))
+        return 0
+
+
+def table(found) -> list[str]:
+    """Lines for containers of the docker library; pure."""
+    lines = [f'{"CONTAINER":32}{"STATE":12}IMAGE']
+    for one in sorted(found, key=lambda c: c.name):
+        lines.append(f'{one.name:32}{one.status:12}'
+                     f'{one.attrs.get("Config", {}).get("Image", "-")}')
+    return lines

@@ -1,0 +1,107 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``magnum-capi images build|list|check``."""
+
+import pathlib
+
+from magnum_capi_tempest.cli import base
+from magnum_capi_tempest.images import build
+from magnum_capi_tempest.images import inventory
+from magnum_capi_tempest.images import plan
+from magnum_capi_tempest.images import recipes
+from magnum_capi_tempest import progress
+from magnum_capi_tempest.toolchain import disk
+
+
+def _directory(parser):
+    parser.add_argument(
+        '--directory', type=pathlib.Path, metavar='DIR',
+        help='Folder of the archives; MAGNUM_CAPI_IMAGES_DIR, or a folder '
+             'in the cache, by default.')
+
+
+def _minors(parser):
+    parser.add_argument(
+        '--kubernetes', action='append', metavar='MINOR',
+        help='Only for this minor of Kubernetes, such as 1.34; can be '
+             'repeated. All by default.')
+
+
+class Build(base.Command):
+    """Make image archives of nodes and pods, without any registry.
+
+    Programs come from Go modules and Debian packages. What is there and up
+    to date is not made again.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        _directory(parser)
+        _minors(parser)
+        parser.add_argument(
+            '--only', nargs='+', metavar='NAME',
+            help='Only these archives, and those that they contain.')
+        return parser
+
+    def take_action(self, args):
+        found = build.build(args.directory, args.only, args.kubernetes,
+                            progress.Progress())
+        size = sum(a.size for a in found.archives.values())
+        print(f'{len(found.archives)} image archives in {found.directory}, '
+              f'{disk.text(size)}', file=self.app.stdout)
+
+
+class List(base.Lister):
+    """Show the image archives of a folder."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        _directory(parser)
+        return parser
+
+    def take_action(self, args):
+        found = inventory.read(args.directory)
+        return (('Name', 'Kind', 'Set', 'Kubernetes', 'Version', 'MiB',
+                 'References'),
+                [(a.name, a.kind, a.set, a.kubernetes or '', a.version,
+                  round(a.size / 2**20, 1), ', '.join(a.references))
+                 for _, a in sorted(found.archives.items())])
+
+
+class Check(base.Command):
+    """Read all image archives, and tell what is missing or broken.
+
+    Exit code: 0 all are there and whole, 1 something is not.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        _directory(parser)
+        _minors(parser)
+        return parser
+
+    def take_action(self, args):
+        found = inventory.read(args.directory)
+        known = recipes.load()
+        wanted = plan.choose(known, None, args.kubernetes
+                             or recipes.minors())
+        faults = found.verify()
+        for name, fault in sorted(faults.items()):
+            print(f'broken: {name}: {fault}', file=self.app.stdout)
+        missing = [r.name for r in wanted if r.name not in found.archives]
+        for name in missing:
+            print(f'missing: {name}', file=self.app.stdout)
+        if not faults and not missing:
+            print(f'{len(found.archives)} image archives in '
+                  f'{found.directory} are whole', file=self.app.stdout)
+        return 1 if faults or missing else 0

@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How programs use a running engine."""
+
+import dataclasses
+import ipaddress
+import os
+import pathlib
+import shutil
+
+from magnum_capi_tempest.containers import networks
+from magnum_capi_tempest.containers import store
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+    """A running engine.
+
+    :param socket: of its API.
+    :param pid: a process in its network.
+    :param plan: its networks.
+    :param data: where its images are.
+    """
+
+    socket: pathlib.Path
+    pid: int
+    plan: networks.Plan
+    data: pathlib.Path
+
+    @property
+    def docker_host(self) -> str:
+        """As in DOCKER_HOST."""
+        return f'unix://{self.socket}'
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables for programs that use the engine or reach its nodes."""
+        direct = ','.join(filter(None, [
+            os.environ.get('NO_PROXY') or os.environ.get('no_proxy'),
+            str(self.plan.whole)]))
+        return {'DOCKER_HOST': self.docker_host, 'NO_PROXY': direct,
+                'no_proxy': direct}
+
+    @property
+    def netns(self) -> pathlib.Path:
+        """The engine's network namespace, where published ports are."""
+        return pathlib.Path(f'/proc/{self.pid}/ns/net')
+
+    @property
+    def subnet(self) -> ipaddress.IPv4Network:
+        """Of the container network "kind", where nodes are."""
+        return self.plan.kind
+
+    @property
+    def minikube_subnet(self) -> ipaddress.IPv4Network:
+        """For ``minikube start --subnet``; the host has a route to it."""
+        return self.plan.minikube
+
+    def run_in(self, args) -> list[str]:
+        """The command line that runs another one in the engine's network.
+
+        Only the network is the engine's; files are the host's.
+        """
+        return ['nsenter', f'--net={self.netns}', '--', *map(str, args)]
+
+    def client(self, timeout=120):
+        """A ``docker.DockerClient``; the caller closes it.
+
+        :param timeout: seconds for one request.
+        """
+        import docker
+        return docker.DockerClient(
+            base_url=self.docker_host, timeout=timeout)
+
+    def load(self, archives, progress):
+        """Put images into the engine, those that it lacks.
+
+        :param archives: objects with ``name``, ``path``, ``references`` and
+            ``image_id``, see :func:`.store.missing`.
+        :raises EnvironmentProblem: no room, or a file is no image.
+        """
+        client = self.client(timeout=1800)
+        try:
+            for archive in store.missing(archives, client):
+                with progress.step(f'loading the image {archive.name}'):
+                    store.load(archive, client,
+                               shutil.disk_usage(self.data).free)
+        finally:
+            client.close()

@@ -1,0 +1,291 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Up, down, status: the life of an engine."""
+
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+
+from magnum_capi_tempest.containers import access
+from magnum_capi_tempest.containers import cgroups
+from magnum_capi_tempest.containers import host
+from magnum_capi_tempest.containers import kernel
+from magnum_capi_tempest.containers import layout as layouts
+from magnum_capi_tempest.containers import networks
+from magnum_capi_tempest.containers import settings
+from magnum_capi_tempest.containers import store
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import outfile
+from magnum_capi_tempest import paths
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import supervision
+from magnum_capi_tempest import toolchain
+
+#: Overrides where images are kept.
+STORE_VARIABLE = 'MAGNUM_CAPI_CONTAINERS_DIR'
+
+#: Seconds for dockerd to answer, on a busy machine with many images.
+TIMEOUT = 90
+
+
+def default_directory() -> pathlib.Path:
+    """Folder of an engine when none is named."""
+    return paths.state() / 'containers'
+
+
+def default_store() -> pathlib.Path:
+    """Folder of the images; one engine at a time uses it."""
+    own = os.environ.get(STORE_VARIABLE)
+    return pathlib.Path(own) if own else paths.cache() / 'containers'
+
+
+class Engine:
+    """An engine with its run in one folder.
+
+    :param directory: of the run, made by :meth:`up`, emptied by
+        :meth:`down` of what it wrote.
+    :param supervisor: who starts dockerd; one of its own by default. Whoever
+        lends one ends it himself, before :meth:`down` or after it.
+    :param images: folder of the store, :func:`default_store` by default.
+    """
+
+    def __init__(self, directory, supervisor=None, images=None):
+        self.layout = layouts.Layout(
+            pathlib.Path(directory).resolve(),
+            pathlib.Path(images or default_store()).resolve())
+        self._lent = supervisor is not None
+        self.supervisor = supervisor or supervision.Supervisor(
+            self.layout.directory / 'supervisor')
+
+    def up(self, progress, timeout=TIMEOUT) -> access.Access:
+        """Bring the engine up; does nothing when it is.
+
+        What a killed run left (control groups, containers) is removed.
+
+        :raises EnvironmentProblem: no container can run here, or another
+            engine uses the store.
+        :raises WaitTimeout, WaitAborted: dockerd does not start.
+        """
+        layouts.check(self.layout)
+        found = self.access()
+        if found:
+            return found
+        self._require()
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._end)
+            self._end()
+            self._claim()
+            program = self._prepare(progress)
+            self.supervisor.start()
+            with progress.step('Container engine'):
+                self.supervisor.launch([program], timeout, progress)
+            self.layout.socket.chmod(0o600)
+            found = self.access()
+            self._furnish(found)
+            undo.pop_all()
+        return found
+
+    def access(self) -> access.Access | None:
+        """How to use the engine; None when none runs."""
+        record, pid = self._record(), self._pid()
+        if record is None or pid is None or not _answers(self.layout.socket):
+            return None
+        return access.Access(self.layout.socket, pid,
+                             networks.plan(record['network']),
+                             self.layout.data)
+
+    def status(self) -> list:
+        """A :class:`..supervision.Status` of each program, [] if none."""
+        if not self.supervisor.running():
+            return []
+        return self.supervisor.status()
+
+    def down(self):
+        """End all containers and the engine; images stay.
+
+        Fine when none runs: then what a killed one left is removed.
+        """
+        found = self.access()
+        if found:
+            with contextlib.suppress(Exception):
+                # A daemon that hangs must not keep us from ending it.
+                _with_client(found, store.sweep)
+        self._end()
+
+    def repair(self):
+        """Remove what a killed engine left; a running one is left alone."""
+        if self.access() is None:
+            self._end()
+
+    def _require(self):
+        found = host.problem(self.layout.store)
+        if found:
+            raise errors.EnvironmentProblem(
+                'Containers cannot run on this machine', last_seen=found)
+
+    def _prepare(self, progress):
+        """Write all files; returns the program to be supervised."""
+        layout = self.layout
+        runtime = None
+        if host.lacks_resource():
+            runtime = toolchain.ensure(
+                ['runc-nores'], progress)['runc-nores']
+        plan = networks.choose(_taken())
+        for folder in (layout.directory, layout.store):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kernel.remember(_kernel_file(), self._alone())
+        for limit in kernel.lift():
+            progress.info(f'Several nodes may not start here: {limit}')
+        _write(layout.record, json.dumps({'network': str(plan.whole)}))
+        _write(layout.configuration, settings.daemon(layout, plan, runtime))
+        cgroups.make(layout.cgroup)
+        argv = settings.command(layout, plan, host.programs())
+        return supervision.Program(
+            name=settings.PROGRAM, argv=tuple(argv),
+            env=settings.environment(), stop_signal='KILL',
+            ready=lambda: _answers(layout.socket))
+
+    def _claim(self):
+        """Whether the store is free; then it says who is about to have it.
+
+        flock(1), which becomes dockerd, takes the lock for the length of
+        the run. Who loses the race in between does not start.
+        """
+        lock = self.layout.lock
+        lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(lock, 'a+') as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise errors.EnvironmentProblem(
+                    'Another container engine uses these images',
+                    where=self.layout.store,
+                    last_seen=f'the engine of {_content(lock)}',
+                    hint='Take that one down, or keep other images in a '
+                         f'folder named by {STORE_VARIABLE}') from None
+            file.truncate(0)
+            file.write(f'{self.layout.directory}\n')
+
+    def _furnish(self, found):
+        """Containers of a killed run go, the nodes' network comes."""
+        def furnish(client):
+            import docker
+            store.sweep(client)
+            pool = docker.types.IPAMPool(
+                subnet=str(found.plan.kind), gateway=str(found.plan.kind[1]))
+            client.networks.create(
+                settings.NETWORK, driver='bridge', check_duplicate=True,
+                ipam=docker.types.IPAMConfig(pool_configs=[pool]))
+        _with_client(found, furnish)
+
+    def _record(self):
+        try:
+            record = json.loads(self.layout.record.read_text())
+            return record if 'network' in record else None
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def _alone(self):
+        """Whether no other engine runs: each has an interface."""
+        return not [i for i in os.listdir('/sys/class/net')
+                    if layouts.LINK.fullmatch(i) and i != self.layout.link]
+
+    def _pid(self):
+        """Of the program that is in the engine's network."""
+        if not self.supervisor.running():
+            return None
+        for status in self.supervisor.status():
+            if status.name == settings.PROGRAM and status.state == 'RUNNING':
+                return status.pid
+        return None
+
+    def _end(self):
+        """Nothing of the engine runs or is left afterwards, but images."""
+        if not self._lent:
+            self.supervisor.shutdown()
+            shutil.rmtree(self.layout.directory / 'supervisor',
+                          ignore_errors=True)
+        elif self.supervisor.running():
+            self.supervisor.stop(settings.PROGRAM)
+        cgroups.remove(self.layout.cgroup)
+        _remove_link(self.layout.link)
+        kernel.put_back(_kernel_file(), self._alone())
+        for path in (self.layout.socket, self.layout.configuration,
+                     self.layout.record):
+            path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.layout.directory.rmdir()   # only when nothing is in it
+
+
+def _kernel_file():
+    return paths.cache() / 'containers-kernel.json'
+
+
+def _with_client(found, function):
+    client = found.client()
+    try:
+        function(client)
+    finally:
+        client.close()
+
+
+def _answers(socket) -> bool:
+    """Whether dockerd answers at its socket."""
+    import docker
+    if not socket.exists():
+        return False
+    try:
+        client = docker.DockerClient(
+            base_url=f'unix://{socket}', timeout=5)
+    except docker.errors.DockerException:
+        return False
+    try:
+        return client.ping()
+    except (docker.errors.DockerException, OSError):
+        return False
+    finally:
+        client.close()
+
+
+def _taken():
+    routes, addresses = (
+        json.loads(_ip('-json', '-4', *words) or '[]')
+        for words in (['route', 'show', 'table', 'all'], ['address']))
+    return networks.taken(routes, addresses)
+
+
+def _remove_link(name):
+    # It goes by itself, but some time after the last process.
+    if pathlib.Path('/sys/class/net', name).exists():
+        with contextlib.suppress(errors.CommandFailed):
+            _ip('link', 'delete', name)
+
+
+def _ip(*words):
+    return processes.run(
+        ['ip', *words], timeout=30, env=settings.environment())
+
+
+def _write(path, text):
+    with outfile.whole(path, mode=outfile.PRIVATE) as stream:
+        stream.write(text.encode())
+
+
+def _content(path):
+    try:
+        return path.read_text(errors='replace').strip()
+    except OSError:
+        return ''

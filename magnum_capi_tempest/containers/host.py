@@ -1,0 +1,209 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Can containers run here, and if not, why not?
+
+Decisions are pure functions of :class:`Facts`; :func:`look` gathers these.
+What no file tells (a filter on system calls, a kernel without a module) is
+tried out, in namespaces that end with the try.
+"""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+from magnum_capi_tempest.containers import settings
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+
+#: Program -> Debian package that has it.
+PROGRAMS = {
+    'dockerd': 'docker.io', 'containerd': 'containerd', 'runc': 'runc',
+    'tini': 'tini', 'iptables': 'iptables', 'ip': 'iproute2',
+    'flock': 'util-linux', 'unshare': 'util-linux',
+    'nsenter': 'util-linux', 'mount': 'mount'}
+
+#: Controllers of control groups that containers with Kubernetes need.
+CONTROLLERS = ('cpu', 'cpuset', 'memory', 'pids')
+
+#: Without these, root cannot make namespaces, mounts and interfaces.
+CAPABILITIES = {'CAP_NET_ADMIN': 12, 'CAP_SYS_ADMIN': 21}
+
+#: What runc gives every privileged container, but not every root has.
+_SYS_RESOURCE = 24
+
+#: Seconds for one try.
+_TRY = 20
+
+# One look at all that can be missing: namespaces, a pair of interfaces, a
+# bridge, an overlay. $1 is an empty folder where images would be.
+_TRIAL = '''
+set -e
+ip link add trial0 type veth peer name trial1
+ip link add trial2 type bridge
+mount -t tmpfs none /run
+cd "$1"
+mkdir lower upper work merged
+mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work none merged
+'''
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """What was found of a host.
+
+    :param capabilities: CapEff and CapBnd of proc_pid_status(5), both.
+    :param programs: path of each of :data:`PROGRAMS`, None when missing.
+    :param controllers: names of the enabled ones.
+    :param writable: whether control groups can be made.
+    :param trial: what was said when it was tried; None when it went well
+        or was not tried.
+    """
+
+    platform: str
+    user: int
+    capabilities: int
+    programs: dict[str, str | None]
+    controllers: frozenset[str]
+    writable: bool
+    trial: str | None = None
+
+
+def problem(store=None) -> str | None:
+    """Why no container can run here, in one line; None when they can.
+
+    :param store: folder where images would be kept.
+    """
+    facts = look()
+    found = verdict(facts)
+    if found is None:
+        found = verdict(dataclasses.replace(
+            facts, trial=_try(facts.programs['unshare'], store)))
+    return found
+
+
+def verdict(facts) -> str | None:
+    """The first thing in the way of containers; pure."""
+    if facts.platform != 'linux':
+        return f'containers need Linux, and this is {facts.platform}'
+    missing = sorted(n for n, p in facts.programs.items() if p is None)
+    if missing:
+        packages = ' '.join(sorted({PROGRAMS[n] for n in missing}))
+        return (f'{", ".join(missing)} cannot be found; on Debian install '
+                f'{packages}')
+    if facts.user != 0:
+        return 'containers need root, and this is another user'
+    lacking = sorted(n for n, bit in CAPABILITIES.items()
+                     if not facts.capabilities >> bit & 1)
+    if lacking:
+        return f'root lacks {" and ".join(lacking)} here'
+    absent = sorted(set(CONTROLLERS) - facts.controllers)
+    if absent:
+        return ('there are no control groups for '
+                f'{", ".join(absent)} below /sys/fs/cgroup')
+    if not facts.writable:
+        return 'control groups cannot be made here: /sys/fs/cgroup is ' \
+               'read-only'
+    if facts.trial is not None:
+        return ('namespaces, interfaces or overlay mounts are refused here: '
+                f'{facts.trial}')
+    return None
+
+
+def look() -> Facts:
+    """Gather the facts of this host, without the trial."""
+    return Facts(
+        platform=sys.platform, user=os.geteuid(),
+        capabilities=_capabilities(), programs=programs(),
+        controllers=controllers(_read('/proc/mounts'), _read),
+        writable=writable(_read('/proc/mounts')))
+
+
+def programs() -> dict[str, str | None]:
+    """Path of each of :data:`PROGRAMS`, where dockerd would find it."""
+    path = settings.environment()['PATH']
+    return {name: shutil.which(name, path=path) for name in PROGRAMS}
+
+
+def lacks_resource() -> bool:
+    """Whether root lacks CAP_SYS_RESOURCE, so that plain runc fails."""
+    return not _capabilities() >> _SYS_RESOURCE & 1
+
+
+def mounts(text) -> list[tuple[str, str, frozenset]]:
+    """Mounts of control groups: (folder, type, options); pure.
+
+    :param text: of ``/proc/mounts``.
+    """
+    found = []
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) > 3 and fields[2] in ('cgroup', 'cgroup2'):
+            found.append((fields[1], fields[2],
+                          frozenset(fields[3].split(','))))
+    return found
+
+
+def controllers(text, read) -> frozenset[str]:
+    """The enabled controllers of either version of control groups.
+
+    :param text: of ``/proc/mounts``.
+    :param read: function of a path, the text of that file.
+    """
+    found = set()
+    for folder, kind, options in mounts(text):
+        found |= options if kind == 'cgroup' else set(
+            read(f'{folder}/cgroup.controllers').split())
+    return frozenset(found)
+
+
+def writable(text) -> bool:
+    """Whether all mounts of control groups can be written to; pure."""
+    found = mounts(text)
+    return bool(found) and all('ro' not in options
+                               for _, _, options in found)
+
+
+def _try(unshare, store) -> str | None:
+    folder = pathlib.Path(store or tempfile.gettempdir())
+    while not folder.exists():
+        folder = folder.parent
+    scratch = pathlib.Path(tempfile.mkdtemp(
+        prefix='.magnum-capi-', dir=folder))
+    try:
+        processes.run(
+            [unshare, '--net', '--mount', '--propagation', 'private',
+             '--pid', '--fork', '--mount-proc', 'sh', '-c', _TRIAL, 'sh',
+             scratch], timeout=_TRY, env=settings.environment())
+    except errors.CommandFailed as e:
+        return (e.output.strip().splitlines() or ['no reason given'])[-1]
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return None
+
+
+def _capabilities() -> int:
+    """Those that this process has and may give to others, as bits."""
+    masks = [int(line.split()[1], 16)
+             for line in _read('/proc/self/status').splitlines()
+             if line.startswith(('CapEff:', 'CapBnd:'))]
+    return masks[0] & masks[1] if len(masks) == 2 else 0
+
+
+def _read(path) -> str:
+    with contextlib.suppress(OSError):
+        return pathlib.Path(path).read_text()
+    return ''

@@ -1,0 +1,92 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Settings of the host's kernel that Kubernetes nodes change or need.
+
+A kubelet sets some for its machine, which for a node in a container is this
+one. Others limit what all containers of a user have together, and are raised.
+The first engine writes down what they were, and the last one to end puts
+that back, also when an engine was killed in between.
+"""
+
+import contextlib
+import json
+import pathlib
+
+from magnum_capi_tempest import outfile
+
+#: setupKernelTunables in pkg/kubelet/cm/container_manager_linux.go of
+#: kubernetes/kubernetes v1.34; none of them belongs to a namespace.
+KEYS = ('vm/overcommit_memory', 'vm/panic_on_oom', 'kernel/panic',
+        'kernel/panic_on_oops', 'kernel/keys/root_maxkeys',
+        'kernel/keys/root_maxbytes')
+
+#: The least that several machines with systemd need. With the kernel's 128
+#: instances, the tenth or so ends at its start: "Failed to create control
+#: group inotify object: Too many open files". The values are those that kind
+#: names under "Known issues", with more instances.
+NEEDED = {'fs/inotify/max_user_instances': 1024,
+          'fs/inotify/max_user_watches': 524288}
+
+_TOP = pathlib.Path('/proc/sys')
+
+
+def read(top=_TOP) -> dict[str, str]:
+    """What is set now, by key; without those that this kernel lacks."""
+    found = {}
+    for key in (*KEYS, *NEEDED):
+        with contextlib.suppress(OSError):
+            found[key] = (top / key).read_text().strip()
+    return found
+
+
+def lift(top=_TOP) -> list[str]:
+    """Raise the limits that are too low.
+
+    :returns: "key is N, M are needed" for each that cannot be raised.
+    """
+    now, refused = read(top), []
+    for key, least in NEEDED.items():
+        if key in now and int(now[key]) < least:
+            try:
+                (top / key).write_text(f'{least}\n')
+            except OSError:
+                name = key.replace('/', '.')
+                refused.append(f'{name} is {now[key]}, {least} is needed')
+    return refused
+
+
+def remember(file, alone, top=_TOP):
+    """Write down what is set, unless another engine did.
+
+    :param alone: whether no other engine runs.
+    """
+    if alone or not file.exists():
+        with outfile.whole(file, mode=outfile.PRIVATE) as stream:
+            stream.write(json.dumps(read(top)).encode())
+
+
+def put_back(file, alone, top=_TOP):
+    """Set what was written down, unless another engine still runs."""
+    if not alone:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        _restore(json.loads(file.read_text()), top)
+    file.unlink(missing_ok=True)
+
+
+def _restore(values, top):
+    now = read(top)
+    for key in (*KEYS, *NEEDED):
+        if key in values and key in now and values[key] != now[key]:
+            with contextlib.suppress(OSError):
+                (top / key).write_text(f'{values[key]}\n')

@@ -1,0 +1,101 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which file of an engine is where, and what its things are called; pure."""
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+import re
+
+from magnum_capi_tempest import errors
+
+#: Of :attr:`Layout.link`.
+LINK = re.compile('mc[0-9a-f]{10}')
+
+# sockaddr_un.sun_path has 108 bytes, the last one is zero (unix(7)).
+_LONGEST_SOCKET_PATH = 107
+
+#: There the engine has a file system of its own.
+_HIDDEN = pathlib.Path('/run')
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Files of one engine.
+
+    :param directory: absolute, of mode 0700: what belongs to the run.
+    :param store: images and containers; outlives the run.
+    """
+
+    directory: pathlib.Path
+    store: pathlib.Path
+
+    @property
+    def socket(self) -> pathlib.Path:
+        """The engine's API, for its owner only."""
+        return self.directory / 'docker.sock'
+
+    @property
+    def configuration(self) -> pathlib.Path:
+        """Of dockerd."""
+        return self.directory / 'daemon.json'
+
+    @property
+    def record(self) -> pathlib.Path:
+        """What was brought up."""
+        return self.directory / 'containers.json'
+
+    @property
+    def data(self) -> pathlib.Path:
+        """dockerd's data-root."""
+        return self.store / 'docker'
+
+    @property
+    def lock(self) -> pathlib.Path:
+        """Held by who uses the store; names him."""
+        return self.store / 'lock'
+
+    @property
+    def key(self) -> str:
+        """Ten letters and digits that no other folder has."""
+        return hashlib.sha256(os.fsencode(self.directory)).hexdigest()[:10]
+
+    @property
+    def cgroup(self) -> str:
+        """Of all containers, without the slash in front."""
+        return f'magnum-capi-{self.key}'
+
+    @property
+    def link(self) -> str:
+        """The host's interface; names have at most 15 characters."""
+        return f'mc{self.key}'
+
+
+def check(layout):
+    """Whether an engine can work there.
+
+    :raises UsageError: a path is too long, or where the engine's own files
+        hide it.
+    """
+    if len(os.fsencode(layout.socket)) > _LONGEST_SOCKET_PATH:
+        raise errors.UsageError(
+            'The path is too long for a socket '
+            f'(over {_LONGEST_SOCKET_PATH} bytes)', where=layout.socket,
+            hint='Choose a shorter folder')
+    for folder in (layout.directory, layout.store):
+        if folder.is_relative_to(_HIDDEN) \
+                or folder.is_relative_to('/var/run'):
+            raise errors.UsageError(
+                'Containers cannot have their files below /run',
+                where=folder, hint='Choose another folder')

@@ -1,0 +1,96 @@
+#!/bin/sh
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+# Runs a program as the child of process 1 of new namespaces, in a network
+# that only the host reaches.
+#
+#   namespace.sh outside LINK HOST OTHER NETWORK COMMAND...
+#
+# LINK is the host's new interface, HOST its address and OTHER that of its
+# other end, both with prefix; NETWORK is what the host shall reach there.
+#
+# No route leads out of the namespace, and no address is translated: what
+# runs in there reaches itself and the host's end of the pair. All of this
+# goes when the last process in there ends; unshare takes process 1, and that
+# takes all others, with it when it is killed.
+
+set -eu
+
+on_host() {
+    nsenter --net=/proc/self/fd/9 -- "$@"
+}
+
+make_pair() {
+    on_host ip link add "$1" type veth peer name outside netns $$
+    on_host sh -c "echo 1 > /proc/sys/net/ipv6/conf/$1/disable_ipv6" || true
+    on_host ip address add "$2" dev "$1"
+    on_host ip link set "$1" up
+    ip link set lo up
+    ip address add "$3" dev outside
+    ip link set outside up
+    on_host ip route add "$4" via "${3%/*}" dev "$1"
+}
+
+# containerd makes /opt/containerd: let it do so in a file system of ours
+# that shows all that the host has there.
+keep_opt_clean() {
+    if [ ! -d /opt ] || [ -e /opt/containerd ]; then
+        return
+    fi
+    mkdir /run/opt
+    mount --rbind /opt /run/opt
+    mount -t tmpfs -o mode=755 magnum-capi /opt
+    for path in /run/opt/*; do
+        name=/opt/${path##*/}
+        if [ -d "$path" ]; then
+            mkdir "$name"
+        elif [ -f "$path" ]; then
+            : > "$name"
+        else
+            continue
+        fi
+        mount --rbind "$path" "$name"
+    done
+}
+
+case $1 in
+    outside)
+        shift
+        # The way back to the host's network, for process 1.
+        exec 9< /proc/self/ns/net
+        exec unshare --net --mount --propagation private --ipc --pid --fork \
+            --kill-child=SIGKILL --mount-proc sh "$0" inside "$@"
+        ;;
+    inside)
+        # Sockets, pid files and state of dockerd, containerd and runc are
+        # gone with us, and those of the host's are not seen.
+        mount -t tmpfs -o mode=755 magnum-capi /run
+        mkdir -m 700 /run/lock
+        # An old dockerd writes a key here.
+        if [ -d /etc/docker ]; then
+            mount -t tmpfs -o mode=700 magnum-capi /etc/docker
+        fi
+        keep_opt_clean
+        make_pair "$2" "$3" "$4" "$5"
+        shift 5
+        exec 9<&-
+        echo 1 > /proc/sys/net/ipv4/ip_forward
+        # Whether nodes may talk over a bridge is no matter of filters here.
+        for file in /proc/sys/net/bridge/bridge-nf-call-*tables; do
+            if [ -w "$file" ]; then
+                echo 0 > "$file"
+            fi
+        done
+        exec "$@"
+        ;;
+esac

@@ -1,0 +1,96 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""dockerd's configuration and the way into its namespaces; pure.
+
+Only keys that Docker Engine 20.10 and its successors know: one that it does
+not know ends dockerd.
+"""
+
+import json
+import pathlib
+
+#: dockerd's own files while it runs: the file system at /run is its own.
+EXEC_ROOT = '/run/magnum-capi-docker'
+
+#: The container network of Cluster API's provider "docker" and of kind.
+NETWORK = 'kind'
+
+#: It lives as long as its namespaces: it is their first process.
+PROGRAM = 'containers'
+
+#: Exit code of flock(1) when somebody else holds the store's lock.
+STORE_TAKEN = 75
+
+_PATH = ('/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin',
+         '/sbin', '/bin')
+
+#: Makes the namespaces.
+_NAMESPACE = pathlib.Path(__file__).with_name('namespace.sh')
+
+
+def daemon(layout, plan, runtime=None) -> str:
+    """dockerd's configuration file.
+
+    :param layout: :class:`..layout.Layout`.
+    :param plan: :class:`..networks.Plan`.
+    :param runtime: path of a runc for hosts that lack capabilities.
+    """
+    settings = {
+        'hosts': [f'unix://{layout.socket}'],
+        'group': 'root',
+        'data-root': str(layout.data),
+        'exec-root': EXEC_ROOT,
+        'pidfile': f'{EXEC_ROOT}.pid',
+        'storage-driver': 'overlay2',
+        # Docker Engine 29 would begin another store of images.
+        'features': {'containerd-snapshotter': False},
+        # Hermetic: the namespace has no way out, so there is nothing to
+        # translate, and no filter between the containers' networks.
+        'bridge': 'none',
+        'iptables': False,
+        'ip6tables': False,
+        'ip-masq': False,
+        'default-address-pools': [{'base': str(plan.pool), 'size': 24}],
+        # systemd, if it runs here, does not know the containers' processes.
+        'exec-opts': ['native.cgroupdriver=cgroupfs'],
+        'cgroup-parent': f'/{layout.cgroup}',
+        'default-cgroupns-mode': 'private',
+        'log-opts': {'max-size': '10m', 'max-file': '2'},
+    }
+    if runtime:
+        settings['runtimes'] = {'nores': {'path': str(runtime)}}
+        settings['default-runtime'] = 'nores'
+    return json.dumps(settings, indent=1, sort_keys=True)
+
+
+def environment() -> dict[str, str]:
+    """dockerd's variables: it looks for its helpers on PATH."""
+    return {'PATH': ':'.join(_PATH)}
+
+
+def command(layout, plan, programs) -> list[str]:
+    """The command line that becomes dockerd in namespaces of its own.
+
+    flock takes the store and is inherited by all that follows. tini, as
+    process 1, clears ended processes away.
+
+    :param programs: path of each of :data:`..host.PROGRAMS`, by name.
+    """
+    prefix = plan.link.prefixlen
+    return [str(a) for a in (
+        programs['flock'], '--exclusive', '--nonblock', '--no-fork',
+        '--conflict-exit-code', STORE_TAKEN, layout.lock,
+        '/bin/sh', _NAMESPACE, 'outside', layout.link,
+        f'{plan.host_address}/{prefix}', f'{plan.engine_address}/{prefix}',
+        plan.whole, programs['tini'], '--', programs['dockerd'],
+        '--config-file', layout.configuration)]

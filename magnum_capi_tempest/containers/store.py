@@ -1,0 +1,110 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the engine's store holds: images to be kept, and a run's leftovers.
+
+The images cost minutes to load and stay for the next run. Containers,
+volumes and networks belong to a run: what a killed one left is removed when
+the next one starts.
+"""
+
+import contextlib
+
+from magnum_capi_tempest import errors
+
+#: Free bytes that loading an archive needs, for each byte of it: its layers
+#: are unpacked while the archive is kept in parts.
+_ROOM = 2.2
+
+
+def missing(archives, client) -> list:
+    """The archives whose images the store lacks, or has others for.
+
+    :param archives: objects with ``references`` and ``image_id`` (hex
+        digest of the image's configuration: dockerd's id of it).
+    :param client: ``docker.DockerClient``.
+    """
+    there = {tag: image.id for image in client.images.list()
+             for tag in image.tags}
+    return [a for a in archives
+            if {there.get(short(r)) for r in a.references}
+            != {_id(a)}]
+
+
+def short(reference) -> str:
+    """A reference as dockerd lists it: without the default registry.
+
+    "docker.io/sonobuoy/sonobuoy:v1" is "sonobuoy/sonobuoy:v1", and
+    "docker.io/library/busybox:1" is "busybox:1".
+    """
+    for prefix in ('docker.io/library/', 'docker.io/'):
+        if reference.startswith(prefix):
+            return reference.removeprefix(prefix)
+    return reference
+
+
+def _id(archive):
+    return f'sha256:{archive.image_id}'
+
+
+def load(archive, client, free):
+    """Put the image of an archive into the store, with all its names.
+
+    :param archive: as for :func:`missing`, and ``path``.
+
+    :param free: function of a path, the free bytes there.
+    :raises EnvironmentProblem: no room, or dockerd refuses the archive.
+    """
+    import docker
+    size = archive.path.stat().st_size
+    if free < size * _ROOM:
+        raise errors.EnvironmentProblem(
+            f'No room to load an image of {size >> 20} MiB',
+            where=archive.path, last_seen=f'{free >> 20} MiB are free',
+            hint=f'{int(size * _ROOM) >> 20} MiB are needed; make room, or '
+                 'move the store with MAGNUM_CAPI_CONTAINERS_DIR')
+    try:
+        with open(archive.path, 'rb') as stream:
+            client.images.load(stream)
+        image = client.images.get(_id(archive))
+        for reference in archive.references:
+            if short(reference) not in image.tags:
+                image.tag(reference)
+        client.images.prune()
+    except docker.errors.DockerException as e:
+        raise errors.EnvironmentProblem(
+            f'The engine does not take the image: {text(e)}',
+            where=archive.path) from e
+
+
+def sweep(client):
+    """Remove all containers, their volumes, and networks but dockerd's own.
+
+    :param client: ``docker.DockerClient``.
+    """
+    import docker
+    for container in client.containers.list(all=True, ignore_removed=True):
+        with contextlib.suppress(docker.errors.NotFound):
+            container.remove(force=True, v=True)
+    for volume in client.volumes.list():
+        with contextlib.suppress(docker.errors.NotFound):
+            volume.remove(force=True)
+    for network in client.networks.list():
+        if network.name not in ('bridge', 'host', 'none'):
+            with contextlib.suppress(docker.errors.NotFound):
+                network.remove()
+
+
+def text(error) -> str:
+    """What an error of the docker library says, in one line."""
+    return ' '.join(str(getattr(error, 'explanation', None)
+                        or error).split())[:300]

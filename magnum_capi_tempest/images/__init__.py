@@ -1,0 +1,49 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What nodes and pods run, as image archives, made without a registry.
+
+The door of this room. An archive is a file that both ``docker load`` and
+``ctr images import`` take; a folder of them has an inventory.
+"""
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.images import inventory
+from magnum_capi_tempest.images import plan
+from magnum_capi_tempest.images import recipes
+
+#: See :func:`.plan.missing`.
+NODES, MINIKUBE = 'nodes', 'minikube'
+
+
+def require(directory, minors, purpose) -> inventory.Inventory:
+    """The inventory of a folder that has all that a purpose needs.
+
+    :param directory: None: the default one.
+    :param minors: of Kubernetes, "1.34".
+    :param purpose: :data:`NODES` or :data:`MINIKUBE`.
+    :raises EnvironmentProblem: an archive is missing or cut off; names the
+        command that makes it.
+    """
+    found = inventory.read(directory)
+    whole = {name for name, archive in found.archives.items()
+             if inventory.quick_fault(archive) is None}
+    lacking = plan.missing(recipes.load(), minors, purpose, whole)
+    if lacking:
+        command = f'magnum-capi images build --directory {found.directory}'
+        for minor in minors:
+            command += f' --kubernetes {minor}'
+        raise errors.EnvironmentProblem(
+            f'Image archives for {purpose} are missing',
+            where=found.directory, last_seen='missing: ' + ', '.join(lacking),
+            hint=f'Run "{command}"')
+    return found

@@ -1,0 +1,110 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Makes an archive from what its recipe names: files of many sources."""
+
+import functools
+import pathlib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.images import archive
+from magnum_capi_tempest.images import layer
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import pins
+
+
+def write(recipe, files, layer_of, work: pathlib.Path,
+          out: pathlib.Path) -> None:
+    """Write the archive of a recipe without a builder.
+
+    :param recipe: :class:`.recipes.Recipe`.
+    :param files: path in the image -> file of the program that goes there.
+    :param layer_of: function of a layer's name, its
+        :class:`.archive.Layer`.
+    :param work: folder for what is needed meanwhile.
+    :raises EnvironmentProblem: a layer or a Go module lacks a file.
+    """
+    own = work / 'layer.tar'
+    layer.write(own, entries(recipe, files, layer_of, work))
+    below = [layer_of(recipe.base)] if recipe.base else []
+    stack = [*below, archive.layer(own)]
+    archive.write(out, archive.config(recipe, stack, pins.architecture()),
+                  stack, recipe.references)
+
+
+def entries(recipe, files, layer_of, work):
+    """Yields the :class:`.layer.Entry` objects of the recipe's own layer."""
+    modes = {path: int(mode, 8) for path, mode in recipe.modes.items()}
+    for path, mode in recipe.directories.items():
+        yield layer.Entry(path, None, int(mode, 8))
+    if recipe.applets:
+        yield from _applets(layer_of('debian'), work)
+    for path, file in files.items():
+        yield layer.Entry(path, file, modes.get(path, 0o755))
+    for path, source in recipe.extract.items():
+        name, _, member = source.partition(':')
+        yield layer.Entry(path, _member(layer_of(name), member),
+                          modes.get(path, 0o644))
+    for path, source in recipe.sources_of.items():
+        yield layer.Entry(path, _source(source).read_bytes(),
+                          modes.get(path, 0o644))
+    for path, text in recipe.texts.items():
+        yield layer.Entry(path, text.encode(), modes.get(path, 0o644))
+    for path, target in recipe.links.items():
+        yield layer.Entry(path, link=target)
+
+
+def _applets(debian, work):
+    """busybox under all its names, and bash as ``sh``.
+
+    Debian's busybox has an ash that drops variables with names such as
+    "data-1", which Kubernetes' e2e tests set.
+    """
+    busybox = work / 'busybox'
+    busybox.write_bytes(_member(debian, '/bin/busybox'))
+    busybox.chmod(0o755)
+    names = processes.run([busybox, '--list'], timeout=30).split()
+    yield layer.Entry('/bin/busybox', busybox)
+    for name in names:
+        if name != 'busybox':
+            yield layer.Entry(f'/bin/{name}', link='busybox')
+    yield layer.Entry('/bin/bash', _member(debian, '/bin/bash-static'))
+    yield layer.Entry('/bin/sh', link='bash')
+
+
+def _member(of, member):
+    found = _members(of, member).get(member)
+    if found is None:
+        raise errors.EnvironmentProblem(
+            f'A layer has no {member}', where=of.file,
+            hint='Look at its list of packages in layers.toml')
+    return found
+
+
+@functools.cache
+def _members(of, member):
+    """Kept, for many images have the same few files of a large layer."""
+    return layer.read(of.file, [member])
+
+
+def _source(text):
+    """A file of the Go module that a program is built from."""
+    name, _, path = text.partition(':')
+    build = pins.load().programs[name].build
+    file = go.family_module(build.family, build.module) / path
+    if not file.is_file():
+        raise errors.EnvironmentProblem(
+            f'The Go module {build.module} has no {path}', where=file,
+            hint='Compare the recipe with the pinned version')
+    return file

@@ -1,0 +1,253 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Makes image archives: programs, layers, archives, one after the other.
+
+An archive gets its name when it is whole, and the inventory is written
+after each one: what was made before Ctrl-C or a full disk is not made
+again. One process at a time works in a folder.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import importlib
+import pathlib
+import tempfile
+import time
+import tomllib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.images import archive
+from magnum_capi_tempest.images import assemble
+from magnum_capi_tempest.images import inventory
+from magnum_capi_tempest.images import layers
+from magnum_capi_tempest.images import plan as plan_
+from magnum_capi_tempest.images import recipes as recipes_
+from magnum_capi_tempest import progress as progress_
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import toolchain
+from magnum_capi_tempest.toolchain import disk
+from magnum_capi_tempest.toolchain import leftovers
+from magnum_capi_tempest.toolchain import lock
+from magnum_capi_tempest.toolchain import pins
+
+#: Modules of this room that make images which are not layers over layers.
+BUILDERS = 'node', 'kicbase', 'haproxy'
+
+#: Raised when the same inputs give other archives.
+_FORMAT = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """What a builder's ``make(order, out, progress)`` gets.
+
+    :param programs: absolute path in the image -> the program's file.
+    :param archives: what it bakes, :class:`.inventory.Archive`.
+    :param layers: function of a layer's name, its tar file.
+    :param work: an empty folder, removed afterwards.
+    """
+
+    recipe: recipes_.Recipe
+    programs: dict
+    archives: tuple
+    layers: object
+    work: pathlib.Path
+
+
+def build(directory=None, names=None, minors=None, progress=None):
+    """Make the archives that are not there or out of date.
+
+    :param directory: the folder; by default as in :mod:`.inventory`.
+    :param names: see :func:`.plan.choose`.
+    :param minors: of Kubernetes; all by default.
+    :returns: the :class:`.inventory.Inventory` of the folder.
+    :raises UsageError: a name or minor is unknown; nothing was done.
+    :raises EnvironmentProblem: something is missing here, or disk is full.
+    :raises CommandFailed: a build failed.
+    """
+    progress = progress or progress_.Progress()
+    directory = pathlib.Path(
+        directory or inventory.default_directory()).absolute()
+    recipes = recipes_.load()
+    chosen = plan_.choose(recipes, names, minors or recipes_.minors())
+    with _writing(directory), lock.hold(
+            directory / 'lock', 'makes images', progress):
+        return _Maker(directory, recipes, progress).make(chosen)
+
+
+class _Maker:
+
+    def __init__(self, directory, recipes, progress):
+        self._directory = directory
+        self._recipes = recipes
+        self._progress = progress
+
+    def make(self, chosen):
+        for left in self._directory.glob('tmp-*'):
+            leftovers.end(left)
+            leftovers.remove(left)
+        self._announce(chosen)
+        for recipe in chosen:
+            self._one(recipe)
+        self._forget()
+        return inventory.read(self._directory)
+
+    def _announce(self, chosen):
+        there = {s.program for s in toolchain.describe()
+                 if s.state == 'ready'}
+        wanted = {p for r in chosen for p in r.programs.values()}
+        todo = plan_.plan(
+            chosen, wanted - there,
+            inventory.read(self._directory).archives, _measured())
+        for line in _words(todo):
+            self._progress.info(line)
+        disk.require(todo.size + todo.scratch, [self._directory],
+                     'the image archives')
+
+    def _one(self, recipe):
+        programs = toolchain.ensure(
+            dict.fromkeys(recipe.programs.values()), self._progress)
+        files = {path: programs[name]
+                 for path, name in recipe.programs.items()}
+        have = inventory.read(self._directory)
+        bakes = tuple(have.archives[r.name]
+                      for r in plan_.baked(recipe, self._recipes))
+        parts = {'format': str(_FORMAT), **{
+            f'program {path}': _digest(file, file.stat().st_mtime_ns)
+            for path, file in files.items()}}
+        for name in recipe.layers():
+            parts[f'layer {name}'] = self._layer(name).sha256
+        for one in bakes:
+            parts[f'archive {one.name}'] = one.sha256
+        parts.update(_sources(recipe))
+        key = plan_.key(recipe, parts)
+        old = have.archives.get(recipe.name)
+        if old and old.key == key and inventory.quick_fault(old) is None:
+            return
+        with tempfile.TemporaryDirectory(
+                prefix='tmp-', dir=self._directory) as work, \
+                self._progress.step(f'image {recipe.name}'):
+            self._write(recipe, files, bakes, key, pathlib.Path(work))
+
+    def _write(self, recipe, files, bakes, key, work):
+        begin = time.monotonic()
+        out = work / 'archive.tar'
+        if recipe.builder:
+            (work / 'scratch').mkdir()
+            order = Order(recipe, files, bakes,
+                          lambda name: self._layer(name).file,
+                          work / 'scratch')
+            _builder(recipe).make(order, out, self._progress)
+        else:
+            assemble.write(recipe, files, self._layer, work, out)
+        image_id = archive.image_id(out)
+        if image_id is None:
+            raise errors.EnvironmentProblem(
+                f'What was made for {recipe.name} is no image archive',
+                where=out, hint='This is a bug of its recipe or builder')
+        path = self._directory / f'{recipe.name}.tar'
+        made = inventory.Archive(
+            recipe.name, path, recipe.references, recipe.kind, recipe.set,
+            recipe.kubernetes, recipe.version, image_id,
+            inventory.sha256(out), out.stat().st_size, True, key,
+            round(time.monotonic() - begin, 1), self._contents(recipe))
+        out.replace(path)
+        have = inventory.read(self._directory)
+        inventory.write(dataclasses.replace(
+            have, archives={**have.archives, recipe.name: made}))
+
+    def _layer(self, name):
+        return layers.ensure(
+            name, self._directory / 'layers', self._progress)
+
+    def _contents(self, recipe):
+        known = pins.load().programs
+        contents = {p: known[p].version for p in recipe.programs.values()}
+        for name in recipe.layers():
+            contents[f'layer {name}'] = self._layer(name).sha256
+        return contents
+
+    def _forget(self):
+        """Leave out what no recipe makes any more."""
+        have = inventory.read(self._directory)
+        kept = {n: a for n, a in have.archives.items()
+                if n in self._recipes}
+        if kept != have.archives:
+            inventory.write(dataclasses.replace(have, archives=kept))
+        files = {a.path.name for a in kept.values()}
+        for file in self._directory.glob('*.tar'):
+            if file.name not in files:
+                file.unlink()
+
+
+def _builder(recipe):
+    if recipe.builder not in BUILDERS:
+        raise errors.EnvironmentProblem(
+            f'There is no builder {recipe.builder!r}', where=recipe.name,
+            hint=f'Known are: {", ".join(BUILDERS)}')
+    return importlib.import_module(
+        f'magnum_capi_tempest.images.{recipe.builder}')
+
+
+def _sources(recipe):
+    """Digests of the project's files that a builder uses, and of itself."""
+    if not recipe.builder:
+        return {}
+    found = {}
+    for name in (*recipe.sources,
+                 f'magnum_capi_tempest/images/{recipe.builder}.py'):
+        top = resources.find(name)
+        files = [top] if top.is_file() else sorted(top.rglob('*'))
+        for file in files:
+            if file.is_file() and '__pycache__' not in file.parts:
+                found[f'file {name} {file.relative_to(top)}'] = \
+                    inventory.sha256(file)
+    return found
+
+
+@functools.cache
+def _digest(file, mtime_ns):
+    return inventory.sha256(file)
+
+
+@functools.cache
+def _measured():
+    return tomllib.loads(resources.find(
+        f'{recipes_.FOLDER}/measured.toml').read_text(encoding='utf-8'))
+
+
+def _words(todo):
+    """The plan in lines, for a person."""
+    total = len(todo.recipes)
+    if not todo.missing and not todo.programs:
+        return [f'{total} image archives: all are there, looking whether '
+                'they are up to date']
+    return [f'{total} image archives, {len(todo.missing)} of them missing; '
+            f'{len(todo.programs)} programs to build first',
+            f'about {max(1, round(todo.seconds / 60))} min on two cores, '
+            f'{disk.text(todo.size)} of disk for the archives, '
+            f'{disk.text(todo.scratch)} more meanwhile; programs need room '
+            "in Go's caches"]
+
+
+@contextlib.contextmanager
+def _writing(directory):
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot make image archives: {e}', where=directory,
+            hint='Make room or choose another folder with --directory or '
+                 f'{inventory.VARIABLE}') from e

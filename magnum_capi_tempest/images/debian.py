@@ -1,0 +1,124 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The Debian layer: what images have below their own files.
+
+Made from Debian packages by mmdebstrap; apt checks their signatures.
+"""
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import tarfile
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.toolchain import pins
+
+#: Where packages come from, when not from Debian's own mirror network.
+MIRROR = 'MAGNUM_CAPI_DEBIAN_MIRROR'
+
+_DEFAULT_MIRROR = 'http://deb.debian.org/debian'
+
+#: Seconds.
+_TIMEOUT = 1800
+
+#: In front of mmdebstrap of root: what it mounts and starts ends with it,
+#: also when it is killed. Without root it does that by itself.
+_ALONE = ('unshare', '--mount', '--propagation', 'private', '--pid',
+          '--fork', '--kill-child=SIGKILL', '--mount-proc')
+
+#: Not in the layer: devices, which a runtime makes, and what apt keeps.
+_DROPPED = re.compile(
+    r'(dev|proc|sys|run|tmp|var/cache|var/lib/apt/lists|var/log)/.+')
+
+#: Not unpacked at all.
+_EXCLUDED = ('/usr/share/doc/*', '/usr/share/man/*', '/usr/share/info/*',
+             '/usr/share/locale/*')
+
+
+@dataclasses.dataclass(frozen=True)
+class Debian:
+    """A layer of Debian packages.
+
+    :param suite: "bookworm".
+    :param packages: beside the essential ones and apt.
+    """
+
+    suite: str
+    packages: tuple[str, ...]
+
+    def key(self) -> str:
+        """Hex digest of what it is made from."""
+        return hashlib.sha256(repr(
+            (self, _EXCLUDED, pins.architecture())).encode()).hexdigest()
+
+
+def make(wanted: Debian, out: pathlib.Path) -> None:
+    """Make the layer.
+
+    :param out: in a folder of its own, which the caller removes.
+    :raises EnvironmentProblem: no mmdebstrap here.
+    :raises CommandFailed: no packages.
+    """
+    if not shutil.which('mmdebstrap'):
+        raise errors.EnvironmentProblem(
+            'There is no mmdebstrap to make images of Debian packages with',
+            where='mmdebstrap', hint='Install the package mmdebstrap')
+    raw, home = out.with_suffix('.raw'), out.with_suffix('.tmp')
+    home.mkdir()
+    # Without root, mmdebstrap works there as another user.
+    out.parent.chmod(0o755)
+    processes.run(
+        [*_ALONE] * (os.geteuid() == 0)
+        + command(wanted, raw, os.environ.get(MIRROR, _DEFAULT_MIRROR)),
+        timeout=_TIMEOUT,
+        # mmdebstrap writes no time later than this, and works there.
+        env={**os.environ, 'SOURCE_DATE_EPOCH': '0', 'TMPDIR': str(home)},
+        hint=f'When the Debian mirror cannot be reached, set {MIRROR} to one '
+             'that can')
+    clean(raw, out)
+    raw.unlink()
+
+
+def command(wanted: Debian, out: pathlib.Path, mirror: str) -> list[str]:
+    """The command line that makes the layer; pure."""
+    return ['mmdebstrap', '--quiet', '--variant=minbase', '--format=tar',
+            f'--architectures={pins.architecture()}',
+            f'--include={",".join(wanted.packages)}',
+            *(f'--dpkgopt=path-exclude={path}' for path in _EXCLUDED),
+            '--aptopt=Acquire::Languages "none"',
+            wanted.suite, str(out), mirror]
+
+
+def clean(raw: pathlib.Path, out: pathlib.Path) -> None:
+    """Copy a root file system's tar without what no image has."""
+    with tarfile.open(raw) as source, tarfile.open(
+            out, 'w', format=tarfile.PAX_FORMAT) as target:
+        for info in source:
+            info.name = info.name.removeprefix('./')
+            if info.name in ('', '.') or _DROPPED.match(info.name):
+                continue
+            info.mtime, info.uname, info.gname = 0, '', ''
+            if info.islnk():
+                info.linkname = info.linkname.removeprefix('./')
+            target.addfile(
+                info, source.extractfile(info) if info.isreg() else None)
+
+
+def versions(status: str) -> dict[str, str]:
+    """Package -> version of a dpkg status file; pure."""
+    return dict(re.findall(
+        r'(?ms)^Package: (\S+)$.*?^Version: (\S+)$', status))

@@ -1,0 +1,186 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which image archives a folder has, and whether they are whole.
+
+``inventory.json`` beside the archives; everything else reads images through
+here and never through names of files.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import outfile
+from magnum_capi_tempest import paths
+
+#: Folder of the archives, when not in the cache.
+VARIABLE = 'MAGNUM_CAPI_IMAGES_DIR'
+
+FILE = 'inventory.json'
+
+
+@dataclasses.dataclass(frozen=True)
+class Archive:
+    """An image archive, for ``docker load`` and ``ctr images import``.
+
+    :param path: the file.
+    :param references: names of the image in it, with tags.
+    :param kind: "image" of a pod, "node", or "base" of minikube's machine.
+    :param set: "node", "management" or "machine", see :mod:`.recipes`.
+    :param kubernetes: "v1.34.9" when it is of one release, else None.
+    :param image_id: hex digest of the image's configuration, which is
+        Docker's image id.
+    :param size: bytes.
+    :param stand_in: whether it was made here, and not by the project whose
+        name it has.
+    :param key: hex digest of what it was made from.
+    :param seconds: how long that took.
+    :param contents: versions of what is in it, by name.
+    """
+
+    name: str
+    path: pathlib.Path
+    references: tuple[str, ...]
+    kind: str
+    set: str
+    kubernetes: str | None
+    version: str
+    image_id: str
+    sha256: str
+    size: int
+    stand_in: bool
+    key: str
+    seconds: float
+    contents: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Inventory:
+    """The archives of a folder, by name."""
+
+    directory: pathlib.Path
+    archives: dict
+
+    @property
+    def stand_in(self) -> bool:
+        """Whether any of them is not the upstream project's own."""
+        return any(a.stand_in for a in self.archives.values())
+
+    def of_kind(self, kind, kubernetes=None) -> tuple[Archive, ...]:
+        """Archives of a kind, of one release when it is given."""
+        return tuple(
+            a for a in self.archives.values() if a.kind == kind
+            and kubernetes in (None, a.kubernetes))
+
+    def of_set(self, name, kubernetes=None) -> tuple[Archive, ...]:
+        """Archives of a set: of no release, or of the given one."""
+        return tuple(
+            a for a in self.archives.values() if a.set == name
+            and a.kubernetes in (None, kubernetes))
+
+    def reference(self, reference) -> Archive | None:
+        """The archive that has the image of this name."""
+        for archive in self.archives.values():
+            if reference in archive.references:
+                return archive
+        return None
+
+    def verify(self) -> dict[str, str]:
+        """Read everything; name -> what is wrong with it."""
+        faults = {}
+        for archive in self.archives.values():
+            fault = quick_fault(archive)
+            if fault is None and sha256(archive.path) != archive.sha256:
+                fault = 'its SHA-256 is not that of the inventory'
+            if fault:
+                faults[archive.name] = fault
+        return faults
+
+
+def default_directory() -> pathlib.Path:
+    """``$MAGNUM_CAPI_IMAGES_DIR``, else ``images`` in the cache."""
+    if os.environ.get(VARIABLE):
+        return pathlib.Path(os.environ[VARIABLE]).absolute()
+    return paths.cache() / 'images'
+
+
+def read(directory: pathlib.Path | None = None) -> Inventory:
+    """The inventory of a folder; empty when it has none.
+
+    :raises EnvironmentProblem: there is one that cannot be read.
+    """
+    directory = pathlib.Path(directory or default_directory()).absolute()
+    file = directory / FILE
+    try:
+        text = file.read_text(encoding='utf-8')
+    except FileNotFoundError:
+        return Inventory(directory, {})
+    except OSError as e:
+        raise _unreadable(file, e.strerror) from e
+    try:
+        return parse(text, directory)
+    except (ValueError, KeyError, TypeError, AttributeError) as e:
+        raise _unreadable(file, f'{type(e).__name__} {e}') from e
+
+
+def parse(text: str, directory: pathlib.Path) -> Inventory:
+    """Read an inventory's JSON; pure.
+
+    :raises ValueError, KeyError, TypeError, AttributeError: it is none.
+    """
+    archives = {}
+    for data in json.loads(text):
+        file = pathlib.PurePath(data.pop('file'))
+        if file.name != str(file):
+            raise ValueError(f'{file} is not in this folder')
+        data['references'] = tuple(data['references'])
+        archives[data['name']] = Archive(path=directory / file, **data)
+    return Inventory(directory, archives)
+
+
+def write(inventory: Inventory) -> None:
+    """Write ``inventory.json``, whole or not at all."""
+    rows = []
+    for name in sorted(inventory.archives):
+        row = dataclasses.asdict(inventory.archives[name])
+        row['file'] = row.pop('path').name
+        rows.append(row)
+    with outfile.whole(inventory.directory / FILE) as stream:
+        stream.write(json.dumps(rows, indent=1).encode() + b'\n')
+
+
+def quick_fault(archive: Archive) -> str | None:
+    """What is wrong with an archive, without reading it."""
+    try:
+        size = archive.path.stat().st_size
+    except OSError as e:
+        return f'the file is not there: {e.strerror}'
+    if size != archive.size:
+        return f'it has {size} bytes instead of {archive.size}'
+    return None
+
+
+def sha256(file: pathlib.Path) -> str:
+    """Hex digest of a file."""
+    with open(file, 'rb') as stream:
+        return hashlib.file_digest(stream, 'sha256').hexdigest()
+
+
+def _unreadable(file, why):
+    return errors.EnvironmentProblem(
+        'The inventory of image archives cannot be read', where=file,
+        last_seen=why,
+        hint='Remove it and run "magnum-capi images build" again')

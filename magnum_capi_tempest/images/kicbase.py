@@ -1,0 +1,110 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""minikube's machine as a container, for its driver "docker".
+
+minikube makes its own kubelet, containerd settings and certificates through
+ssh; it wants a user "docker" who may do all, and a system that it knows: its
+provisioners are for buildroot and Ubuntu (pkg/provision of kubernetes/
+minikube), so that is what os-release says.
+"""
+
+from magnum_capi_tempest.images import archive
+from magnum_capi_tempest.images import layer
+from magnum_capi_tempest.images import machine
+from magnum_capi_tempest.images import node
+from magnum_capi_tempest.toolchain import pins
+
+#: Beside those of management clusters: what kubeadm and minikube start.
+NEEDED = ('coredns', 'etcd', 'kube-apiserver', 'kube-controller-manager',
+          'kube-proxy', 'kube-scheduler', 'pause', 'storage-provisioner')
+
+_USER = {
+    '/etc/passwd': 'docker:x:1000:1000::/home/docker:/bin/bash\n',
+    '/etc/group': 'docker:x:1000:\n',
+    # No password fits, and the account is not locked.
+    '/etc/shadow': 'docker:*:19000:0:99999:7:::\n'}
+
+_MODES = {'/etc/shadow': 0o640}
+
+#: Debian's package makes keys of the machine that it is installed on; this
+#: is how a layer removes files of the one below it: whiteouts in layer.md of
+#: opencontainers/image-spec.
+_NO_KEYS = tuple(f'/etc/ssh/.wh.ssh_host_{kind}_key{end}'
+                 for kind in ('ecdsa', 'ed25519', 'rsa')
+                 for end in ('', '.pub'))
+
+_ENTRYPOINT = ['/usr/local/bin/entrypoint', '/sbin/init']
+
+
+def make(order, out, progress) -> None:
+    """Write the archive of minikube's machine.
+
+    :param order: see :mod:`.build`.
+    """
+    base = order.layers('machine')
+    upper = order.work / 'kicbase.tar'
+    layer.write(upper, entries(order.recipe, order.programs, base))
+    images = order.work / 'images.tar'
+    layer.write(images, machine.bake(
+        base, [a for a in order.archives if wanted(a)], order.work,
+        progress))
+    layers = [archive.layer(f) for f in (base, upper, images)]
+    archive.write(out, config(order.recipe, layers), layers,
+                  order.recipe.references)
+
+
+def wanted(one) -> bool:
+    """Whether a management cluster in minikube runs an image; pure.
+
+    :param one: :class:`.inventory.Archive`.
+    """
+    return one.set == 'management' or any(
+        one.name == name or one.name.startswith(f'{name}-')
+        for name in NEEDED)
+
+
+def entries(recipe, programs, base) -> list[layer.Entry]:
+    """What the machine has beside Debian and baked images."""
+    shared = [e for e in machine.files('node', {
+        machine.SANDBOX: machine.sandbox_image(recipe)})
+        if not e.path.startswith('etc/systemd/system/kubelet')]
+    return [
+        *shared, *machine.files('kicbase'),
+        *machine.units({
+            'containerd.service': '/lib/systemd/system/containerd.service',
+            'ssh.service': '/lib/systemd/system/ssh.service'}),
+        machine.os_release(base, 'machine', identity='ubuntu'),
+        *user(layer.read(base, list(_USER))),
+        *(layer.Entry(path, b'', 0o600) for path in _NO_KEYS),
+        *node.plugins(), layer.Entry('/etc/cni/net.d'),
+        layer.Entry('/kind'), *machine.own(recipe, programs)]
+
+
+def user(there) -> list[layer.Entry]:
+    """Files with the user "docker" in them; pure.
+
+    :param there: path -> bytes, what Debian has.
+    """
+    return [layer.Entry(path, there[path] + line.encode(),
+                        _MODES.get(path, 0o644))
+            for path, line in _USER.items()] + [
+        layer.Entry('/home/docker/.ssh', mode=0o700)]
+
+
+def config(recipe, layers) -> dict:
+    """The image's configuration; pure."""
+    found = archive.config(recipe, layers, pins.architecture())
+    found['config'].update(
+        Entrypoint=_ENTRYPOINT, StopSignal=machine.STOP_SIGNAL)
+    found['config']['Env'].append('container=docker')
+    return found

@@ -1,0 +1,121 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Writes a layer of an image: a tar archive, the same bytes each time.
+
+Times, owners and the order of entries do not depend on when and by whom it
+is made, so that the same content has the same digest and is stored once.
+"""
+
+import dataclasses
+import io
+import pathlib
+import posixpath
+import tarfile
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One file, folder or link of a layer.
+
+    :param path: in the image; a "/" in front does not count.
+    :param content: path of a file to copy, or bytes; None: a folder.
+    :param link: target of a symbolic link.
+    """
+
+    path: str
+    content: pathlib.Path | bytes | None = None
+    mode: int = 0o755
+    link: str | None = None
+
+
+def write(out: pathlib.Path, entries) -> None:
+    """Write a layer.
+
+    :param entries: :class:`Entry` objects; folders above them are added
+        with mode 0755. The last of one path counts.
+    """
+    with tarfile.open(out, 'w', format=tarfile.PAX_FORMAT) as tar:
+        for entry in ordered(entries):
+            _add(tar, entry)
+
+
+def ordered(entries) -> list[Entry]:
+    """The entries and the folders above them, sorted by path; pure."""
+    found = {}
+    for entry in entries:
+        path = entry.path.strip('/')
+        found[path] = dataclasses.replace(entry, path=path)
+    for path in list(found):
+        above = posixpath.dirname(path)
+        while above:
+            found.setdefault(above, Entry(above))
+            above = posixpath.dirname(above)
+    return [found[path] for path in sorted(found)]
+
+
+def _add(tar, entry):
+    info = tarfile.TarInfo(entry.path)
+    info.mode = entry.mode
+    if entry.link is not None:
+        info.type, info.linkname, info.mode = tarfile.SYMTYPE, entry.link, \
+            0o777
+        tar.addfile(info)
+    elif entry.content is None:
+        info.type = tarfile.DIRTYPE
+        tar.addfile(info)
+    elif isinstance(entry.content, bytes):
+        info.size = len(entry.content)
+        tar.addfile(info, io.BytesIO(entry.content))
+    else:
+        with open(entry.content, 'rb') as stream:
+            info.size = entry.content.stat().st_size
+            tar.addfile(info, stream)
+
+
+def read(layer: pathlib.Path, members) -> dict[str, bytes]:
+    """Files of a layer.
+
+    :param members: paths in it; symbolic links are followed.
+    :returns: contents by path, of those that are there.
+    """
+    found = {}
+    with tarfile.open(layer) as tar:
+        infos = {_clean(info.name): info for info in tar}
+        for member in members:
+            info = _resolve(infos, _clean(member))
+            if info is not None:
+                found[member] = tar.extractfile(info).read()
+    return found
+
+
+def _clean(path):
+    return posixpath.normpath(path.lstrip('/')).lstrip('/')
+
+
+def _resolve(infos, path, depth=0):
+    """The regular file that a path leads to, None when there is none."""
+    if depth > 20:
+        return None
+    parts = path.split('/')
+    for i in range(1, len(parts) + 1):
+        info = infos.get('/'.join(parts[:i]))
+        if info is None:
+            # Not every archive names the folders above a file.
+            continue
+        if info.issym():
+            target = posixpath.join(
+                '/', *parts[:i - 1], info.linkname, *parts[i:])
+            return _resolve(infos, _clean(target), depth + 1)
+        if info.islnk():
+            return _resolve(infos, _clean(info.linkname), depth + 1)
+    return info if info is not None and info.isreg() else None

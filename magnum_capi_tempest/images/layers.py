@@ -1,0 +1,132 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Layers that several images share, kept in the folder of the archives.
+
+A layer is made anew when what it is made from changes (its list of
+packages), not when Debian has newer packages; which versions it got is kept
+beside it.
+"""
+
+import functools
+import json
+import pathlib
+import tempfile
+import tomllib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.images import archive
+from magnum_capi_tempest.images import debian
+from magnum_capi_tempest.images import layer
+from magnum_capi_tempest.images import recipes
+from magnum_capi_tempest import outfile
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.toolchain import leftovers
+
+#: Packages of the layer "machine", beside what else machines have.
+MACHINE = 'node/debian.toml'
+
+_STATUS = '/var/lib/dpkg/status'
+
+
+def ensure(name, folder: pathlib.Path, progress) -> archive.Layer:
+    """The kept layer, made when it is not there.
+
+    The caller holds the lock of the folder.
+
+    :param name: of ``layers.toml``, or "machine": the root file system of
+        nodes.
+    :param folder: where ``<name>-<key>.tar`` is kept; an older one is
+        removed.
+    :raises EnvironmentProblem: no such layer, or what makes it is missing.
+    :raises CommandFailed: it cannot be made.
+    """
+    wanted = _wanted(name)
+    file = folder / f'{name}-{wanted.key()[:12]}.tar'
+    found = _kept(file)
+    if found is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob('tmp-*'):
+            leftovers.end(left)
+            leftovers.remove(left)
+        for old in folder.glob(f'{name}-*'):
+            old.unlink()
+        with progress.step(f'layer {name}'):
+            _make(wanted, file)
+        found = _kept(file)
+    return found
+
+
+def _make(wanted, file):
+    work = pathlib.Path(tempfile.mkdtemp(prefix='tmp-', dir=file.parent))
+    try:
+        draft = work / 'layer.tar'
+        debian.make(wanted, draft)
+        made = archive.layer(draft)
+        note = {'sha256': made.sha256, 'size': made.size,
+                'packages': _packages(draft)}
+        with outfile.whole(_note(file)) as stream:
+            stream.write(json.dumps(note, indent=1).encode() + b'\n')
+        draft.rename(file)
+    finally:
+        leftovers.remove(work)
+
+
+def known(name) -> bool:
+    """Whether there is a layer of this name."""
+    return name in _layers()
+
+
+def packages(file: pathlib.Path) -> dict[str, str]:
+    """Versions of the Debian packages in a kept layer."""
+    return json.loads(_note(file).read_text())['packages']
+
+
+def _wanted(name):
+    try:
+        return _layers()[name]
+    except KeyError:
+        raise errors.EnvironmentProblem(
+            f'There is no layer {name!r}', where=recipes.FOLDER,
+            hint=f'Known are: {", ".join(_layers())}') from None
+
+
+@functools.cache
+def _layers():
+    data = _read('layers.toml')
+    return {name: debian.Debian(x['suite'], tuple(x['packages']))
+            for name, x in {**data, 'machine': _read(MACHINE)}.items()}
+
+
+def _read(name):
+    return tomllib.loads(resources.find(
+        f'{recipes.FOLDER}/{name}').read_text(encoding='utf-8'))
+
+
+def _note(file):
+    return file.with_suffix('.json')
+
+
+def _kept(file):
+    try:
+        note = json.loads(_note(file).read_text())
+        if file.stat().st_size == note['size']:
+            return archive.Layer(file, note['sha256'], note['size'])
+    except (OSError, ValueError, KeyError):
+        pass
+    return None
+
+
+def _packages(file):
+    status = layer.read(file, [_STATUS]).get(_STATUS, b'')
+    return debian.versions(status.decode())

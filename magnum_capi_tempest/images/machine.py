@@ -1,0 +1,199 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What machines in containers have in common: nodes, minikube's machine.
+
+Both are Debian with systemd and containerd, and both have images of pods
+baked in. A baked image is in containerd's store, so that nothing has to be
+loaded when the machine starts. Its blobs lie outside of ``/var``, which is
+a volume: a machine gets links to them instead of a copy of a gigabyte.
+"""
+
+import pathlib
+import stat
+
+from magnum_capi_tempest.images import layer
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import resources
+
+#: What the files of "tools/images/<name>/files" may have in place of the
+#: image of pods' sandboxes.
+SANDBOX = b'@SANDBOX_IMAGE@'
+
+#: Units of Debian's that a container cannot or shall not have.
+MASKED = (
+    'apt-daily-upgrade.timer', 'apt-daily.timer', 'dev-hugepages.mount',
+    'e2scrub_all.timer', 'e2scrub_reap.service', 'getty@tty1.service',
+    'haproxy.service', 'sys-fs-fuse-connections.mount',
+    'sys-kernel-config.mount', 'sys-kernel-debug.mount',
+    'sys-kernel-tracing.mount', 'systemd-logind.service',
+    'systemd-networkd.service', 'systemd-resolved.service',
+    # It would change the host's kernel.
+    'systemd-sysctl.service',
+    'systemd-timesyncd.service', 'systemd-udev-trigger.service',
+    'systemd-udevd.service')
+
+#: As systemd(1) says what makes it end in an orderly way.
+STOP_SIGNAL = 'SIGRTMIN+3'
+
+_UNITS = '/etc/systemd/system'
+
+#: containerd's state, and where its blobs are.
+_STATE = 'var/lib/containerd'
+_BLOBS = f'{_STATE}/io.containerd.content.v1.content/blobs/sha256'
+_OUTSIDE = 'kind/blobs/sha256'
+
+#: Seconds to import all images.
+_TIMEOUT = 1800
+
+# $1: root file system; the others are archives. Everything that is mounted
+# and runs here ends with this script.
+_BAKE = r'''
+set -eu
+root=$1
+shift
+mount -t proc proc "$root/proc"
+mount -t tmpfs tmpfs "$root/run"
+mount -t tmpfs tmpfs "$root/tmp"
+cat > "$root/run/config.toml" << END
+version = 2
+disabled_plugins = ["io.containerd.grpc.v1.cri"]
+END
+chroot "$root" containerd --config /run/config.toml --log-level warn &
+tries=0
+until chroot "$root" ctr version > /dev/null 2>&1; do
+    tries=$((tries + 1))
+    test $tries -lt 100
+    sleep 0.1
+done
+for archive in "$@"; do
+    chroot "$root" ctr --namespace k8s.io images import --no-unpack - \
+        < "$archive" > /dev/null
+done
+kill $!
+wait $! || true
+'''
+
+
+def files(name, replace=None) -> list[layer.Entry]:
+    """Entries of a tree of this project, ``tools/images/<name>/files``.
+
+    :param replace: bytes -> bytes, in all of them.
+    """
+    top = resources.find(f'tools/images/{name}/files')
+    found = []
+    for file in sorted(top.rglob('*')):
+        if file.is_file():
+            content = file.read_bytes()
+            for old, new in (replace or {}).items():
+                content = content.replace(old, new)
+            # git knows of the executable bit only.
+            mode = 0o755 if file.stat().st_mode & stat.S_IXUSR else 0o644
+            found.append(layer.Entry(
+                str(file.relative_to(top)), content, mode))
+    return found
+
+
+def units(enabled=()) -> list[layer.Entry]:
+    """Links that mask what a container cannot have, and enable units.
+
+    :param enabled: unit name -> its file, for the target "multi-user".
+    """
+    return [layer.Entry(f'{_UNITS}/{name}', link='/dev/null')
+            for name in MASKED] + [
+        layer.Entry(f'{_UNITS}/multi-user.target.wants/{name}', link=file)
+        for name, file in dict(enabled).items()]
+
+
+def os_release(base, what, identity=None) -> layer.Entry:
+    """Debian's ``os-release`` that says whose the machine is.
+
+    The kubelet reports its PRETTY_NAME, by which a report of a conformance
+    run knows that it is not of an upstream image.
+
+    :param base: tar file of the layer that has it.
+    :param what: "node image".
+    :param identity: another ID.
+    """
+    path = '/usr/lib/os-release'
+    return layer.Entry(path, release(
+        layer.read(base, [path])[path].decode(), what, identity).encode(),
+        0o644)
+
+
+def release(text, what, identity=None) -> str:
+    """The text of such an ``os-release``; pure."""
+    lines = []
+    for line in text.splitlines():
+        key, _, value = line.partition('=')
+        if key == 'PRETTY_NAME':
+            name = value.strip('"')
+            value = f'"{name}, stand-in {what} of magnum-capi"'
+        elif key == 'ID' and identity:
+            value = identity
+        lines.append(f'{key}={value}')
+    return '\n'.join(lines) + '\n'
+
+
+def bake(base, archives, work, progress) -> list[layer.Entry]:
+    """Entries of images in containerd's store.
+
+    They are imported by the machine's own containerd, which runs for that in
+    namespaces of its own; needs root.
+
+    :param base: tar file of the machine's layer.
+    :param archives: objects with ``path``.
+    :param work: empty folder; the entries are of files in it.
+    """
+    root = work / 'root'
+    root.mkdir()
+    processes.run(['tar', '--extract', '--numeric-owner', '--file', base,
+                   '--directory', root], timeout=300)
+    with progress.step(f'baking {len(archives)} images in'):
+        processes.run(
+            ['unshare', '--mount', '--propagation', 'private', '--net',
+             '--pid', '--fork', '--kill-child=SIGKILL', 'sh', '-c', _BAKE,
+             'sh', root, *(a.path for a in archives)], timeout=_TIMEOUT)
+    return baked(root)
+
+
+def baked(root: pathlib.Path) -> list[layer.Entry]:
+    """Entries of a root file system's containerd, blobs outside of /var."""
+    entries = [layer.Entry(_STATE, mode=0o711)]
+    for file in sorted((root / _STATE).rglob('*')):
+        path = str(file.relative_to(root))
+        if not file.is_file():
+            continue
+        if path.startswith(f'{_BLOBS}/'):
+            outside = f'{_OUTSIDE}/{file.name}'
+            entries += [layer.Entry(outside, file, 0o444),
+                        layer.Entry(path, link=f'/{outside}')]
+        else:
+            entries.append(layer.Entry(path, file, 0o600))
+    return entries
+
+
+def own(recipe, programs) -> list[layer.Entry]:
+    """Entries of a recipe's own programs, texts and links.
+
+    :param programs: path in the image -> the built program.
+    """
+    return [*(layer.Entry(path, file) for path, file in programs.items()),
+            *(layer.Entry(path, text.encode(), 0o644)
+              for path, text in recipe.texts.items()),
+            *(layer.Entry(path, link=target)
+              for path, target in recipe.links.items())]
+
+
+def sandbox_image(recipe) -> bytes:
+    """The image of pods' sandboxes that a recipe names."""
+    return recipe.texts['/kind/sandbox-image'].strip().encode()

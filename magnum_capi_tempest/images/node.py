@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A Kubernetes node as a container: kind's and Cluster API's node image.
+
+Made of Debian's systemd and containerd and of Kubernetes' own programs. What
+the users of such an image rely on is kept: the entrypoint, ``/kind/version``,
+the control group ``/kubelet``, a volume for ``/var`` (images/base and
+images/node of kubernetes-sigs/kind).
+"""
+
+from magnum_capi_tempest.images import archive
+from magnum_capi_tempest.images import layer
+from magnum_capi_tempest.images import machine
+from magnum_capi_tempest.toolchain import pins
+
+#: Of the package containernetworking-plugins: network plugins of pods.
+PLUGINS = ('bandwidth', 'bridge', 'dhcp', 'firewall', 'host-device',
+           'host-local', 'ipvlan', 'loopback', 'macvlan', 'portmap', 'ptp',
+           'sbr', 'static', 'tuning', 'vlan', 'vrf')
+
+_ENTRYPOINT = ['/usr/local/bin/entrypoint', '/sbin/init']
+
+
+def make(order, out, progress) -> None:
+    """Write the archive of a node image.
+
+    :param order: see :mod:`.build`.
+    """
+    base = order.layers('machine')
+    upper = order.work / 'node.tar'
+    layer.write(upper, entries(order.recipe, order.programs, base))
+    images = order.work / 'images.tar'
+    layer.write(images, machine.bake(
+        base, order.archives, order.work, progress))
+    layers = [archive.layer(f) for f in (base, upper, images)]
+    archive.write(out, config(order.recipe, layers), layers,
+                  order.recipe.references)
+
+
+def entries(recipe, programs, base) -> list[layer.Entry]:
+    """What a node has beside Debian and baked images."""
+    return [
+        *machine.files('node', {
+            machine.SANDBOX: machine.sandbox_image(recipe)}),
+        *machine.units({
+            'containerd.service': '/lib/systemd/system/containerd.service',
+            'kubelet.service': '/etc/systemd/system/kubelet.service'}),
+        layer.Entry('/etc/systemd/system/ssh.service', link='/dev/null'),
+        machine.os_release(base, 'node image'),
+        *plugins(),
+        layer.Entry('/etc/cni/net.d'), layer.Entry('/etc/kubernetes'),
+        layer.Entry('/kind/manifests'),
+        layer.Entry('/usr/local/bin/kubeadm', link='/usr/bin/kubeadm'),
+        *machine.own(recipe, programs)]
+
+
+def plugins() -> list[layer.Entry]:
+    """Links from where Kubernetes looks for network plugins."""
+    return [layer.Entry(f'/opt/cni/bin/{name}', link=f'/usr/lib/cni/{name}')
+            for name in PLUGINS]
+
+
+def config(recipe, layers) -> dict:
+    """The image's configuration; pure."""
+    found = archive.config(recipe, layers, pins.architecture())
+    found['config'].update(
+        Entrypoint=_ENTRYPOINT, StopSignal=machine.STOP_SIGNAL,
+        Volumes={'/var': {}})
+    # systemd looks at it to know that it is in a container.
+    found['config']['Env'].append('container=docker')
+    return found

@@ -1,0 +1,141 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What has to be made, in which order, and what that takes.
+
+Pure: recipes, what the toolchain has and what the folder has go in, lists
+come out. The figures are measured ones, of ``tools/images/measured.toml``.
+"""
+
+import dataclasses
+import hashlib
+
+from magnum_capi_tempest import errors
+
+#: Seconds and bytes of what was not measured.
+_SECONDS, _SIZE = 60, 60 * 2**20
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """Work to do.
+
+    :param recipes: all that were asked for and what they bake, in the order
+        in which they can be made.
+    :param programs: of the toolchain, that are not there yet.
+    :param missing: recipes without an archive; others may be out of date.
+    :param seconds: of the programs and the missing archives, about.
+    :param size: bytes that the missing archives take, about.
+    :param scratch: bytes that are needed besides while they are made.
+    """
+
+    recipes: tuple
+    programs: tuple[str, ...]
+    missing: tuple
+    seconds: float
+    size: int
+    scratch: int
+
+
+def choose(recipes: dict, names, minors) -> tuple:
+    """The recipes that are asked for, and those that they bake.
+
+    :param recipes: all, by name.
+    :param names: names of archives, or of recipes with minors ("kubelet"
+        for all its minors); None: all.
+    :param minors: of Kubernetes, "1.34"; recipes of others are left out.
+    :returns: in the order in which they can be made: what bakes others
+        comes last.
+    :raises UsageError: a name or minor is unknown.
+    """
+    known = {r.minor for r in recipes.values()} - {None}
+    strange = sorted(set(minors) - known)
+    if strange:
+        raise errors.UsageError(
+            f'No images of Kubernetes {", ".join(strange)} can be made',
+            hint=f'There are recipes for {", ".join(sorted(known))}')
+    possible = {n: r for n, r in recipes.items()
+                if r.minor is None or r.minor in minors}
+    chosen = possible
+    if names is not None:
+        chosen = {}
+        for name in names:
+            found = {n: r for n, r in possible.items()
+                     if name in (n, n.removesuffix(f'-{r.minor}'))}
+            if not found:
+                raise errors.UsageError(
+                    f'There is no recipe {name!r}',
+                    hint=f'There are: {", ".join(sorted(possible))}')
+            chosen.update(found)
+        for recipe in list(chosen.values()):
+            chosen.update({r.name: r for r in baked(recipe, recipes)})
+    return tuple(sorted(chosen.values(),
+                        key=lambda r: (r.builder is not None, bool(r.bakes),
+                                       r.minor or '9', r.name)))
+
+
+def baked(recipe, recipes: dict) -> tuple:
+    """The recipes whose images a builder puts into this one."""
+    return tuple(
+        r for r in recipes.values() if r.set in recipe.bakes
+        and r.builder is None and r.minor in (None, recipe.minor))
+
+
+def plan(chosen, lacking, archives: dict, measured: dict) -> Plan:
+    """What is to do.
+
+    :param chosen: recipes of :func:`choose`.
+    :param lacking: names of programs that the toolchain does not have.
+    :param archives: what the folder has, name -> archive.
+    :param measured: {"programs": {name: seconds}, "archives": {name of the
+        recipe without its minor: {"seconds": s, "mib": n}}}.
+    """
+    programs = tuple(dict.fromkeys(
+        p for r in chosen for p in r.programs.values() if p in lacking))
+    missing = tuple(r for r in chosen if r.name not in archives)
+    seconds = sum(measured.get('programs', {}).get(p, _SECONDS)
+                  for p in programs)
+    size = scratch = 0
+    for recipe in missing:
+        figures = measured.get('archives', {}).get(
+            recipe.name.removesuffix(f'-{recipe.minor}'), {})
+        seconds += figures.get('seconds', 1)
+        own = figures.get('mib', _SIZE // 2**20) * 2**20
+        size += own
+        # Its layers lie beside it; what bakes has them twice.
+        scratch = max(scratch, own * (2 if recipe.bakes else 1))
+    return Plan(tuple(chosen), programs, missing, seconds, size, scratch)
+
+
+def key(recipe, parts) -> str:
+    """Hex digest of what an archive is made from.
+
+    :param parts: digests of its inputs, by what they are: {"program x":
+        hex, "layer debian": hex}.
+    """
+    return hashlib.sha256(repr(
+        (recipe, sorted(parts.items()))).encode()).hexdigest()
+
+
+def missing(recipes: dict, minors, purpose, archives) -> tuple[str, ...]:
+    """Names of the archives that a purpose needs and that are not there.
+
+    :param purpose: "nodes": machines of clusters with these minors;
+        "minikube": a management cluster in minikube.
+    """
+    needed = {
+        'nodes': lambda r: r.set == 'machine' and r.kind != 'base'
+        and r.minor in (None, *minors),
+        'minikube': lambda r: r.kind == 'base' or r.set == 'management',
+    }[purpose]
+    return tuple(sorted(
+        n for n, r in recipes.items() if needed(r) and n not in archives))

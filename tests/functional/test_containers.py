@@ -1,0 +1,316 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The container engine, with a real dockerd; needs root and Linux."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import types
+import urllib.request
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import containers
+from magnum_capi_tempest.containers import cgroups
+from magnum_capi_tempest.containers import engine
+from magnum_capi_tempest.containers import host
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.images import archive
+from magnum_capi_tempest.images import layer
+from magnum_capi_tempest.images import recipes
+from magnum_capi_tempest.management import listeners
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import pins
+from magnum_capi_tempest import waiting
+
+IMAGE = 'example.org/listener:1'
+#: Of a published port; no program of this project has it.
+PORT = 29876
+
+
+class _Base(testtools.TestCase):
+    """One folder with an image for all tests of a class."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        problem = containers.problem()
+        if problem:
+            raise cls.skipException(problem)
+        temporary = fixtures.TempDir(rootdir='/tmp')
+        temporary.setUp()
+        cls.addClassCleanup(temporary.cleanUp)
+        cls.folder = pathlib.Path(temporary.path)
+        cls.listener = cls.folder / 'listener'
+        found = go.find_go()
+        processes.run(
+            [found, 'build', '-trimpath', '-o', cls.listener, '.'],
+            timeout=900, env=go.environment(found),
+            cwd=pathlib.Path(__file__).with_name('listener'))
+        cls.archive = cls.make_archive()
+        cls.engine = containers.Engine(
+            cls.folder / 'run', images=cls.folder / 'images')
+        cls.addClassCleanup(cls.engine.down)
+
+    @classmethod
+    def make_archive(cls):
+        recipe = recipes.Recipe('listener', (IMAGE,), '1',
+                                entrypoint=('/listener',),
+                                command=('serve',))
+        inside, out = cls.folder / 'layer.tar', cls.folder / 'listener.tar'
+        layer.write(inside, [layer.Entry('/listener', cls.listener),
+                             layer.Entry('/tmp', mode=0o1777)])
+        layers = [archive.layer(inside)]
+        image_id = archive.write(
+            out, archive.config(recipe, layers, pins.architecture()),
+            layers, recipe.references)
+        return types.SimpleNamespace(
+            name='listener', path=out, image_id=image_id,
+            references=recipe.references)
+
+    @classmethod
+    def up(cls):
+        access = cls.engine.up(progress.Silent())
+        access.load([cls.archive], progress.Silent())
+        return access
+
+    def client(self, access):
+        client = access.client()
+        self.addCleanup(client.close)
+        return client
+
+    def run_container(self, access, **kwargs):
+        client = self.client(access)
+        container = client.containers.run(
+            IMAGE, detach=True, network='kind', **kwargs)
+        container.reload()
+        return container
+
+    def address(self, container):
+        networks = container.attrs['NetworkSettings']['Networks']
+        return networks['kind']['IPAddress']
+
+    def ask(self, container):
+        """What a container's program says of itself, by key."""
+        url = f'http://{self.address(container)}:8080/'
+        opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}))
+
+        def answer():
+            try:
+                with opener.open(url, timeout=5) as response:
+                    return response.read().decode()
+            except OSError:
+                return None
+        text = waiting.wait_for(answer, done=bool, timeout=20, what=url)
+        return dict(line.split(':', 1) for line in text.splitlines())
+
+    def traces(self):
+        """What an engine may leave on this machine."""
+        layout = self.engine.layout
+        interfaces = [
+            i['ifname'] for i in json.loads(processes.run(
+                ['ip', '-json', 'link'], timeout=10)) if 'ifname' in i]
+        mounts = pathlib.Path('/proc/mounts').read_text()
+        return {
+            'interfaces': [i for i in interfaces if i == layout.link],
+            'mounts': [line for line in mounts.splitlines()
+                       if str(self.folder) in line],
+            'control groups': cgroups.find(layout.cgroup),
+            'processes': runmarks.marked(self.engine.supervisor.directory),
+            'files': sorted(layout.directory.rglob('*')),
+            'containerd': pathlib.Path('/opt/containerd').exists()}
+
+
+class RunningTest(_Base):
+    """One engine for all tests of the class."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.access = cls.up()
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self._remove_containers)
+
+    def _remove_containers(self):
+        client = self.access.client()
+        for container in client.containers.list(all=True):
+            container.remove(force=True, v=True)
+        client.close()
+
+    def test_host_reaches_a_privileged_container(self):
+        container = self.run_container(self.access, privileged=True)
+        said = self.ask(container)
+        held = int(said['CapBnd'], 16)
+        self.assertTrue(held >> host.CAPABILITIES['CAP_SYS_ADMIN'] & 1)
+        self.assertEqual(0, held & ~host.look().capabilities)
+        self.assertEqual('1', said['Pid'].strip())
+
+    def test_what_this_host_refuses_is_lowered(self):
+        container = self.run_container(
+            self.access, oom_score_adj=-500, cap_add=['ALL'])
+        self.assertEqual('1', self.ask(container)['Pid'].strip())
+
+    def test_containers_reach_each_other(self):
+        one = self.run_container(self.access)
+        other = self.run_container(self.access)
+        self.ask(one)
+        code, said = other.exec_run(
+            ['/listener', 'get', f'http://{self.address(one)}:8080/'])
+        self.assertEqual(0, code, said)
+
+    def test_nothing_listens_on_the_host(self):
+        container = self.run_container(
+            self.access, ports={'8080/tcp': PORT})
+        self.ask(container)
+        self.assertEqual([], [found for found in listeners.listening()
+                              if found.port == PORT])
+        said = processes.run(
+            self.access.run_in([self.listener, 'get',
+                                f'http://127.0.0.1:{PORT}/']), timeout=20)
+        self.assertIn('Pid:', said)
+
+    def test_containers_do_not_get_out(self):
+        container = self.run_container(self.access)
+        self.ask(container)
+        # TEST-NET-2 of RFC 5737 is nowhere.
+        code, said = container.exec_run(
+            ['/listener', 'get', 'http://198.51.100.1/'])
+        self.assertEqual(1, code)
+        self.assertRegex(said.decode(), 'unreachable|no route')
+
+    def test_second_up_changes_nothing(self):
+        container = self.run_container(self.access)
+        again = self.engine.up(progress.Silent())
+        self.assertEqual(self.access, again)
+        container.reload()
+        self.assertEqual('running', container.status)
+
+    def test_api_is_the_owners(self):
+        self.assertEqual(
+            0o600, self.engine.layout.socket.stat().st_mode & 0o777)
+        self.assertEqual(
+            0, self.engine.layout.directory.stat().st_mode & 0o077)
+
+    def test_nodes_count_for_more_than_one_process(self):
+        shares = [(folder / name).read_text().strip()
+                  for folder in cgroups.find(self.engine.layout.cgroup)
+                  for name in ('cpu.shares', 'cpu.weight')
+                  if (folder / name).exists()]
+        self.assertIn(shares, (['20480'], ['2000']))
+
+    def test_store_has_one_engine(self):
+        other = containers.Engine(
+            self.folder / 'other', images=self.folder / 'images')
+        self.addCleanup(other.down)
+        e = self.assertRaises(errors.EnvironmentProblem, other.up,
+                              progress.Silent())
+        self.assertIn(str(self.folder / 'run'), str(e))
+
+    def test_two_engines_side_by_side(self):
+        other = containers.Engine(
+            self.folder / 'other', images=self.folder / 'more')
+        self.addCleanup(shutil.rmtree, self.folder / 'more')
+        self.addCleanup(other.down)
+        access = other.up(progress.Silent())
+        self.assertNotEqual(self.access.plan, access.plan)
+        access.load([self.archive], progress.Silent())
+        self.assertEqual('1', self.ask(
+            self.run_container(access))['Pid'].strip())
+
+
+class LifeTest(_Base):
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.engine.down)
+
+    def test_down_leaves_nothing_but_images(self):
+        before = self.traces()
+        self.assertEqual([], before['control groups'])
+        self.ask(self.run_container(self.up(), privileged=True,
+                                    volumes=['/data']))
+        self.engine.down()
+        self.assertEqual(before, self.traces())
+        containers_of = self.engine.layout.data / 'containers'
+        self.assertEqual([], list(containers_of.iterdir()))
+        self.assertFalse(self.engine.layout.directory.exists())
+
+    def test_after_a_kill_the_next_one_repairs(self):
+        before = self.traces()
+        access = self.up()
+        self.ask(self.run_container(
+            access, privileged=True, restart_policy={'Name': 'always'}))
+        self.assertNotEqual([], runmarks.sweep(
+            self.engine.supervisor.directory))
+        left = self.traces()
+        # Linux has ended all the rest.
+        for kind in ('mounts', 'processes'):
+            self.assertEqual([], left[kind])
+        self.assertIsNone(self.engine.access())
+        again = self.engine.up(progress.Silent())
+        client = self.client(again)
+        self.assertEqual([], client.containers.list(all=True))
+        self.assertEqual([IMAGE], client.images.list()[0].tags)
+        self.engine.down()
+        self.assertEqual(before, self.traces())
+
+    def test_ctrl_c_in_the_middle_of_a_start(self):
+        before = self.traces()
+        command = subprocess.Popen(
+            [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
+             'containers', 'up', '--directory', self.engine.layout.directory],
+            env={**os.environ, engine.STORE_VARIABLE:
+                 str(self.engine.layout.store)},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(command.communicate)
+        self.addCleanup(command.kill)
+        waiting.wait_for(
+            lambda: runmarks.marked(self.engine.supervisor.directory),
+            done=bool, timeout=60, what='a process of the engine')
+        command.send_signal(signal.SIGINT)
+        self.assertNotEqual(0, command.wait(timeout=60))
+        self.assertEqual(before, self.traces())
+
+    def test_repair_removes_what_a_kill_left(self):
+        before = self.traces()
+        self.ask(self.run_container(self.up()))
+        runmarks.sweep(self.engine.supervisor.directory)
+        self.engine.repair()
+        self.assertEqual(before, self.traces())
+
+
+class RuntimeTest(testtools.TestCase):
+    """The Go program that runs runc."""
+
+    def test_go(self):
+        found = go.find_go()
+        env, folder = go.environment(found), resources.find(
+            'tools/images/runc-nores')
+        for command in (['vet', './...'], ['test', './...']):
+            processes.run([found, *command], timeout=600, env=env,
+                          cwd=folder, merge=True)
+        listed = processes.run([found.parent / 'gofmt', '-l', '.'],
+                               timeout=60, env=env, cwd=folder)
+        self.assertEqual('', listed)

@@ -1,0 +1,143 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import fcntl
+import pathlib
+import types
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import containers
+from magnum_capi_tempest.containers import access
+from magnum_capi_tempest.containers import engine
+from magnum_capi_tempest.containers import host
+from magnum_capi_tempest.containers import networks
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import paths
+from magnum_capi_tempest import progress
+
+
+class EngineTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(
+            fixtures.TempDir(rootdir='/tmp')).path)
+        # Engines of this machine are no part of these tests.
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_CACHE', str(self.folder / 'cache')))
+        self.engine = containers.Engine(
+            self.folder / 'run', images=self.folder / 'images')
+
+    def test_says_in_one_line_why_it_cannot(self):
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.containers.host.problem',
+            lambda store: 'root lacks everything here'))
+        e = self.assertRaises(errors.EnvironmentProblem, self.engine.up,
+                              progress.Silent())
+        self.assertIn('root lacks everything here', str(e))
+        self.assertFalse((self.folder / 'run').exists())
+
+    def test_store_of_another_engine(self):
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.containers.host.problem', lambda store: None))
+        lock = self.engine.layout.lock
+        lock.parent.mkdir()
+        with open(lock, 'w') as file:
+            file.write('/its/folder\n')
+            file.flush()
+            fcntl.flock(file, fcntl.LOCK_EX)
+            e = self.assertRaises(errors.EnvironmentProblem, self.engine.up,
+                                  progress.Silent())
+        self.assertIn('the engine of /its/folder', str(e))
+        self.assertIn(engine.STORE_VARIABLE, str(e))
+
+    def test_nothing_runs(self):
+        self.assertIsNone(self.engine.access())
+        self.assertEqual([], self.engine.status())
+        self.engine.down()
+        self.assertEqual([], list(self.folder.iterdir()))
+
+    def test_kernel_is_put_back_after_a_kill(self):
+        put_back = []
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.containers.kernel.put_back',
+            lambda file, alone: put_back.append(file)))
+        self.engine.layout.directory.mkdir()
+        self.engine.layout.record.write_text('{"network": "10.213.0.0/16"}')
+        self.engine.repair()
+        self.assertEqual([paths.cache() / 'containers-kernel.json'], put_back)
+        self.assertFalse(self.engine.layout.directory.exists())
+
+    def test_store_is_named_by_a_variable(self):
+        self.useFixture(fixtures.EnvironmentVariable(
+            engine.STORE_VARIABLE, '/elsewhere'))
+        self.assertEqual(pathlib.Path('/elsewhere'),
+                         containers.Engine('/x').layout.store)
+
+
+class AccessTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.access = access.Access(
+            pathlib.Path('/run/x/docker.sock'), 42,
+            networks.plan('10.213.0.0/16'), pathlib.Path('/images'))
+
+    def test_programs_reach_nodes_without_a_proxy(self):
+        self.useFixture(fixtures.EnvironmentVariable(
+            'NO_PROXY', 'example.org'))
+        found = self.access.environment
+        self.assertEqual('unix:///run/x/docker.sock', found['DOCKER_HOST'])
+        self.assertEqual('example.org,10.213.0.0/16', found['NO_PROXY'])
+        self.assertEqual(found['NO_PROXY'], found['no_proxy'])
+
+    def test_runs_in_its_network(self):
+        self.assertEqual(
+            ['nsenter', '--net=/proc/42/ns/net', '--', 'minikube', 'start'],
+            self.access.run_in(['minikube', 'start']))
+
+    def test_loads_what_is_missing(self):
+        loaded, closed = [], []
+        client = types.SimpleNamespace(close=lambda: closed.append(True))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.containers.access.Access.client',
+            lambda self, timeout: client))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.containers.store.missing',
+            lambda archives, client: archives[1:]))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.containers.store.load',
+            lambda archive, client, free: loaded.append(archive.name)))
+        object.__setattr__(self.access, 'data', pathlib.Path('/'))
+        self.access.load([types.SimpleNamespace(name='a'),
+                          types.SimpleNamespace(name='b')],
+                         progress.Silent())
+        self.assertEqual(['b'], loaded)
+        self.assertEqual([True], closed)
+
+
+class ProblemTest(testtools.TestCase):
+
+    def test_the_trial_comes_last(self):
+        asked = []
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.containers.host.look',
+            lambda: host.Facts('linux', 0, (1 << 41) - 1,
+                               dict.fromkeys(host.PROGRAMS, '/bin/x'),
+                               frozenset(host.CONTROLLERS), True)))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.containers.host._try',
+            lambda unshare, store: asked.append(store) or 'no veth'))
+        self.assertIn('no veth', containers.problem('/store'))
+        self.assertEqual(['/store'], asked)

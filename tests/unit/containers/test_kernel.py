@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.containers import kernel
+
+
+class KernelTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.file = self.top / 'was.json'
+        for key, value in (('vm/overcommit_memory', '0'),
+                           ('kernel/panic', '0')):
+            (self.top / key).parent.mkdir()
+            (self.top / key).write_text(f'{value}\n')
+
+    def test_reads_what_there_is(self):
+        self.assertEqual({'vm/overcommit_memory': '0', 'kernel/panic': '0'},
+                         kernel.read(self.top))
+
+    def set(self, value):
+        (self.top / 'vm/overcommit_memory').write_text(f'{value}\n')
+
+    def test_puts_back_what_a_kubelet_changed(self):
+        before = kernel.read(self.top)
+        kernel.remember(self.file, True, self.top)
+        self.set(1)
+        kernel.put_back(self.file, True, self.top)
+        self.assertEqual(before, kernel.read(self.top))
+        self.assertFalse(self.file.exists())
+
+    def test_first_engine_writes_and_the_last_one_puts_back(self):
+        before = kernel.read(self.top)
+        kernel.remember(self.file, True, self.top)
+        self.set(1)
+        kernel.remember(self.file, False, self.top)
+        kernel.put_back(self.file, False, self.top)
+        self.assertNotEqual(before, kernel.read(self.top))
+        kernel.put_back(self.file, True, self.top)
+        self.assertEqual(before, kernel.read(self.top))
+
+    def test_what_an_engine_that_is_gone_wrote_is_old(self):
+        kernel.remember(self.file, True, self.top)
+        self.set(2)
+        kernel.remember(self.file, True, self.top)
+        self.set(1)
+        kernel.put_back(self.file, True, self.top)
+        self.assertEqual('2', kernel.read(self.top)['vm/overcommit_memory'])
+
+    def test_touches_nothing_else(self):
+        self.file.write_text('{"vm/other": "1", "kernel/panic_on_oops": "1"}')
+        kernel.put_back(self.file, True, self.top)
+        self.assertFalse((self.top / 'kernel/panic_on_oops').exists())
+        self.assertFalse((self.top / 'vm/other').exists())
+
+    def limit(self, value):
+        file = self.top / 'fs/inotify/max_user_instances'
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f'{value}\n')
+        return file
+
+    def test_raises_limits_and_puts_them_back(self):
+        file = self.limit(128)
+        kernel.remember(self.file, True, self.top)
+        self.assertEqual([], kernel.lift(self.top))
+        self.assertEqual('1024\n', file.read_text())
+        kernel.put_back(self.file, True, self.top)
+        self.assertEqual('128\n', file.read_text())
+
+    def test_lowers_no_limit(self):
+        file = self.limit(8192)
+        self.assertEqual([], kernel.lift(self.top))
+        self.assertEqual('8192\n', file.read_text())
+
+    def test_says_which_limit_cannot_be_raised(self):
+        self.limit(128)
+        self.useFixture(fixtures.MonkeyPatch(
+            'pathlib.Path.write_text', self._refuse))
+        self.assertEqual(
+            ['fs.inotify.max_user_instances is 128, 1024 is needed'],
+            kernel.lift(self.top))
+
+    def _refuse(self, path, text):
+        raise PermissionError('read-only')
+
+    def test_nothing_was_written(self):
+        before = kernel.read(self.top)
+        kernel.put_back(self.file, True, self.top)
+        self.file.write_text('{')
+        kernel.put_back(self.file, True, self.top)
+        self.assertEqual(before, kernel.read(self.top))

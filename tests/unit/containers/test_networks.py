@@ -1,0 +1,76 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import ipaddress
+import itertools
+
+import testtools
+
+from magnum_capi_tempest.containers import networks
+from magnum_capi_tempest import errors
+
+
+class ChooseTest(testtools.TestCase):
+
+    def test_first_without_a_neighbour(self):
+        self.assertEqual('10.213.0.0/16', str(networks.choose([]).whole))
+
+    def test_default_route_and_ipv6_do_not_count(self):
+        found = networks.choose(['0.0.0.0/0', 'fd00::/8'])
+        self.assertEqual('10.213.0.0/16', str(found.whole))
+
+    def test_routes_and_single_addresses_count(self):
+        found = networks.choose(['10.213.4.0/24', '10.214.0.1'])
+        self.assertEqual('10.215.0.0/16', str(found.whole))
+
+    def test_none_is_free(self):
+        e = self.assertRaises(
+            errors.EnvironmentProblem, networks.choose, ['10.0.0.0/8'])
+        self.assertIn('10.0.0.0/8', str(e))
+
+
+class PlanTest(testtools.TestCase):
+
+    def test_parts_do_not_overlap(self):
+        plan = networks.plan('10.213.0.0/16')
+        parts = [plan.kind, plan.minikube, plan.pool, plan.link]
+        for one, other in itertools.combinations(parts, 2):
+            self.assertFalse(one.overlaps(other), (one, other))
+        for part in parts:
+            self.assertTrue(part.subnet_of(plan.whole))
+
+    def test_ends_of_the_link(self):
+        plan = networks.plan('10.213.0.0/16')
+        self.assertEqual(
+            {plan.host_address, plan.engine_address},
+            set(plan.link.hosts()))
+
+    def test_minikube_takes_a_private_network(self):
+        self.assertEqual(24, networks.plan('10.213.0.0/16').minikube.prefixlen)
+        self.assertTrue(ipaddress.ip_network('10.213.64.0/24').is_private)
+
+
+class TakenTest(testtools.TestCase):
+
+    def test_of_what_ip_prints(self):
+        routes = [
+            {'dst': 'default', 'gateway': '192.0.2.1'},
+            {'dst': '192.0.2.0/24', 'dev': 'eth0'},
+            {'type': 'local', 'dst': '10.220.0.1', 'table': 'local'},
+            {'type': 'broadcast', 'dst': '192.0.2.255'}]
+        addresses = [
+            {'ifname': 'lo', 'addr_info': [
+                {'local': '127.0.0.1', 'prefixlen': 8}]},
+            {'ifname': 'ifb0'}, {}]
+        self.assertEqual(
+            ['192.0.2.0/24', '10.220.0.1', '127.0.0.1/8'],
+            networks.taken(routes, addresses))

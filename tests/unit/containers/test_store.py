@@ -1,0 +1,58 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import types
+
+import testtools
+
+from magnum_capi_tempest.containers import store
+
+
+def client(**ids):
+    """A client of an engine with images: tag -> id."""
+    images = [types.SimpleNamespace(id=f'sha256:{i}', tags=[tag])
+              for tag, i in ids.items()]
+    return types.SimpleNamespace(
+        images=types.SimpleNamespace(list=lambda: images))
+
+
+def archive(image_id, *references):
+    return types.SimpleNamespace(image_id=image_id, references=references)
+
+
+class MissingTest(testtools.TestCase):
+
+    def test_neither_there_nor_the_same(self):
+        there = archive('1', 'docker.io/library/a:1')
+        other = archive('2', 'docker.io/x/b:1')
+        absent = archive('3', 'registry.example.org/c:1')
+        found = store.missing(
+            [there, other, absent],
+            client(**{'a:1': '1', 'x/b:1': 'old'}))
+        self.assertEqual([other, absent], found)
+
+    def test_every_name_counts(self):
+        twice = archive('1', 'docker.io/a/b:1', 'docker.io/a/b:2')
+        self.assertEqual(
+            [twice], store.missing([twice], client(**{'a/b:1': '1'})))
+        self.assertEqual([], store.missing(
+            [twice], client(**{'a/b:1': '1', 'a/b:2': '1'})))
+
+
+class ShortTest(testtools.TestCase):
+
+    def test_as_dockerd_lists_it(self):
+        for given, wanted in (
+                ('docker.io/library/busybox:1', 'busybox:1'),
+                ('docker.io/kindest/node:v1', 'kindest/node:v1'),
+                ('registry.k8s.io/pause:3.10', 'registry.k8s.io/pause:3.10')):
+            self.assertEqual(wanted, store.short(given))

@@ -1,0 +1,133 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import json
+import os
+from unittest import mock
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import images
+from magnum_capi_tempest.images import inventory
+from tests.unit.images import base
+
+
+class TestInventory(base.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.home = self.folder()
+        self.file = self.home / 'pause.tar'
+        self.file.write_bytes(b'abc')
+        self.archive = base.archive(
+            'pause', path=self.file, size=3,
+            sha256=inventory.sha256(self.file), contents={'pause': '1'})
+        self.node = base.archive(
+            'node-1.34', path=self.home / 'node-1.34.tar', kind='node',
+            set='machine', kubernetes='v1.34.9')
+        self.proxy = base.archive(
+            'proxy-1.33', path=self.home / 'proxy-1.33.tar',
+            kubernetes='v1.33.13')
+        inventory.write(inventory.Inventory(self.home, {
+            a.name: a for a in (self.archive, self.node, self.proxy)}))
+        self.found = inventory.read(self.home)
+
+    def test_is_read_as_it_was_written(self):
+        self.assertEqual(self.archive, self.found.archives['pause'])
+        self.assertEqual(self.node, self.found.archives['node-1.34'])
+
+    def test_a_moved_folder_is_read_from_where_it_is(self):
+        moved = self.folder() / 'moved'
+        os.rename(self.home, moved)
+
+        self.assertEqual(
+            moved / 'pause.tar',
+            inventory.read(moved).archives['pause'].path)
+
+    def test_of_kind_and_of_set(self):
+        self.assertEqual((self.node,), self.found.of_kind('node', 'v1.34.9'))
+        self.assertEqual((), self.found.of_kind('node', 'v1.33.13'))
+        self.assertEqual((self.archive,), self.found.of_set('node'))
+        self.assertEqual(
+            ['pause', 'proxy-1.33'],
+            [a.name for a in self.found.of_set('node', 'v1.33.13')])
+
+    def test_finds_an_image_by_its_name(self):
+        self.assertEqual(self.archive,
+                         self.found.reference('example.org/pause:1'))
+        self.assertIsNone(self.found.reference('example.org/other:1'))
+
+    def test_verify_names_what_is_wrong(self):
+        self.file.write_bytes(b'abd')
+        self.node.path.write_bytes(b'longer')
+        found = self.found.verify()
+
+        self.assertIn('SHA-256', found['pause'])
+        self.assertIn('6 bytes instead of 3', found['node-1.34'])
+        self.assertIn('not there', found['proxy-1.33'])
+
+    def test_a_folder_without_one_is_empty(self):
+        self.assertEqual({}, inventory.read(self.folder()).archives)
+
+    def test_what_is_none_is_told_in_one_line(self):
+        file = self.home / inventory.FILE
+        row = json.loads(file.read_text())[0]
+        for text in ('{', '[1]', '[{}]', '3', json.dumps(
+                [{**row, 'file': '../x.tar'}]), json.dumps(
+                [{**row, 'more': 1}])):
+            file.write_text(text)
+            error = self.assertRaises(errors.EnvironmentProblem,
+                                      inventory.read, self.home)
+            self.assertIn(str(file), str(error))
+
+    def test_default_folder(self):
+        with mock.patch.dict(os.environ,
+                             {'MAGNUM_CAPI_IMAGES_DIR': '/here'}):
+            self.assertEqual('/here', str(inventory.default_directory()))
+        with mock.patch.dict(os.environ, {'MAGNUM_CAPI_CACHE': '/cache',
+                                          'MAGNUM_CAPI_IMAGES_DIR': ''}):
+            self.assertEqual('/cache/images',
+                             str(inventory.default_directory()))
+
+
+class TestRequire(base.TestCase):
+
+    def test_names_what_is_missing_and_the_command(self):
+        home = self.folder()
+        error = self.assertRaises(
+            errors.EnvironmentProblem, images.require, home, ('1.34',),
+            images.NODES)
+
+        self.assertIn('node-1.34', error.last_seen)
+        self.assertIn(
+            f'magnum-capi images build --directory {home} --kubernetes 1.34',
+            error.hint)
+
+    def test_a_cut_off_archive_is_missing(self):
+        home = self.folder()
+        wanted = {'node-1.34': 'node', 'haproxy': 'image'}
+        archives = {}
+        for name, kind in wanted.items():
+            path = home / f'{name}.tar'
+            path.write_bytes(b'abc')
+            archives[name] = base.archive(name, path=path, kind=kind,
+                                          set='machine')
+        inventory.write(inventory.Inventory(home, archives))
+        self.assertEqual(
+            set(wanted),
+            set(images.require(home, ('1.34',), images.NODES).archives))
+        (home / 'haproxy.tar').write_bytes(b'a')
+        error = self.assertRaises(
+            errors.EnvironmentProblem, images.require, home, ('1.34',),
+            images.NODES)
+
+        self.assertEqual('missing: haproxy', error.last_seen)

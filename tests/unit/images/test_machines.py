@@ -1,0 +1,139 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+import subprocess
+import types
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.images import kicbase
+from magnum_capi_tempest.images import layer
+from magnum_capi_tempest.images import machine
+from magnum_capi_tempest.images import node
+from magnum_capi_tempest.images import recipes
+from magnum_capi_tempest import resources
+
+OS_RELEASE = '''\
+PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
+NAME="Debian GNU/Linux"
+ID=debian
+HOME_URL="https://www.debian.org/?a=b"
+'''
+BASE = {
+    '/usr/lib/os-release': OS_RELEASE.encode(),
+    '/etc/passwd': b'root:x:0:0::/root:/bin/bash\n',
+    '/etc/group': b'root:x:0:\n', '/etc/shadow': b'root:*:1:0:9:7:::\n'}
+
+
+class MachineTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.base = self.folder / 'base.tar'
+        layer.write(self.base, [layer.Entry(path, content, 0o644)
+                                for path, content in BASE.items()])
+        self.program = self.folder / 'program'
+        self.program.write_bytes(b'program')
+
+    def entries(self, make, recipe):
+        found = layer.ordered(make.entries(
+            recipe, dict.fromkeys(recipe.programs, self.program), self.base))
+        return {e.path: e for e in found}
+
+    def test_release_says_what_it_is(self):
+        found = machine.release(OS_RELEASE, 'node image').splitlines()
+        self.assertIn('stand-in', found[0])
+        self.assertEqual(OS_RELEASE.splitlines()[1:], found[1:])
+
+    def test_minikube_sees_a_system_that_it_knows(self):
+        self.assertIn('\nID=ubuntu\n', machine.release(
+            OS_RELEASE, 'machine', identity='ubuntu'))
+
+    def test_blobs_are_outside_of_the_volume(self):
+        root = self.folder / 'root'
+        store = root / 'var/lib/containerd'
+        blobs = store / 'io.containerd.content.v1.content/blobs/sha256'
+        blobs.mkdir(parents=True)
+        (blobs / 'abc').write_bytes(b'blob')
+        (store / 'meta.db').write_bytes(b'meta')
+        found = {e.path: e for e in machine.baked(root)}
+        inside = f'{blobs.relative_to(root)}/abc'
+        self.assertEqual('/kind/blobs/sha256/abc', found[inside].link)
+        self.assertEqual(b'blob', found[
+            'kind/blobs/sha256/abc'].content.read_bytes())
+        self.assertEqual(b'meta', found[
+            'var/lib/containerd/meta.db'].content.read_bytes())
+
+    def test_node(self):
+        recipe = recipes.load()['node-1.34']
+        found = self.entries(node, recipe)
+        config = found['etc/containerd/config.toml'].content
+        self.assertIn(b'"registry.k8s.io/pause:3.10.1"', config)
+        self.assertNotIn(b'@', config)
+        self.assertEqual(0o755, found['usr/local/bin/entrypoint'].mode)
+        self.assertEqual(self.program, found['usr/bin/kubelet'].content)
+        self.assertEqual(b'v1.34.9\n', found['kind/version'].content)
+        self.assertEqual('/usr/lib/cni/bridge',
+                         found['opt/cni/bin/bridge'].link)
+        wants = 'etc/systemd/system/multi-user.target.wants'
+        self.assertIn(f'{wants}/kubelet.service', found)
+
+    def test_node_runs_as_kind_and_cluster_api_run_it(self):
+        found = node.config(recipes.load()['node-1.33'], [])['config']
+        self.assertEqual(
+            ['/usr/local/bin/entrypoint', '/sbin/init'], found['Entrypoint'])
+        self.assertEqual('SIGRTMIN+3', found['StopSignal'])
+        self.assertEqual({'/var': {}}, found['Volumes'])
+        self.assertIn('container=docker', found['Env'])
+        self.assertEqual('true', found['Labels'][recipes.STAND_IN])
+
+    def test_machine_of_minikube(self):
+        found = self.entries(kicbase, recipes.load()['kicbase-1.34'])
+        self.assertEqual([], [p for p in found if 'kubelet' in p
+                              and p.startswith('etc')])
+        self.assertIn(b'\ndocker:', found['etc/passwd'].content)
+        self.assertIn(b'\ndocker:*:', found['etc/shadow'].content)
+        self.assertEqual(0o640, found['etc/shadow'].mode)
+        self.assertEqual(0o700, found['home/docker/.ssh'].mode)
+        self.assertIn(
+            'etc/systemd/system/multi-user.target.wants/ssh.service', found)
+
+    def test_minikube_gets_what_it_runs(self):
+        names = {('etcd-1.34', 'node'): True, ('pause', 'node'): True,
+                 ('conformance-1.34', 'node'): False,
+                 ('etcdctl', 'node'): False,
+                 ('cert-manager', 'management'): True}
+        for (name, of), wanted in names.items():
+            self.assertEqual(wanted, kicbase.wanted(
+                types.SimpleNamespace(name=name, set=of)), name)
+
+
+class KubeletForHostTest(testtools.TestCase):
+    """What a node finds out about its host, on this one."""
+
+    def test_is_a_configuration_of_kubelets(self):
+        import yaml
+        script = resources.find(
+            'tools/images/node/files/usr/local/bin/kubelet-for-host')
+        found = yaml.safe_load(subprocess.run(
+            ['bash', script], check=True, capture_output=True).stdout)
+        self.assertEqual('KubeletConfiguration', found['kind'])
+        v2 = pathlib.Path('/sys/fs/cgroup/cgroup.controllers').exists()
+        self.assertEqual(None if v2 else False, found.get('failCgroupV1'))
+        status = pathlib.Path('/proc/self/status').read_text()
+        bounding, = [line.split()[1] for line in status.splitlines()
+                     if line.startswith('CapBnd:')]
+        self.assertEqual(None if int(bounding, 16) >> 24 & 1 else 0,
+                         found.get('oomScoreAdj'))

@@ -1,0 +1,113 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.images import plan
+from tests.unit.images import base
+
+
+def recipes(*made):
+    return {r.name: r for r in made}
+
+
+NODE = base.recipe('node-1.34', kubernetes='v1.34.9', kind='node',
+                   set='machine', builder='node', bakes=('node',))
+OLD = base.recipe('node-1.33', kubernetes='v1.33.13', kind='node',
+                  set='machine', builder='node', bakes=('node',))
+PROXY = base.recipe('proxy-1.34', kubernetes='v1.34.9',
+                    programs={'/p': 'proxy'})
+OLD_PROXY = base.recipe('proxy-1.33', kubernetes='v1.33.13')
+PAUSE = base.recipe('pause', programs={'/p': 'pause', '/q': 'pause'})
+MANAGER = base.recipe('manager', set='management')
+MINIKUBE = base.recipe('kicbase-1.34', kubernetes='v1.34.9', kind='base',
+                       set='machine', builder='kicbase')
+ALL = recipes(NODE, OLD, PROXY, OLD_PROXY, PAUSE, MANAGER, MINIKUBE)
+
+
+class TestChoose(base.TestCase):
+
+    def names(self, names, minors=('1.33', '1.34')):
+        return [r.name for r in plan.choose(ALL, names, minors)]
+
+    def test_all_of_one_minor_machines_last(self):
+        self.assertEqual(
+            ['proxy-1.34', 'manager', 'pause', 'kicbase-1.34', 'node-1.34'],
+            self.names(None, ('1.34',)))
+
+    def test_a_name_brings_what_it_bakes_of_its_minor(self):
+        self.assertEqual(['proxy-1.34', 'pause', 'node-1.34'],
+                         self.names(['node-1.34']))
+
+    def test_a_name_without_minor_is_all_its_minors(self):
+        self.assertEqual(['proxy-1.33', 'proxy-1.34'],
+                         sorted(self.names(['proxy'])))
+        self.assertEqual(['proxy-1.33'], self.names(['proxy'], ('1.33',)))
+
+    def test_unknown_name_and_minor_are_told(self):
+        for names, minors, word in ((['none'], ('1.34',), 'none'),
+                                    (None, ('1.99',), '1.99')):
+            error = self.assertRaises(errors.UsageError, plan.choose, ALL,
+                                      names, minors)
+            self.assertIn(word, str(error))
+
+
+class TestPlan(base.TestCase):
+
+    def test_counts_what_is_missing(self):
+        found = plan.plan(
+            (PAUSE, PROXY, MANAGER), {'pause', 'proxy'}, {'manager': None},
+            {'programs': {'pause': 5}, 'archives': {
+                'proxy': {'seconds': 7, 'mib': 2},
+                'pause': {'seconds': 1, 'mib': 1}}})
+
+        self.assertEqual(('pause', 'proxy'), found.programs)
+        self.assertEqual((PAUSE, PROXY), found.missing)
+        self.assertEqual(5 + 60 + 7 + 1, found.seconds)
+        self.assertEqual((3 * 2**20, 2 * 2**20),
+                         (found.size, found.scratch))
+
+    def test_what_bakes_needs_room_for_it_twice(self):
+        found = plan.plan((NODE,), set(), {}, {'archives': {
+            'node': {'seconds': 1, 'mib': 10}}})
+
+        self.assertEqual((10 * 2**20, 20 * 2**20),
+                         (found.size, found.scratch))
+
+    def test_what_was_not_measured_counts_with_a_guess(self):
+        found = plan.plan((PAUSE,), set(), {}, {})
+
+        self.assertEqual(60 * 2**20, found.size)
+
+
+class TestKey(base.TestCase):
+
+    def test_changes_with_recipe_and_inputs_only(self):
+        parts = {'program /p': '1', 'layer debian': '2'}
+        key = plan.key(PAUSE, parts)
+
+        self.assertEqual(key, plan.key(PAUSE, dict(reversed(parts.items()))))
+        self.assertNotEqual(key, plan.key(PROXY, parts))
+        self.assertNotEqual(key, plan.key(PAUSE, {**parts, 'layer x': '2'}))
+
+
+class TestMissing(base.TestCase):
+
+    def test_nodes_need_their_machines(self):
+        self.assertEqual(('node-1.34',),
+                         plan.missing(ALL, ('1.34',), 'nodes', {'pause'}))
+        self.assertEqual(('node-1.33',), plan.missing(
+            ALL, ('1.33', '1.34'), 'nodes', {'node-1.34'}))
+
+    def test_minikube_needs_its_machine_and_the_managers(self):
+        self.assertEqual(('kicbase-1.34', 'manager'),
+                         plan.missing(ALL, (), 'minikube', ()))

@@ -1,0 +1,131 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import re
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.images import build
+from magnum_capi_tempest.images import layers
+from magnum_capi_tempest.images import recipes
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.toolchain import pins
+from tests.unit.images import base
+
+RELEASES = {'1.34': {'minor': '1.34', 'kubernetes': '1.34.9', 'etcd': '3.6'}}
+SMALL = {'references': ['example.org/x:{etcd}'], 'version': '{etcd}'}
+
+
+class TestParse(base.TestCase):
+
+    def test_one_for_each_minor_filled_in(self):
+        found, = recipes.parse({'etcd': {
+            **SMALL, 'minors': ['1.34'], 'command': ['-{minor}', '{other}'],
+            'programs': {'/bin/{etcd}': 'etcd-{minor}'}}}, RELEASES)
+
+        self.assertEqual('etcd-1.34', found.name)
+        self.assertEqual(('example.org/x:3.6',), found.references)
+        self.assertEqual(('v1.34.9', '1.34'), (found.kubernetes, found.minor))
+        self.assertEqual({'/bin/3.6': 'etcd-1.34'}, found.programs)
+        self.assertEqual(('-1.34', '{other}'), found.command)
+
+    def test_without_minors_there_is_one(self):
+        found, = recipes.parse({'x': {**SMALL, 'texts': {'/a': '{etcd}'}}},
+                               RELEASES)
+
+        self.assertEqual(('x', None, None),
+                         (found.name, found.kubernetes, found.minor))
+        self.assertEqual({'/a': '{etcd}'}, found.texts)
+
+    def test_layers_of_a_recipe(self):
+        for fields, wanted in (
+                ({}, ()), ({'base': 'debian'}, ('debian',)),
+                ({'applets': True}, ('debian',)),
+                ({'extract': {'/a': 'machine:/b'}}, ('machine',))):
+            self.assertEqual(wanted, base.recipe(**fields).layers())
+
+    def test_what_cannot_be_is_refused_in_one_line(self):
+        for fields in ({'kind': 'strange'}, {'set': 'x'}, {'references': []},
+                       {'references': ['example.org:80/x']},
+                       {'unknown': 1}, {'minors': ['1.99']},
+                       {'programs': {'bin/x': 'x'}}):
+            error = self.assertRaises(
+                errors.EnvironmentProblem, recipes.parse,
+                {'x': {**SMALL, **fields}}, RELEASES, 'file.toml')
+            self.assertIn('file.toml', str(error))
+
+    def test_a_name_is_a_file_name(self):
+        self.assertRaises(errors.EnvironmentProblem, recipes.parse,
+                          {'../x': SMALL}, RELEASES)
+
+
+class TestFiles(base.TestCase):
+    """The real recipes."""
+
+    def setUp(self):
+        super().setUp()
+        self.recipes = recipes.load()
+
+    def test_programs_are_pinned(self):
+        programs = {p for r in self.recipes.values()
+                    for p in r.programs.values()}
+        programs |= {s.partition(':')[0] for r in self.recipes.values()
+                     for s in r.sources_of.values()}
+
+        self.assertEqual(set(), programs - set(pins.load().programs))
+
+    def test_layers_builders_and_sources_are_there(self):
+        for recipe in self.recipes.values():
+            for name in recipe.layers():
+                self.assertTrue(layers.known(name), recipe.name)
+            self.assertIn(recipe.builder, (None, *build.BUILDERS))
+            for source in recipe.sources:
+                self.assertTrue(resources.find(source).exists())
+
+    def test_no_name_is_that_of_two_images_of_one_node(self):
+        for minor in recipes.minors():
+            names = [x for r in self.recipes.values()
+                     if r.minor in (None, minor) for x in r.references]
+            self.assertEqual(len(set(names)), len(names))
+
+    def test_every_minor_has_the_same_images(self):
+        minors = recipes.minors()
+        found = {m: {r.name.removesuffix(f'-{m}')
+                     for r in self.recipes.values()
+                     if r.minor == m and r.kind != 'base'}
+                 for m in minors}
+
+        self.assertEqual(1, len({frozenset(x) for x in found.values()}))
+        self.assertIn('kube-apiserver', found[minors[-1]])
+
+    def test_control_plane_is_of_its_release(self):
+        """The tag says what is in it."""
+        programs = pins.load().programs
+        for minor in recipes.minors():
+            version = programs[f'kubelet-{minor}'].version
+            for name in ('kube-apiserver', 'kube-controller-manager',
+                         'kube-scheduler', 'kube-proxy', 'conformance'):
+                recipe = self.recipes[f'{name}-{minor}']
+                self.assertEqual(f'v{version}', recipe.kubernetes)
+                self.assertTrue(
+                    recipe.references[0].endswith(f'/{name}:v{version}'))
+
+    def test_etcd_and_coredns_are_what_their_tags_say(self):
+        programs = pins.load().programs
+        for minor in recipes.minors():
+            for name in 'etcd', 'coredns':
+                recipe = self.recipes[f'{name}-{minor}']
+                program, = recipe.programs.values()
+                tag = recipe.references[0].rpartition(':')[2]
+                self.assertEqual(
+                    programs[program].version,
+                    re.fullmatch(r'v?([\d.]+)(-\d+)?', tag).group(1))
