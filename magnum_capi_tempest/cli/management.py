@@ -13,6 +13,7 @@
 """``magnum-capi management``: a management cluster of its own."""
 
 import pathlib
+import sys
 
 from magnum_capi_tempest.cli import base
 from magnum_capi_tempest import errors
@@ -20,6 +21,9 @@ from magnum_capi_tempest import progress
 
 # What a command calls is imported when it runs: "magnum-capi --help" loads
 # every command.
+
+#: Options of :class:`..management.hosted.Options`.
+_HOSTED = ('infrastructure', 'addon_provider', 'driver', 'images', 'mirror')
 
 
 class _OfDirectory(base.Command):
@@ -44,7 +48,30 @@ class Up(_OfDirectory):
         parser.add_argument(
             '--backend', default='processes',
             help='Where Cluster API runs; "processes" (the default): plain '
-                 'processes on a loopback network.')
+                 'processes on a loopback network; "minikube": pods.')
+        parser.add_argument(
+            '--kubeconfig-to', type=pathlib.Path, metavar='FILE',
+            help='Also write the kubeconfig to this file, for its owner '
+                 'only: where Magnum\'s driver reads it.')
+        group = parser.add_argument_group('with the backend "minikube"')
+        group.add_argument(
+            '--infrastructure', metavar='NAME',
+            help='Where machines come from: "openstack" (the default), with '
+                 'its resource controller, or "docker", for development.')
+        group.add_argument(
+            '--addon-provider', action='store_true',
+            help='Install the provider that charts install addons with.')
+        group.add_argument(
+            '--driver', metavar='NAME',
+            help='"docker" (the default): the node is a container; "none": '
+                 'this machine is the node.')
+        group.add_argument(
+            '--images', type=pathlib.Path, metavar='DIR',
+            help='Take images from the archives that "magnum-capi images '
+                 'build" has made in this folder, and nothing else.')
+        group.add_argument(
+            '--mirror', metavar='HOST',
+            help='Pull images of pods through this mirror of registries.')
         return parser
 
     def take_action(self, args):
@@ -53,10 +80,31 @@ class Up(_OfDirectory):
             raise errors.UsageError(
                 f'There is no backend {args.backend!r}',
                 hint=f'Known are: {", ".join(standalone.BACKENDS)}')
-        plane = standalone.up(
-            args.directory or standalone.default_directory(),
-            progress.Progress())
+        directory = args.directory or standalone.default_directory()
+        if args.backend == 'minikube':
+            self._hosted(args, directory)
+            return
+        given = [f'--{name.replace("_", "-")}' for name in _HOSTED
+                 if getattr(args, name)]
+        if given:
+            raise errors.UsageError(
+                f'{", ".join(given)}: only with --backend minikube')
+        plane = standalone.up(directory, progress.Progress(),
+                              kubeconfig_to=args.kubeconfig_to)
         print(plane.kubeconfig)
+
+    def _hosted(self, args, directory):
+        from magnum_capi_tempest.management import hosted
+        given = {name: getattr(args, name) for name in _HOSTED
+                 if getattr(args, name)}
+        if args.images:
+            given['images'] = args.images.absolute()
+        cluster = hosted.up(
+            directory, hosted.Options(**given), progress.Progress(),
+            kubeconfig_to=args.kubeconfig_to)
+        for name in cluster.stand_ins:
+            print(f'stand-in, not upstream\'s: {name}', file=sys.stderr)
+        print(cluster.kubeconfig)
 
 
 class Down(_OfDirectory):
@@ -87,7 +135,11 @@ class Status(_OfDirectory):
 
 
 class Check(base.Command):
-    """Check that a management cluster serves what the tests need.
+    """Check that a management cluster has what drivers and tests need.
+
+    Looks for kinds, for providers that run and their releases, and for what
+    the kubeconfig's user may do. Any management cluster will do, also one
+    that this program did not make.
 
     Exit code: 0 nothing is missing, 1 something is.
     """
@@ -98,34 +150,53 @@ class Check(base.Command):
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
             help='Of the management cluster; the one of "management up" by '
                  'default.')
+        parser.add_argument(
+            '--infrastructure', choices=('openstack', 'docker'),
+            help='Where machines come from; what "management up" was told, '
+                 'else "openstack".')
+        parser.add_argument(
+            '--no-addon-provider', action='store_true',
+            help='Charts do without the addon provider.')
         return parser
 
     def take_action(self, args):
         from magnum_capi_tempest.management import client
-        from magnum_capi_tempest.management import requirements
+        from magnum_capi_tempest.management import hosted
+        from magnum_capi_tempest.management import inspection
         from magnum_capi_tempest.management import standalone
-        api = client.from_kubeconfig(
-            args.kubeconfig
-            or standalone.kubeconfig(standalone.default_directory()))
-        missing = requirements.missing(requirements.served(api))
-        for requirement in missing:
-            print(f'missing: {requirement} ({requirement.provider})')
-        if not missing:
-            print(f'{api.server} serves all {len(requirements.ALL)} kinds')
-        return 1 if missing else 0
+        directory = standalone.default_directory()
+        made = {} if args.kubeconfig else hosted.record(directory) or {}
+        report = inspection.inspect(
+            api := client.from_kubeconfig(
+                args.kubeconfig or standalone.kubeconfig(directory)),
+            args.infrastructure or made.get('infrastructure', 'openstack'),
+            not args.no_addon_provider and made.get('addon_provider', True))
+        for line in report.providers:
+            print(f'provider: {line}')
+        for line in report.stand_ins:
+            print(f'stand-in, not upstream\'s: {line}')
+        for line in report.problems:
+            print(line)
+        if not report.problems:
+            print(f'{api.server} serves all {report.seen} kinds')
+        return 1 if report.problems else 0
 
 
 def table(found) -> list[str]:
     """Lines for (:class:`..supervision.Status`, ready) pairs; pure."""
     if not found:
         return []
-    lines = [f'{"PROGRAM":26}{"STATE":10}{"READY":7}{"PID":>8}'
+    width = max(26, *(len(s.name) + 1 for s, _ in found))
+    lines = [f'{"PROGRAM":{width}}{"STATE":10}{"READY":7}{"PID":>8}'
              f'{"RSS MiB":>9}{"CPU s":>8}']
     for s, ready in found:
         lines.append(
-            f'{s.name:26}{s.state:10}{"yes" if ready else "no":7}'
+            f'{s.name:{width}}{s.state:10}{"yes" if ready else "no":7}'
             f'{s.pid or "-":>8}{s.rss / 2**20:9.0f}{s.cpu:8.1f}')
+    if not any(s.pid for s, _ in found):
+        # Pods: what they use is not known here.
+        return [line[:width + 17].rstrip() for line in lines]
     total = sum(s.rss for s, _ in found) / 2**20
-    lines.append(f'{"all":43}{"":8}{total:9.0f}'
+    lines.append(f'{"all":{width + 17}}{"":8}{total:9.0f}'
                  f'{sum(s.cpu for s, _ in found):8.1f}')
     return lines

@@ -54,14 +54,17 @@ class Processes:
         nobody else uses the address.
     :param module_directory: function of a Go module's path and version that
         returns the folder of its sources; the toolchain's by default.
+    :param docker_host: engine (``unix:///...``) for Cluster API's provider
+        "docker", which is served only then.
     """
 
     def __init__(self, layout, programs, behaviours=None, lock=None,
-                 module_directory=None):
+                 module_directory=None, docker_host=None):
         self.layout = layout
         self._paths = programs
         self._behaviours = behaviours or {}
         self._lock = lock
+        self._docker_host = docker_host
         self._module_directory = module_directory or _module_directory
         missing = set(TOOLS) - set(programs)
         if missing:
@@ -89,7 +92,7 @@ class Processes:
                 layout, paths['kube-apiserver'], self.client(timeout=3)),
             programs.kube_controller_manager(
                 layout, paths['kube-controller-manager']),
-            programs.capi(layout, paths['capi'])]
+            programs.capi(layout, paths['capi'], self._docker_host)]
 
     def up(self, supervisor, progress, timeout=120):
         """Bring the cluster up, or what is missing of it.
@@ -103,7 +106,8 @@ class Processes:
         :raises WaitTimeout, WaitAborted: a program does not get ready.
         """
         objects = manifests.load(
-            self._paths['kubectl'], self._module_directory, progress)
+            self._paths['kubectl'], self._module_directory, progress,
+            docker=bool(self._docker_host))
         self._prepare(supervisor)
         wanted = self.programs()
         if self._complete(supervisor, wanted, objects):

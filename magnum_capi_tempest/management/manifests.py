@@ -34,6 +34,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import processes
 
 CLUSTER_API = ('sigs.k8s.io/cluster-api', 'v1.14.0')
+TEST = ('sigs.k8s.io/cluster-api/test', 'v1.14.0')
 OPENSTACK = ('sigs.k8s.io/cluster-api-provider-openstack', 'v0.14.6')
 
 #: Kustomize trees of Cluster API since 1.14, which moved them. The plain
@@ -41,6 +42,13 @@ OPENSTACK = ('sigs.k8s.io/cluster-api-provider-openstack', 'v0.14.6')
 #: webhooks are added by kustomize.
 TREES = ('core/config/default', 'bootstrap/kubeadm/config/default',
          'controlplane/kubeadm/config/default')
+
+#: Tree of the provider "docker" in the module TEST, and the resources of it
+#: that are served: the older kinds "Docker..." do the same.
+DOCKER = 'infrastructure/docker/config/default'
+DOCKER_RESOURCES = frozenset((
+    'devclusters', 'devclustertemplates', 'devmachines',
+    'devmachinetemplates'))
 
 #: The provider's webhooks are not served here, and its CRDs have one
 #: version each: plain files, and the label by which Cluster API knows which
@@ -57,18 +65,20 @@ _WEBHOOKS = ('MutatingWebhookConfiguration',
 _INJECT = 'cert-manager.io/inject-ca-from'
 
 
-def load(kubectl, module_directory, progress, directory=None) -> dict:
+def load(kubectl, module_directory, progress, directory=None,
+         docker=False) -> dict:
     """The rendered objects, from the cache when they are there.
 
     :param kubectl: path of the program, for ``kubectl kustomize``.
     :param module_directory: function of a Go module's path and version,
         returns the folder of its sources; called only to render.
     :param directory: folder of the cache.
+    :param docker: with the provider "docker".
     :returns: ``{'crds': [dict], 'webhooks': [dict]}``.
     :raises CommandFailed: kustomize failed.
     """
     directory = directory or paths.cache() / 'manifests'
-    cached = pathlib.Path(directory) / f'{_key()}.json'
+    cached = pathlib.Path(directory) / f'{_key(docker)}.json'
     try:
         return _checked(cached.read_bytes())
     except FileNotFoundError:
@@ -76,21 +86,21 @@ def load(kubectl, module_directory, progress, directory=None) -> dict:
     except (OSError, ValueError) as e:
         progress.info(f'Rendering again, {cached} is broken: {e}')
     with progress.step('Rendering the manifests of Cluster API'):
-        rendered = render(kubectl, module_directory)
+        rendered = render(kubectl, module_directory, docker)
         body = json.dumps(rendered).encode()
         files.write_private(cached, _digest(body) + b'\n' + body)
     return rendered
 
 
-def render(kubectl, module_directory) -> dict:
+def render(kubectl, module_directory, docker=False) -> dict:
     """Render the objects out of the modules' sources, see :func:`load`."""
     objects = []
     sources = module_directory(*CLUSTER_API)
     for tree in TREES:
-        objects += _parse(processes.run(
-            [kubectl, 'kustomize', sources / tree], timeout=120,
-            hint='The Go module may be damaged: "magnum-capi toolchain '
-                 'clean" removes it'))
+        objects += _kustomize(kubectl, sources / tree)
+    if docker:
+        objects += served(_kustomize(
+            kubectl, module_directory(*TEST) / DOCKER), DOCKER_RESOURCES)
     bases = module_directory(*OPENSTACK) / OPENSTACK_CRDS
     for path in sorted(bases.glob('*.yaml')):
         objects += [labelled(o, CONTRACT) for o in _parse(path.read_text())]
@@ -115,6 +125,22 @@ def select(objects) -> dict:
         elif o['kind'] in _WEBHOOKS:
             found['webhooks'].append(_without_injection(o))
     return found
+
+
+def served(objects, resources) -> list[dict]:
+    """Definitions and webhook configurations of these resources alone.
+
+    :param resources: plurals, without a group.
+    """
+    kept = []
+    for o in objects:
+        if o['kind'] == _CRD and o['spec']['names']['plural'] in resources:
+            kept.append(o)
+        elif o['kind'] in _WEBHOOKS:
+            hooks = [w for w in o['webhooks'] if resources.issuperset(
+                r for rule in w['rules'] for r in rule['resources'])]
+            kept += [{**o, 'webhooks': hooks}] if hooks else []
+    return kept
 
 
 def labelled(o, labels) -> dict:
@@ -158,8 +184,10 @@ def _without_injection(o):
     return {**o, 'metadata': {**o['metadata'], 'annotations': kept}}
 
 
-def _key():
+def _key(docker):
     made_of = [FORMAT, CLUSTER_API, OPENSTACK, TREES, addons.CRDS]
+    if docker:
+        made_of += [TEST, DOCKER, sorted(DOCKER_RESOURCES)]
     text = json.dumps(made_of, sort_keys=True).encode()
     return (f'capi-{CLUSTER_API[1]}-capo-{OPENSTACK[1]}-'
             f'{hashlib.sha256(text).hexdigest()[:8]}')
@@ -178,6 +206,13 @@ def _checked(content):
     if digest != _digest(body):
         raise ValueError('its checksum is wrong')
     return json.loads(body)
+
+
+def _kustomize(kubectl, tree):
+    return _parse(processes.run(
+        [kubectl, 'kustomize', tree], timeout=120,
+        hint='The Go module may be damaged: "magnum-capi toolchain clean" '
+             'removes it'))
 
 
 def _parse(text):

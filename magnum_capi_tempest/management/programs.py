@@ -137,11 +137,18 @@ def kube_controller_manager(layout, program):
         lambda: probe.answers('/healthz'), stop='KILL')
 
 
-def capi(layout, program):
-    """Cluster API's controllers and the infrastructure provider."""
+def capi(layout, program, docker_host=None):
+    """Cluster API's controllers and the infrastructure provider.
+
+    :param docker_host: engine for machines that are containers, a URL
+        ``unix:///...``; None: there are no such machines.
+    """
     health = layout.url('capi-health', 'http')
     probe = client.Client(health, False, timeout=3)
-    gates = ','.join(f'{k}={json.dumps(v)}' for k, v in GATES.items())
+    # Real kubelets must not be newer than their API server: workers wait.
+    checks = {'MachineSetPreflightChecks': True} if docker_host else {}
+    gates = ','.join(f'{k}={json.dumps(v)}'
+                     for k, v in {**GATES, **checks}.items())
     return _program('capi', [
         program, f'--kubeconfig={layout.pki}/capi.kubeconfig',
         f'--bind-address={layout.address}',
@@ -151,8 +158,9 @@ def capi(layout, program):
         f'--health-addr={health.removeprefix("http://")}',
         f'--behaviours={layout.behaviours}', f'--feature-gates={gates}',
         # Upstream waits 30 s after it looked for a workload API too early.
-        '--connection-retry=1s'],
-        lambda: probe.answers('/readyz'), stop='KILL')
+        '--connection-retry=1s', *(['--docker'] if docker_host else ())],
+        lambda: probe.answers('/readyz'), stop='KILL',
+        env={'DOCKER_HOST': docker_host} if docker_host else None)
 
 
 def _program(name, argv, ready, stop='KILL', env=None):

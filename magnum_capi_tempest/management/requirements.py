@@ -10,11 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What the sandbox and its tests need of any management cluster.
+"""What drivers and tests need of any management cluster, whoever made it.
 
-``magnum-capi management check`` compares this table with what a cluster
-serves, so that a missing provider is named before a test fails for a reason
-that looks like a driver's fault.
+``magnum-capi management check`` compares these tables with what a cluster
+serves, runs and allows (:mod:`.inspection`), so that a missing provider is
+named before a test fails for a reason that looks like a driver's fault.
+Pure, but for :func:`served`.
 """
 
 import dataclasses
@@ -48,7 +49,10 @@ def _served(provider, group, versions, *resources):
 #: v1beta2.
 BOTH = ('v1beta1', 'v1beta2')
 
-#: The one table.
+_OPENSTACK = 'OpenStack infrastructure provider'
+_ADDON = 'addon provider'
+
+#: The one table of kinds.
 ALL = (
     *_served('Cluster API', 'cluster.x-k8s.io', BOTH,
              'clusters', 'machines', 'machinesets', 'machinedeployments',
@@ -58,13 +62,108 @@ ALL = (
     *_served('kubeadm control plane provider',
              'controlplane.cluster.x-k8s.io', BOTH,
              'kubeadmcontrolplanes', 'kubeadmcontrolplanetemplates'),
-    *_served('OpenStack infrastructure provider',
-             'infrastructure.cluster.x-k8s.io', ('v1beta1',),
+    *_served(_OPENSTACK, 'infrastructure.cluster.x-k8s.io', ('v1beta1',),
              'openstackclusters', 'openstackclustertemplates',
              'openstackmachines', 'openstackmachinetemplates'),
-    *_served('addon provider', 'addons.stackhpc.com', ('v1alpha1',),
+    *_served(_ADDON, 'addons.stackhpc.com', ('v1alpha1',),
              'helmreleases', 'manifests'),
 )
+
+#: Instead of the OpenStack provider's.
+_DOCKER = _served('docker infrastructure provider',
+                  'infrastructure.cluster.x-k8s.io', ('v1beta2',),
+                  'devclusters', 'devmachines', 'devmachinetemplates')
+
+#: Beside the OpenStack provider, where it runs in pods: it asks for images.
+RESOURCES = _served('OpenStack resource controller',
+                    'openstack.k-orc.cloud', ('v1alpha1',), 'images')
+
+
+def of(infrastructure='openstack', addon_provider=True):
+    """The kinds that clusters of an infrastructure need.
+
+    :returns: tuple of :class:`Requirement`.
+    """
+    leave = {_OPENSTACK} if infrastructure == 'docker' else set()
+    if not addon_provider:
+        leave.add(_ADDON)
+    found = tuple(r for r in ALL if r.provider not in leave)
+    return found + _DOCKER if infrastructure == 'docker' else found
+
+
+@dataclasses.dataclass(frozen=True)
+class Release:
+    """The oldest release of a provider that works.
+
+    :param label: value of the label ``cluster.x-k8s.io/provider``.
+    :param reason: what an older one lacks.
+    """
+
+    label: str
+    oldest: tuple[int, int, int]
+    reason: str
+
+
+_V1BETA2 = 'v1beta2 of the API, which newer drivers read'
+
+#: When providers run as Deployments, their images say the release.
+RELEASES = (
+    Release('cluster-api', (1, 11, 0), _V1BETA2),
+    Release('bootstrap-kubeadm', (1, 11, 0), _V1BETA2),
+    Release('control-plane-kubeadm', (1, 11, 0), _V1BETA2),
+    Release('infrastructure-openstack', (0, 12, 0),
+            'v1beta1 of its API with images of the resource controller'),
+)
+
+#: From this release on, the OpenStack provider wants the resource
+#: controller (docs/book/src/clusteropenstack/configuration.md of it).
+WANTS_RESOURCES = (0, 12, 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Permission:
+    """What a driver must be allowed in any namespace."""
+
+    group: str
+    resource: str
+    verb: str
+
+    def __str__(self):
+        name = f'{self.resource}.{self.group}' if self.group \
+            else self.resource
+        return f'{self.verb} {name}'
+
+
+_READ = ('get', 'list', 'watch')
+_WRITE = ('create', 'update', 'patch', 'delete')
+
+
+def permissions(infrastructure='openstack', addon_provider=True):
+    """What drivers do: helm writes what charts render, drivers read it.
+
+    :returns: tuple of :class:`Permission`.
+    """
+    wanted = [('', 'namespaces', ('get', 'create', 'patch')),
+              ('', 'secrets', ('get', 'list', *_WRITE)),
+              ('', 'events', ('list',)),
+              ('coordination.k8s.io', 'leases',
+               ('get', 'create', 'update', 'delete'))]
+    rendered = {
+        'cluster.x-k8s.io': ('clusters', 'machinedeployments',
+                             'machinehealthchecks'),
+        'bootstrap.cluster.x-k8s.io': ('kubeadmconfigtemplates',),
+        'controlplane.cluster.x-k8s.io': ('kubeadmcontrolplanes',),
+        'infrastructure.cluster.x-k8s.io':
+            ('devclusters', 'devmachinetemplates')
+            if infrastructure == 'docker'
+            else ('openstackclusters', 'openstackmachinetemplates')}
+    if addon_provider:
+        rendered['addons.stackhpc.com'] = ('helmreleases', 'manifests')
+    for group, resources in rendered.items():
+        wanted += [(group, r, (*_READ, *_WRITE)) for r in resources]
+    wanted.append(('cluster.x-k8s.io', 'machines', ('get', 'list', 'patch')))
+    return tuple(Permission(group, resource, verb)
+                 for group, resource, verbs in wanted for verb in verbs)
 
 
 def missing(served, required=ALL) -> list[Requirement]:

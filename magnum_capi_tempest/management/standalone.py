@@ -13,19 +13,17 @@
 """A management cluster without a sandbox around it.
 
 ``magnum-capi management up`` and its siblings, as functions. The folder
-remembers in ``management.json`` what was brought up, so that the other
-commands, and ``up`` after a crash, need nothing but the folder.
+remembers in ``management.json`` what was brought up (:mod:`.folder`). A
+cluster of pods is :mod:`.hosted`'s; the other commands find out.
 """
 
 import contextlib
-import fcntl
-import json
-import os
 import pathlib
 import shutil
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest.management import files
+from magnum_capi_tempest.management import folder
+from magnum_capi_tempest.management import handover
+from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import layout
 from magnum_capi_tempest.management import local
 from magnum_capi_tempest.management import network
@@ -33,9 +31,8 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import supervision
 
 #: Where Cluster API can be made to run, by the name of ``--backend``.
-BACKENDS = ('processes',)
+BACKENDS = ('processes', 'minikube')
 
-_RECORD = 'management.json'
 _SUPERVISOR = 'supervisor'
 
 
@@ -44,7 +41,8 @@ def default_directory() -> pathlib.Path:
 
 
 def up(directory, progress, tools=None, behaviours=None,
-       port_base=layout.Layout.port_base) -> local.Processes:
+       port_base=layout.Layout.port_base,
+       kubeconfig_to=None) -> local.Processes:
     """Bring a management cluster up, on a loopback network of its own.
 
     What it started ends when it fails or is interrupted, unless the cluster
@@ -55,16 +53,19 @@ def up(directory, progress, tools=None, behaviours=None,
         None.
     :param behaviours: see :class:`..local.Processes`.
     :param port_base: see :class:`..layout.Layout`.
+    :param kubeconfig_to: see :func:`..hosted.up`.
     :raises UsageError: the folder holds something else.
     :raises EnvironmentProblem: a port is taken, a program is missing.
     """
     directory = pathlib.Path(directory).resolve()
-    with _alone(directory):
+    with folder.alone(directory):
+        hosted.refuse(directory)
         tools = tools or _toolchain(progress)
         record, supervisor = _read(directory), _supervisor(directory)
         if record and supervisor.running():
             plane = _plane(directory, record, tools, behaviours)
             plane.up(supervisor, progress)
+            handover.give(directory, plane.kubeconfig, kubeconfig_to)
             return plane
         _sweep(directory)
         with contextlib.ExitStack() as undo:
@@ -75,10 +76,10 @@ def up(directory, progress, tools=None, behaviours=None,
                     paths.cache() / 'networks') as mine:
                 record = {'address': mine.address, 'network': mine.cidr,
                           'port_base': port_base, 'lock': str(mine.lock)}
-                files.write_private(directory / _RECORD,
-                                    json.dumps(record).encode())
+                folder.write(directory, record)
                 plane = _plane(directory, record, tools, behaviours)
                 plane.up(supervisor, progress)
+            handover.give(directory, plane.kubeconfig, kubeconfig_to)
             undo.pop_all()
         return plane
 
@@ -90,8 +91,11 @@ def down(directory):
     """
     directory = pathlib.Path(directory).resolve()
     if directory.is_dir():
-        with _alone(directory):
-            _sweep(directory)
+        with folder.alone(directory):
+            if hosted.record(directory):
+                hosted.sweep(directory)
+            else:
+                _sweep(directory)
 
 
 def status(directory) -> list[tuple]:
@@ -101,6 +105,8 @@ def status(directory) -> list[tuple]:
         True or False; empty when nothing runs.
     """
     directory = pathlib.Path(directory).resolve()
+    if hosted.record(directory):
+        return hosted.status(directory)
     record, supervisor = _read(directory), _supervisor(directory)
     if not record or not supervisor.running():
         return []
@@ -129,50 +135,18 @@ def _supervisor(directory):
 
 def _read(directory):
     """What :func:`up` recorded, None when it did not or did not finish."""
-    try:
-        record = json.loads((directory / _RECORD).read_text())
-        whole = {'address', 'network', 'port_base', 'lock'} <= set(record)
-        return record if whole else None
-    except (FileNotFoundError, ValueError, TypeError):
-        return None
+    record = folder.read(directory) or {}
+    whole = {'address', 'network', 'port_base', 'lock'} <= set(record)
+    return record if whole else None
 
 
 def _sweep(directory):
     """Nothing of a cluster runs or is left in the folder afterwards."""
     _supervisor(directory).shutdown()
     shutil.rmtree(directory / _SUPERVISOR, ignore_errors=True)
+    handover.take_back(directory, kubeconfig(directory))
     local.remove(layout.Layout(directory))
-    (directory / _RECORD).unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _alone(directory):
-    """Let one command at a time work on a folder, and only on our own.
-
-    The lock is on the folder itself: no file is needed, none stays.
-    """
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as e:
-        raise errors.EnvironmentProblem(
-            f'Cannot use this folder: {e.strerror}', where=directory) from e
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise errors.UsageError(
-                'Another command works on this management cluster',
-                where=directory, hint='Wait for it to end') from None
-        if os.listdir(directory) and not (directory / _RECORD).exists():
-            raise errors.UsageError(
-                'This folder holds something else', where=directory,
-                hint='Name an empty or new folder')
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            directory.rmdir()   # only when nothing is in it
-        os.close(descriptor)
+    (directory / folder.RECORD).unlink(missing_ok=True)
 
 
 def _toolchain(progress):

@@ -128,8 +128,20 @@ class DevstackTest(testtools.TestCase):
             MAGNUM_CAPI_MANAGEMENT_KUBECONFIG=''))
 
         self.assertEqual(
+            'magnum-capi management up --backend minikube --directory '
+            f'{self.box}/data/magnum-capi/management '
+            '--infrastructure openstack --addon-provider', self.calls[0])
+
+    def test_a_management_cluster_of_processes(self):
+        self.assertEqual(0, self.call(
+            'configure_magnum_capi',
+            f'[[ $2 != up ]] || echo {self.box}/admin.conf',
+            MAGNUM_CAPI_MANAGEMENT_KUBECONFIG='',
+            MAGNUM_CAPI_MANAGEMENT_BACKEND='processes'))
+
+        self.assertEqual(
             'magnum-capi management up --backend processes --directory '
-            f'{self.box}/data/magnum-capi/management', self.calls[0])
+            f'{self.box}/data/magnum-capi/management', self.calls[0].strip())
 
     def test_a_management_cluster_that_does_not_come_up(self):
         self.assertNotEqual(0, self.call(

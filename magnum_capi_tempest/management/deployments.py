@@ -1,0 +1,174 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The programs of a management cluster of pods: its Deployments.
+
+What they should be like and how they are is told apart here: the reading is
+one request, everything else is pure.
+"""
+
+import dataclasses
+import re
+
+from magnum_capi_tempest import waiting
+
+#: Of all that are looked at: those of Cluster API's providers have it, see
+#: docs/book/src/developer/providers/contracts of kubernetes-sigs/cluster-api.
+PROVIDER = 'cluster.x-k8s.io/provider'
+
+_PATH = '/apis/apps/v1/deployments'
+
+
+@dataclasses.dataclass(frozen=True)
+class Deployment:
+    """A Deployment, as much of it as matters here.
+
+    :param provider: value of the label :data:`PROVIDER`, or None.
+    :param images: references, in the order of its containers.
+    :param available: whether it has been rolled out and answers.
+    :param reason: why it is not, in Kubernetes' words.
+    :param stand_in: it says that it is not upstream's.
+    """
+
+    namespace: str
+    name: str
+    provider: str | None
+    images: tuple[str, ...]
+    available: bool
+    reason: str = ''
+    stand_in: bool = False
+
+    def __str__(self):
+        return f'{self.namespace}/{self.name}'
+
+    @property
+    def version(self) -> tuple[int, int, int] | None:
+        """Of its first image that has one; None when none has."""
+        for image in self.images:
+            found = version(image)
+            if found:
+                return found
+        return None
+
+
+def version(image) -> tuple[int, int, int] | None:
+    """What the tag of an image says, None when it is no version."""
+    tag = image.partition('@')[0].rpartition('/')[2].partition(':')[2]
+    match = re.match(r'v?(\d+)\.(\d+)\.(\d+)', tag)
+    return tuple(map(int, match.groups())) if match else None
+
+
+def parse(items) -> list[Deployment]:
+    """Read the ``items`` of a DeploymentList."""
+    found = []
+    for o in items:
+        metadata, status = o['metadata'], o.get('status', {})
+        labels = metadata.get('labels') or {}
+        wanted = o['spec'].get('replicas', 1)
+        rolled_out = (
+            status.get('observedGeneration', 0)
+            >= metadata.get('generation', 0)
+            and status.get('updatedReplicas', 0) >= wanted
+            and status.get('availableReplicas', 0) >= wanted)
+        found.append(Deployment(
+            metadata['namespace'], metadata['name'], labels.get(PROVIDER),
+            tuple(c['image']
+                  for c in o['spec']['template']['spec']['containers']),
+            rolled_out, '' if rolled_out else _reason(status),
+            labels.get('io.magnum-capi.stand-in') == 'true'))
+    return found
+
+
+def read(api) -> list[Deployment]:
+    """All Deployments of a cluster.
+
+    :param api: :class:`..client.Client`.
+    :raises ApiError: it does not answer, or does not let us.
+    """
+    return parse((api.get(_PATH) or {}).get('items', ()))
+
+
+def wait(api, wanted, timeout, note, pods=None):
+    """Wait until Deployments are available.
+
+    :param wanted: (namespace, name) pairs.
+    :param note: told what is not there yet.
+    :param pods: function of a namespace, one line on its pods, for the
+        error; reading them by default.
+    :raises WaitTimeout: names those that are not, and why.
+    """
+    def poll():
+        there = {(d.namespace, d.name): d for d in read(api)}
+        missing = unavailable(wanted, there)
+        if missing:
+            note(', '.join(sorted(missing)))
+        return missing
+
+    def describe(missing):
+        spaces = sorted({name.split('/')[0] for name in missing})
+        return '; '.join([f'{name}: {why}' for name, why
+                          in sorted(missing.items())]
+                         + [f'pods of {space}: {(pods or _pods(api))(space)}'
+                            for space in spaces])
+
+    waiting.wait_for(
+        poll, done=lambda missing: not missing, timeout=timeout,
+        what='the providers to run', describe=describe,
+        pace=waiting.Pace(0.2, 1.3, 2))
+
+
+def unavailable(wanted, there) -> dict[str, str]:
+    """Which of the wanted are not available, and why; pure.
+
+    :param there: (namespace, name) -> Deployment.
+    """
+    found = {}
+    for key in wanted:
+        mine = there.get(key)
+        if mine is None:
+            found['/'.join(key)] = 'it does not exist'
+        elif not mine.available:
+            found['/'.join(key)] = mine.reason
+    return found
+
+
+def waiting_pods(items) -> str:
+    """Why pods do not run, in Kubernetes' words; pure."""
+    found = []
+    for pod in items:
+        status = pod.get('status', {})
+        for container in status.get('containerStatuses') or ():
+            state = container.get('state', {}).get('waiting')
+            if state:
+                found.append(' '.join(filter(None, (
+                    pod['metadata']['name'], state.get('reason'),
+                    (state.get('message') or '')[:200]))))
+        if not status.get('containerStatuses'):
+            found += [f'{pod["metadata"]["name"]} {c.get("reason")} '
+                      f'{c.get("message", "")[:200]}'
+                      for c in status.get('conditions') or ()
+                      if c['status'] != 'True'][:1]
+    return ', '.join(found) or 'none waits'
+
+
+def _pods(api):
+    def of(namespace):
+        listed = api.get(f'/api/v1/namespaces/{namespace}/pods') or {}
+        return waiting_pods(listed.get('items', ()))
+    return of
+
+
+def _reason(status):
+    for condition in status.get('conditions') or ():
+        if condition['type'] == 'Available' \
+                and condition['status'] != 'True':
+            return condition.get('message', 'not available')
+    return 'being rolled out'

@@ -1,0 +1,155 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Which Docker runs the machine of a management cluster.
+
+Docker of this machine where it runs, as its user has it; else, where we are
+root, an engine of our own (room ``containers``). Both have ``environment``,
+``socket``, ``run_in``, ``load`` and ``minikube_subnet``, see
+:class:`magnum_capi_tempest.containers.Access`.
+"""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+
+from magnum_capi_tempest import containers
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+
+#: Names of both, for the record of a cluster.
+MACHINE, OWN = 'machine', 'own'
+
+_CLUSTER = 'io.x-k8s.kind.cluster'
+_SOCKET = 'unix:///var/run/docker.sock'
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """Docker of this machine.
+
+    :param host: as in DOCKER_HOST.
+    """
+
+    host: str
+
+    #: minikube looks for a free network itself.
+    minikube_subnet = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {'DOCKER_HOST': self.host}
+
+    @property
+    def socket(self) -> pathlib.Path:
+        """For a container that starts others.
+
+        :raises UsageError: it is on another machine.
+        """
+        if not self.host.startswith('unix://'):
+            raise errors.UsageError(
+                'Machines made by containers want Docker on this machine',
+                where=self.host, hint='Unset DOCKER_HOST')
+        return pathlib.Path(self.host.removeprefix('unix://'))
+
+    def run_in(self, args) -> list[str]:
+        return [str(a) for a in args]
+
+    def load(self, archives, progress):
+        """Put images into Docker, those that it lacks.
+
+        :param archives: objects with ``path``, ``references``, ``image_id``
+            and ``name``.
+        :raises EnvironmentProblem: Docker refuses one.
+        """
+        import docker
+        from magnum_capi_tempest.containers import store
+        with self._client(1800) as client:
+            for archive in store.missing(archives, client):
+                with progress.step(f'loading the image {archive.name}'):
+                    try:
+                        with open(archive.path, 'rb') as stream:
+                            client.images.load(stream)
+                        image = client.images.get(
+                            f'sha256:{archive.image_id}')
+                        for reference in archive.references:
+                            image.tag(reference)
+                    except docker.errors.DockerException as e:
+                        raise errors.EnvironmentProblem(
+                            'Docker does not take the image',
+                            where=archive.path, last_seen=e) from e
+
+    def remove(self, clusters):
+        """Remove the containers of workload clusters.
+
+        :param clusters: their names; Cluster API's docker provider labels
+            the containers with them, as kind does.
+        """
+        with self._client(120) as client:
+            for name in clusters:
+                for container in client.containers.list(all=True, filters={
+                        'label': f'{_CLUSTER}={name}'}):
+                    container.remove(v=True, force=True)
+
+    def _client(self, timeout):
+        import docker
+        return contextlib.closing(
+            docker.DockerClient(base_url=self.host, timeout=timeout))
+
+
+def machine() -> Machine | None:
+    """Docker of this machine, None when it does not answer."""
+    host = os.environ.get('DOCKER_HOST') or _SOCKET
+    try:
+        processes.run(['docker', 'version', '--format',
+                       '{{.Server.Version}}'], timeout=20,
+                      env={**os.environ, 'DOCKER_HOST': host})
+    except (errors.CommandFailed, errors.EnvironmentProblem):
+        return None
+    return Machine(host)
+
+
+def engine(directory) -> containers.Engine:
+    """Our own engine for the cluster of a folder; nothing is started."""
+    return containers.Engine(directory / 'engine')
+
+
+def kind() -> str:
+    """MACHINE or OWN: the Docker for a new cluster; nothing is started.
+
+    :raises EnvironmentProblem: neither does.
+    """
+    if machine():
+        return MACHINE
+    problem = containers.problem()
+    if problem:
+        raise errors.EnvironmentProblem(
+            'There is no Docker for a management cluster of pods',
+            last_seen=problem,
+            hint='Start Docker, or let root run this command')
+    return OWN
+
+
+def use(kind, directory, progress):
+    """The Docker of the cluster of a folder; our own is started.
+
+    :param kind: MACHINE or OWN.
+    :raises EnvironmentProblem: it does not run any more.
+    """
+    if kind == OWN:
+        return engine(directory).up(progress)
+    found = machine()
+    if found is None:
+        raise errors.EnvironmentProblem(
+            'Docker, which runs the management cluster, does not answer',
+            where=os.environ.get('DOCKER_HOST') or _SOCKET)
+    return found

@@ -1,0 +1,76 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The folder of a management cluster: its record, and who works on it."""
+
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import files
+
+#: What was brought up, so that the other commands, and "up" after a crash,
+#: need nothing but the folder.
+RECORD = 'management.json'
+
+
+def read(directory) -> dict | None:
+    """What :func:`write` wrote, None when there is nothing to be read."""
+    try:
+        record = json.loads((pathlib.Path(directory) / RECORD).read_text())
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def write(directory, record):
+    """Remember what is brought up.
+
+    :param record: JSON-compatible dict.
+    """
+    files.write_private(pathlib.Path(directory) / RECORD,
+                        json.dumps(record).encode())
+
+
+@contextlib.contextmanager
+def alone(directory):
+    """Let one command at a time work on a folder, and only on our own.
+
+    The lock is on the folder itself: no file is needed, none stays.
+
+    :raises UsageError: another command does, or it holds something else.
+    """
+    directory = pathlib.Path(directory)
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot use this folder: {e.strerror}', where=directory) from e
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise errors.UsageError(
+                'Another command works on this management cluster',
+                where=directory, hint='Wait for it to end') from None
+        if os.listdir(directory) and not (directory / RECORD).exists():
+            raise errors.UsageError(
+                'This folder holds something else', where=directory,
+                hint='Name an empty or new folder')
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            directory.rmdir()   # only when nothing is in it
+        os.close(descriptor)

@@ -1,0 +1,56 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""A copy of the kubeconfig where Magnum's driver reads it."""
+
+import contextlib
+import pathlib
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import files
+from magnum_capi_tempest.management import folder
+
+#: Key of the record.
+_KEY = 'kubeconfig_to'
+
+
+def give(directory, kubeconfig, target):
+    """Write the copy, for its owner only, and remember that.
+
+    :param directory: folder of the cluster.
+    :param target: path, None for no copy.
+    :raises EnvironmentProblem: it cannot be written.
+    """
+    if target is None:
+        return
+    target = pathlib.Path(target).absolute()
+    content = pathlib.Path(kubeconfig).read_bytes()
+    # Remembered first: a run that is killed between the two leaves no copy
+    # that nobody knows of.
+    folder.write(directory, {**(folder.read(directory) or {}),
+                             _KEY: str(target)})
+    try:
+        if not target.exists() or target.read_bytes() != content:
+            files.write_private(target, content)
+        target.chmod(0o600)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot write the kubeconfig: {e.strerror}',
+            where=target) from e
+
+
+def take_back(directory, kubeconfig):
+    """Remove the copy, unless it is of another cluster by now."""
+    target = (folder.read(directory) or {}).get(_KEY)
+    with contextlib.suppress(OSError, TypeError):
+        target = pathlib.Path(target)
+        if target.read_bytes() == pathlib.Path(kubeconfig).read_bytes():
+            target.unlink()

@@ -1,0 +1,288 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The backend ``minikube``: a management cluster of pods.
+
+``magnum-capi management up --backend minikube`` and its siblings as
+functions: which Docker, which images, the machine, what is installed in it,
+in this order, each explained in its own module. A record is written first,
+so that whatever a killed run left is known.
+"""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import shutil
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import client
+from magnum_capi_tempest.management import deployments
+from magnum_capi_tempest.management import dockers
+from magnum_capi_tempest.management import folder
+from magnum_capi_tempest.management import handover
+from magnum_capi_tempest.management import installation
+from magnum_capi_tempest.management import minikube
+from magnum_capi_tempest.management import node
+from magnum_capi_tempest.management import sources
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest import supervision
+
+BACKEND = 'minikube'
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What a cluster is like; the same for every "up" on its folder.
+
+    :param driver: of :data:`..minikube.DRIVERS`.
+    :param infrastructure: key of ``providers.INFRASTRUCTURES``.
+    :param addon_provider: whether the addon provider is installed.
+    :param images: folder of image archives, None for registries.
+    :param mirror: host of a mirror of registries, or None.
+    """
+
+    driver: str = 'docker'
+    infrastructure: str = 'openstack'
+    addon_provider: bool = False
+    images: pathlib.Path | None = None
+    mirror: str | None = None
+
+    @property
+    def wanted(self) -> installation.Wanted:
+        return installation.Wanted(
+            self.infrastructure, self.addon_provider,
+            stand_in=self.images is not None)
+
+    @property
+    def record(self) -> dict:
+        """JSON-compatible."""
+        return {'backend': BACKEND, **dataclasses.asdict(self),
+                'images': self.images and str(self.images)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """A management cluster of pods that runs.
+
+    :param stand_ins: names of Deployments that are not upstream's.
+    """
+
+    kubeconfig: pathlib.Path
+    stand_ins: tuple[str, ...]
+
+
+def up(directory, options, progress, tools=None,
+       kubeconfig_to=None) -> Cluster:
+    """Bring a cluster up, or what is missing of it.
+
+    What is there stays when it fails: the next "up" goes on from it, and
+    "down" removes it. An interrupted or failed first "up" removes all.
+
+    :param tools: paths of :func:`needed` programs by name; from the
+        toolchain when None.
+    :param kubeconfig_to: file that gets a copy of the kubeconfig, for its
+        owner only: where Magnum's driver reads it.
+    :raises UsageError: the folder holds something else, or a cluster with
+        other options.
+    :raises EnvironmentProblem: no Docker, no image archive.
+    """
+    check(options)
+    directory = pathlib.Path(directory).resolve()
+    with folder.alone(directory):
+        before = folder.read(directory)
+        _same(before, options, directory)
+        with contextlib.ExitStack() as undo:
+            if before is None:
+                undo.callback(sweep, directory)
+            else:
+                found = _running(directory, before, options)
+                if found:
+                    handover.give(directory, found.kubeconfig, kubeconfig_to)
+                    return found
+            found = _up(directory, options, before, progress, tools)
+            handover.give(directory, found.kubeconfig, kubeconfig_to)
+            undo.pop_all()
+        return found
+
+
+def check(options):
+    """Refuse what cannot be.
+
+    :raises UsageError: the options do not go together.
+    :raises EnvironmentProblem: this machine cannot be the node.
+    """
+    if options.driver not in minikube.DRIVERS:
+        raise errors.UsageError(
+            f'There is no driver {options.driver!r}',
+            hint=f'Known are: {", ".join(minikube.DRIVERS)}')
+    options.wanted.deployments    # refuses unknown infrastructures
+    if options.addon_provider and options.images:
+        raise errors.UsageError(
+            'There is no image archive of the addon provider',
+            hint='It is no Go program; leave --addon-provider or --images '
+                 'away')
+    if options.mirror and options.images:
+        raise errors.UsageError('Images come from a mirror or from archives',
+                                hint='Leave --mirror or --images away')
+    problem = minikube.problem(
+        options.driver, shutil.which, os.geteuid() == 0,
+        pathlib.Path('/run/systemd/system').is_dir())
+    if problem:
+        raise errors.EnvironmentProblem(
+            'This machine cannot be the node of a management cluster',
+            last_seen=problem, hint='Use --driver docker')
+
+
+def record(directory) -> dict | None:
+    """The record of a cluster of this backend, None when it is another."""
+    found = folder.read(pathlib.Path(directory))
+    return found if found and found.get('backend') == BACKEND else None
+
+
+def refuse(directory):
+    """See that a folder has no cluster of this backend.
+
+    :raises UsageError: it has.
+    """
+    if record(directory):
+        raise errors.UsageError(
+            'This folder has a management cluster of minikube',
+            where=directory, hint='Say --backend minikube, take it down, or '
+                                  'name another folder')
+
+
+def status(directory) -> list[tuple]:
+    """As :func:`..standalone.status`: a row for every Deployment."""
+    try:
+        found = deployments.read(client.from_kubeconfig(
+            _kubeconfig(directory), timeout=10))
+    except errors.MagnumCapiError:
+        return []
+    return [(supervision.Status(str(d), 'AVAILABLE' if d.available
+                                else 'WAITING', None, 0, 0.0), d.available)
+            for d in found]
+
+
+def sweep(directory):
+    """Nothing of a cluster runs or is left in the folder afterwards."""
+    directory = pathlib.Path(directory)
+    runmarks.sweep(directory)
+    mine = record(directory)
+    if mine:
+        _end(directory, mine)
+        handover.take_back(directory, _kubeconfig(directory))
+    for name in ('minikube', 'engine'):
+        shutil.rmtree(directory / name, ignore_errors=True)
+    for file in (_kubeconfig(directory), directory / folder.RECORD):
+        file.unlink(missing_ok=True)
+
+
+def _up(directory, options, before, progress, tools):
+    # Before anything is started: what is missing is said at once.
+    source = sources.open_source(options)
+    tools = tools or _toolchain(source.tools, progress)
+    repository = installation.load(options.wanted, tools, progress)
+    archives = source.archives(repository.images)
+    kind = docker = None
+    if options.driver == 'docker':
+        kind = before['docker'] if before else dockers.kind()
+    # A killed run's minikube or clusterctl may still be at work.
+    runmarks.sweep(directory)
+    folder.write(directory, {**(before or {}), **options.record,
+                             'docker': kind})
+    if kind:
+        docker = dockers.use(kind, directory, progress)
+    machine = minikube.Minikube(tools['minikube'], directory, docker)
+    source.prepare(machine, docker, tools, progress)
+    node.start(machine, node.wanted(options, source, docker), progress)
+    node.load(machine, archives, progress)
+    installation.install(
+        machine.kubeconfig, options.wanted, repository, tools, progress,
+        env={runmarks.MARK: str(directory)})
+    return _cluster(directory)
+
+
+def _running(directory, before, options):
+    """The cluster, if nothing is left to do."""
+    try:
+        api = client.from_kubeconfig(_kubeconfig(directory), timeout=5)
+        if installation.complete(api, options.wanted):
+            return _cluster(directory)
+    except errors.MagnumCapiError:
+        return None
+    return None
+
+
+def _cluster(directory):
+    api = client.from_kubeconfig(_kubeconfig(directory))
+    return Cluster(_kubeconfig(directory), tuple(
+        str(d) for d in deployments.read(api) if d.stand_in))
+
+
+def _same(before, options, directory):
+    if before is None:
+        return
+    if before.get('backend') != BACKEND:
+        raise errors.UsageError(
+            'This folder has a management cluster of plain processes',
+            where=directory, hint='Take it down, or name another folder')
+    mine = options.record
+    if any(before.get(key) != value for key, value in mine.items()):
+        raise errors.UsageError(
+            'This folder has a management cluster with other options',
+            where=directory, last_seen=', '.join(
+                f'{key} {before.get(key)}' for key, value in mine.items()
+                if before.get(key) != value),
+            hint='Take it down, or name another folder')
+
+
+def _end(directory, mine):
+    """End the machine and all that it made."""
+    kind = mine.get('docker')
+    if kind == dockers.OWN:
+        # It ends with everything in it.
+        dockers.engine(directory).down()
+        return
+    if not (directory / 'minikube').exists():
+        return
+    docker = dockers.machine() if kind == dockers.MACHINE else None
+    if kind == dockers.MACHINE and docker is None:
+        raise errors.EnvironmentProblem(
+            'Docker, which runs the management cluster, does not answer',
+            hint='Start it, or the machine stays when it is back')
+    if docker and mine['infrastructure'] == 'docker':
+        _end_machines(directory, docker)
+    program = _toolchain(('minikube',), None)['minikube']
+    minikube.Minikube(program, directory, docker).delete()
+
+
+def _end_machines(directory, docker):
+    """Remove the containers of workload clusters.
+
+    Cluster API cannot any more, once its own machine is gone.
+    """
+    with contextlib.suppress(errors.MagnumCapiError):
+        api = client.from_kubeconfig(_kubeconfig(directory), timeout=10)
+        listed = api.get('/apis/cluster.x-k8s.io/v1beta2/clusters') or {}
+        docker.remove([o['metadata']['name']
+                       for o in listed.get('items', ())])
+
+
+def _kubeconfig(directory):
+    return pathlib.Path(directory) / 'kubeconfig'
+
+
+def _toolchain(names, progress):
+    from magnum_capi_tempest import toolchain
+    return toolchain.ensure(
+        list(dict.fromkeys(('minikube', *installation.TOOLS, *names))
+             if progress else names), progress)

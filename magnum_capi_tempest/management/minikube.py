@@ -1,0 +1,262 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The program minikube: its command lines, and how it is run.
+
+It has its own MINIKUBE_HOME in the cluster's folder, so that nothing of it
+meets a minikube of the user's. What each flag is for is said where it is.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import threading
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import providers
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import runmarks
+
+#: Seconds: a start with everything at hand takes 25 on two cores, one that
+#: downloads a gigabyte takes what it takes.
+START, DELETE, LOAD = 1200, 180, 600
+
+#: MiB of the machine; API server 0.5 GiB, its providers as much together.
+MEMORY = 3072
+
+#: By driver: where machines come from, and what has to be there.
+DRIVERS = ('docker', 'none')
+
+_NEEDED = ('conntrack', 'containerd', 'crictl', 'docker', 'iptables')
+_PROGRAMS = ('kubeadm', 'kubectl', 'kubelet')
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """What a start depends on.
+
+    :param driver: of :data:`DRIVERS`.
+    :param base: reference of the machine's image, None for minikube's own.
+    :param network: name of its container network, None for one of its own.
+    :param subnet: of that network, None when minikube shall choose.
+    :param socket: of the Docker that the machine may use, or None.
+    :param offline: all images and programs are there already.
+    """
+
+    driver: str = 'docker'
+    base: str | None = None
+    network: str | None = None
+    subnet: str | None = None
+    socket: pathlib.Path | None = None
+    offline: bool = False
+
+
+def profile(directory) -> str:
+    """Name of the cluster, of its container and of its context."""
+    digest = hashlib.sha256(os.fsencode(directory)).hexdigest()[:8]
+    return f'magnum-capi-{digest}'
+
+
+def start(name, wanted) -> list[str]:
+    """Arguments of ``minikube start``; pure."""
+    argv = ['start', f'--profile={name}', f'--driver={wanted.driver}',
+            '--container-runtime=containerd',
+            f'--kubernetes-version={providers.KUBERNETES}',
+            # Root runs it, and this patch release is newer than those that
+            # it knows.
+            '--force', '--interactive=false',
+            # Magnum's driver reads one file.
+            '--embed-certs', '--wait=all',
+            # Its storage provisioner of 1.37.0 wants Endpoints for its lock
+            # and fails for ever ("endpoints lock is removed").
+            '--install-addons=false',
+            # One machine needs no network between machines.
+            '--cni=bridge']
+    if wanted.driver == 'docker':
+        argv += [f'--memory={MEMORY}', '--cpus=no-limit']
+    if wanted.offline:
+        argv += ['--preload=false', '--cache-images=false']
+    for flag, value in (('base-image', wanted.base),
+                        ('network', wanted.network),
+                        ('subnet', wanted.subnet)):
+        if value:
+            argv.append(f'--{flag}={value}')
+    if wanted.socket:
+        argv.append(f'--mount-string={wanted.socket}:/var/run/docker.sock')
+    return argv
+
+
+def problem(driver, which, root, systemd) -> str | None:
+    """Why this machine cannot be the node itself; pure.
+
+    :param which: function of a program's name, its path or None.
+    :param root: whether we are.
+    :param systemd: whether the machine was booted with it.
+    """
+    if driver != 'none':
+        return None
+    if not root:
+        return 'only root may make this machine a node'
+    if not systemd:
+        return 'this machine was not booted with systemd'
+    missing = [name for name in _NEEDED if not which(name)]
+    return f'missing programs: {", ".join(missing)}' if missing else None
+
+
+class Minikube:
+    """One cluster of minikube.
+
+    :param program: path.
+    :param directory: folder of the cluster; MINIKUBE_HOME and the
+        kubeconfig are in it.
+    :param docker: see :mod:`dockers`; None with the driver "none".
+    """
+
+    def __init__(self, program, directory, docker=None):
+        self._program = program
+        self._directory = directory
+        self._docker = docker
+        self.name = profile(directory)
+
+    @property
+    def home(self) -> pathlib.Path:
+        """MINIKUBE_HOME."""
+        return self._directory / 'minikube'
+
+    @property
+    def kubeconfig(self) -> pathlib.Path:
+        return self._directory / 'kubeconfig'
+
+    def start(self, wanted, note):
+        """Start the machine and Kubernetes; fine when they run.
+
+        :param note: told what it is busy with.
+        :raises CommandFailed: it could not.
+        """
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _following(self.home / 'out', note):
+            self._run([*start(self.name, wanted), '--output=json'], START,
+                      spool=self.home)
+        self.kubeconfig.chmod(0o600)
+
+    def delete(self):
+        """Remove the machine, its volume and its network."""
+        self._run(['delete', f'--profile={self.name}'], DELETE)
+
+    def images(self) -> set[str]:
+        """References of the images that the machine has."""
+        listed = json.loads(self._run(
+            ['image', 'ls', f'--profile={self.name}', '--format=json'],
+            60) or '[]')
+        return {tag for image in listed for tag in image['repoTags'] or ()}
+
+    def load(self, files):
+        """Put image archives into the machine."""
+        self._run(['image', 'load', f'--profile={self.name}', *files], LOAD)
+
+    def seed(self, programs):
+        """Give it Kubernetes' programs, so that it downloads none.
+
+        :param programs: path of each of kubeadm, kubectl and kubelet.
+        """
+        from magnum_capi_tempest.toolchain import pins
+        folder = (self.home / '.minikube' / 'cache' / 'linux'
+                  / pins.architecture() / providers.KUBERNETES)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in _PROGRAMS:
+            link = folder / name
+            link.unlink(missing_ok=True)
+            try:
+                os.link(programs[name], link)
+            except OSError:
+                link.write_bytes(programs[name].read_bytes())
+                link.chmod(0o755)
+
+    def _run(self, args, timeout, spool=None):
+        argv = [self._program, *args]
+        env = {**os.environ, runmarks.MARK: str(self._directory),
+               'MINIKUBE_HOME': str(self.home),
+               'KUBECONFIG': str(self.kubeconfig),
+               'MINIKUBE_IN_STYLE': 'false',
+               'MINIKUBE_WANTUPDATENOTIFICATION': 'false',
+               # Nothing of the user's ~/.docker, ~/.kube or ~/.ssh.
+               'HOME': str(self.home)}
+        if self._docker:
+            env.update(self._docker.environment)
+            argv = self._docker.run_in(argv)
+        try:
+            return processes.run(
+                argv, timeout=timeout, env=env, spool=spool)
+        except errors.CommandFailed as e:
+            raise errors.CommandFailed(
+                ['minikube', *args], e.returncode, explained(e.output),
+                elapsed=e.elapsed,
+                hint=f'Its logs are in {self.home / ".minikube" / "logs"}'
+            ) from e
+
+
+def explained(output) -> str:
+    """What a person needs of minikube's output, JSON events or text."""
+    found = []
+    for line in output.splitlines():
+        event = _event(line)
+        if event is None:
+            found.append(line)
+        elif event.get('type', '').endswith('.error'):
+            data = event.get('data', {})
+            found.append(' '.join(filter(None, (
+                data.get('name'), data.get('message'), data.get('advice')))))
+    return '\n'.join(found)
+
+
+def step(output) -> str | None:
+    """The name of the step that the events say last."""
+    for line in reversed(output.splitlines()):
+        event = _event(line)
+        if event and event.get('type', '').endswith('.step'):
+            return event['data'].get('name')
+    return None
+
+
+def _event(line):
+    if not line.startswith('{'):
+        return None
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None
+
+
+@contextlib.contextmanager
+def _following(path, note):
+    """Pass on the step that a file of events says, once a second."""
+    over = threading.Event()
+
+    def follow():
+        while not over.wait(1):
+            with contextlib.suppress(OSError):
+                now = step(path.read_text(errors='replace'))
+                if now:
+                    note(now)
+
+    thread = threading.Thread(target=follow, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        for name in ('out', 'err'):
+            path.with_name(name).unlink(missing_ok=True)

@@ -1,0 +1,82 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The one node of a cluster of pods: started, and with its images."""
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import minikube
+
+#: Container network of machines that the docker infrastructure makes; it
+#: looks for it by this name (DefaultNetwork of test/infrastructure/container
+#: in kubernetes-sigs/cluster-api).
+_MACHINES = 'kind'
+
+
+def wanted(options, source, docker) -> minikube.Wanted:
+    """What minikube is asked for; pure.
+
+    :param options: :class:`..hosted.Options`.
+    :param source: see :mod:`..sources`.
+    :param docker: see :mod:`..dockers`; None with the driver "none".
+    """
+    machines = docker is not None and options.infrastructure == 'docker'
+    subnet = docker.minikube_subnet if docker and not machines else None
+    return minikube.Wanted(
+        driver=options.driver, base=source.base, offline=source.offline,
+        network=_MACHINES if machines else None,
+        subnet=str(subnet) if subnet else None,
+        socket=docker.socket if machines else None)
+
+
+def start(machine, what, progress):
+    """Start it; a half-made machine that does not start is made anew.
+
+    :param machine: :class:`..minikube.Minikube`.
+    :param what: :class:`..minikube.Wanted`.
+    :raises CommandFailed: it did not start twice.
+    """
+    with progress.step('minikube') as note:
+        try:
+            machine.start(what, note)
+        except errors.CommandFailed as e:
+            progress.info(f'minikube did not start, once more: {e}')
+            machine.delete()
+            machine.start(what, note)
+
+
+def load(machine, archives, progress):
+    """Give the machine the images that it lacks.
+
+    :param archives: objects with ``name``, ``path`` and ``references``.
+    :raises EnvironmentProblem: it does not have them then. minikube itself
+        does not call that a failure (DoLoadImages of its
+        pkg/minikube/machine/cache_images.go).
+    """
+    missing = _missing(machine, archives)
+    if not missing:
+        return
+    with progress.step(f'{len(missing)} images into the machine'):
+        machine.load([a.path for a in missing])
+        left = _missing(machine, missing)
+    if left:
+        raise errors.EnvironmentProblem(
+            'The machine did not take all images',
+            where=', '.join(str(a.path) for a in left),
+            hint='Its disk may be full; "magnum-capi images check" reads '
+                 'the archives')
+
+
+def _missing(machine, archives):
+    if not archives:
+        return []
+    there = machine.images()
+    return [a for a in archives if not there.issuperset(a.references)]

@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What a management cluster of pods is made of, and at which versions.
+
+Pure; the one place where versions of providers are named. They are those of
+the pinned Go modules: the same releases as the plain processes are built of.
+"""
+
+import dataclasses
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import manifests
+
+#: Of the machine that Cluster API runs on. The newest minor version whose
+#: kubelet works with version 1 of control groups without a switch.
+KUBERNETES = 'v1.34.9'
+
+CERT_MANAGER = ('github.com/cert-manager/cert-manager', 'v1.21.1')
+#: Manages images and servers for the OpenStack provider, which needs it
+#: since its release 0.12.
+RESOURCE_CONTROLLER = (
+    'github.com/k-orc/openstack-resource-controller/v2', 'v2.4.0')
+
+#: Helm chart of the addon provider, and its version.
+ADDON_PROVIDER = ('https://azimuth-cloud.github.io/cluster-api-addon-provider',
+                  'cluster-api-addon-provider', '0.11.0')
+
+
+@dataclasses.dataclass(frozen=True)
+class Provider:
+    """A provider of Cluster API, as clusterctl knows it.
+
+    :param name: "kubeadm".
+    :param type: "BootstrapProvider".
+    :param label: of its folder in a repository: "bootstrap-kubeadm"; also
+        the value of the label ``cluster.x-k8s.io/provider``.
+    :param namespace: of its Deployment.
+    :param flag: of ``clusterctl init``.
+    :param module: path and version of the Go module with its manifests.
+    :param tree: folder of the kustomize tree in that module.
+    :param metadata: path and version of the Go module with metadata.yaml.
+    :param image: without its tag, which is the version.
+    """
+
+    name: str
+    type: str
+    label: str
+    namespace: str
+    flag: str
+    module: tuple[str, str]
+    tree: str
+    metadata: tuple[str, str]
+    image: str
+
+    @property
+    def version(self) -> str:
+        return self.module[1]
+
+    @property
+    def components(self) -> str:
+        """Name of the file with its manifests."""
+        kind = {'CoreProvider': 'core', 'BootstrapProvider': 'bootstrap',
+                'ControlPlaneProvider': 'control-plane',
+                'InfrastructureProvider': 'infrastructure'}[self.type]
+        return f'{kind}-components.yaml'
+
+    @property
+    def reference(self) -> str:
+        """Of its image."""
+        return f'{self.image}:{self.version}'
+
+
+#: Those that every management cluster has. Names of the images: Makefile of
+#: kubernetes-sigs/cluster-api, PROD_REGISTRY.
+CORE = (
+    Provider('cluster-api', 'CoreProvider', 'cluster-api', 'capi-system',
+             '--core', manifests.CLUSTER_API, 'core/config/default',
+             manifests.CLUSTER_API,
+             'registry.k8s.io/cluster-api/cluster-api-controller'),
+    Provider('kubeadm', 'BootstrapProvider', 'bootstrap-kubeadm',
+             'capi-kubeadm-bootstrap-system', '--bootstrap',
+             manifests.CLUSTER_API, 'bootstrap/kubeadm/config/default',
+             manifests.CLUSTER_API,
+             'registry.k8s.io/cluster-api/kubeadm-bootstrap-controller'),
+    Provider('kubeadm', 'ControlPlaneProvider', 'control-plane-kubeadm',
+             'capi-kubeadm-control-plane-system', '--control-plane',
+             manifests.CLUSTER_API, 'controlplane/kubeadm/config/default',
+             manifests.CLUSTER_API,
+             'registry.k8s.io/cluster-api/kubeadm-control-plane-controller'),
+)
+
+#: Where machines come from, by the name of ``--infrastructure``.
+INFRASTRUCTURES = {
+    # Cluster API's own provider for development and tests.
+    'docker': Provider(
+        'docker', 'InfrastructureProvider', 'infrastructure-docker',
+        'capd-system', '--infrastructure', manifests.TEST,
+        manifests.DOCKER, manifests.CLUSTER_API,
+        'gcr.io/k8s-staging-cluster-api/capd-manager'),
+    'openstack': Provider(
+        'openstack', 'InfrastructureProvider', 'infrastructure-openstack',
+        'capo-system', '--infrastructure', manifests.OPENSTACK,
+        'config/default', manifests.OPENSTACK,
+        'registry.k8s.io/capi-openstack/capi-openstack-controller'),
+}
+
+
+def chosen(infrastructure) -> tuple[Provider, ...]:
+    """The providers of a management cluster.
+
+    :raises UsageError: there is no such infrastructure.
+    """
+    try:
+        return (*CORE, INFRASTRUCTURES[infrastructure])
+    except KeyError:
+        raise errors.UsageError(
+            f'There is no infrastructure {infrastructure!r}',
+            hint=f'Known are: {", ".join(INFRASTRUCTURES)}') from None

@@ -1,0 +1,159 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Where the images of a management cluster of pods come from.
+
+Registries, a mirror of them, or archives in a folder that ``magnum-capi
+images build`` filled, for machines without a registry.
+"""
+
+import re
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import providers
+
+#: Kubernetes' programs for the machine, in the toolchain's words.
+_MINOR = re.match(r'v(\d+\.\d+)', providers.KUBERNETES).group(1)
+PROGRAMS = {name: f'{name}-{_MINOR}'
+            for name in ('kubeadm', 'kubectl', 'kubelet')}
+
+#: Registries that a mirror stands for.
+REGISTRIES = ('docker.io', 'gcr.io', 'ghcr.io', 'quay.io', 'registry.k8s.io')
+
+_HAPROXY = 'kindest/haproxy:'
+
+
+class Registries:
+    """Images are pulled, from a mirror when there is one.
+
+    :param mirror: host, and port if it has one: a pull-through cache that
+        knows the registry by the query ``ns``, as containerd asks mirrors
+        (docs/hosts.md of containerd/containerd).
+    """
+
+    base = None
+    offline = False
+    tools = ()
+
+    def __init__(self, mirror=None):
+        self._mirror = mirror
+
+    def archives(self, references):
+        """None: all are pulled."""
+        return []
+
+    def prepare(self, machine, docker, tools, progress):
+        """Have the machine's containerd ask the mirror first.
+
+        minikube copies what is in this folder into the machine.
+        """
+        root = machine.home / '.minikube' / 'files' / 'etc' / 'containerd'
+        for path, text in hosts(self._mirror).items():
+            file = root / 'certs.d' / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+
+
+class Archives:
+    """Images come from archives; nothing is pulled.
+
+    :param inventory: of the folder, see room ``images``.
+    :param machines: whether machines are containers, too.
+    """
+
+    offline = True
+    tools = tuple(PROGRAMS.values())
+
+    def __init__(self, inventory, machines):
+        self._inventory = inventory
+        self._machines = machines
+        found = inventory.of_kind('base', providers.KUBERNETES)
+        if not found:
+            raise _missing(['minikube\'s base image'], inventory)
+        self._base = found[0]
+
+    @property
+    def base(self) -> str:
+        return self._base.references[0]
+
+    def archives(self, references):
+        """Those of the images that pods run.
+
+        :raises EnvironmentProblem: there is none for some of them.
+        """
+        return chosen(self._inventory, references)
+
+    def prepare(self, machine, docker, tools, progress):
+        """Load what Docker runs, and give minikube its programs."""
+        machine.seed({name: tools[tool] for name, tool in PROGRAMS.items()})
+        if docker is None:
+            return
+        wanted = [self._base]
+        if self._machines:
+            wanted += self._inventory.of_kind('node')
+            wanted += [a for a in self._inventory.of_kind('image')
+                       if any(_HAPROXY in r for r in a.references)]
+        size = sum(a.size for a in wanted) / 2**30
+        # Measured on two busy cores: 0.5 to 1.1 min a GiB.
+        progress.info(
+            f'Docker gets archives of {size:.1f} GiB, unless it has them: '
+            f'{2 * size:.0f} GiB of disk, about {size:.0f} min')
+        docker.load(wanted, progress)
+
+
+def open_source(options):
+    """The source that :class:`..hosted.Options` name.
+
+    :raises EnvironmentProblem: an archive is missing; says what builds it.
+    """
+    if options.images is None:
+        return Registries(options.mirror)
+    # Not for those who have a registry.
+    from magnum_capi_tempest import images
+    inventory = images.require(options.images, (_MINOR,), images.MINIKUBE)
+    return Archives(inventory, options.infrastructure == 'docker')
+
+
+def chosen(inventory, references) -> list:
+    """The archives that hold these images.
+
+    :raises EnvironmentProblem: names those that none holds.
+    """
+    by_reference = {r: a for a in inventory.of_kind('image')
+                    for r in a.references}
+    missing = [r for r in references if r not in by_reference]
+    if missing:
+        raise _missing(missing, inventory)
+    return list({by_reference[r].name: by_reference[r]
+                 for r in references}.values())
+
+
+def hosts(mirror) -> dict[str, str]:
+    """Files of containerd's certs.d by path; pure."""
+    if not mirror:
+        return {}
+    return {f'{registry}/hosts.toml':
+            f'server = "https://{_server(registry)}"\n\n'
+            f'[host."https://{mirror}"]\n'
+            '  capabilities = ["pull", "resolve"]\n'
+            for registry in REGISTRIES}
+
+
+def _server(registry):
+    return 'registry-1.docker.io' if registry == 'docker.io' else registry
+
+
+def _missing(names, inventory):
+    return errors.EnvironmentProblem(
+        'There are no archives of these images',
+        where=getattr(inventory, 'directory', None),
+        last_seen=', '.join(names),
+        hint='Build them with "magnum-capi images build"')

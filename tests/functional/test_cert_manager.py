@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The stand-in for cert-manager, with a real API server and no pods."""
+
+import base64
+import os
+import pathlib
+import subprocess
+
+from cryptography import x509
+import fixtures
+import testtools
+import yaml
+
+from magnum_capi_tempest.management import client
+from magnum_capi_tempest.management import repository
+from magnum_capi_tempest.management import standalone
+from magnum_capi_tempest import progress
+from magnum_capi_tempest import toolchain
+from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest import waiting
+from tests.functional import boxes
+
+PORT_BASE = 26500
+
+#: As Cluster API's providers have them, see core/config/certmanager.
+ISSUER = {'apiVersion': 'cert-manager.io/v1', 'kind': 'Issuer',
+          'metadata': {'name': 'self', 'namespace': 'default'},
+          'spec': {'selfSigned': {}}}
+CERTIFICATE = {'apiVersion': 'cert-manager.io/v1', 'kind': 'Certificate',
+               'metadata': {'name': 'serving', 'namespace': 'default'},
+               'spec': {'dnsNames': ['webhook.default.svc'],
+                        'secretName': 'serving-cert',
+                        'issuerRef': {'kind': 'Issuer', 'name': 'self'}}}
+HOOK = {'apiVersion': 'admissionregistration.k8s.io/v1',
+        'kind': 'ValidatingWebhookConfiguration',
+        'metadata': {'name': 'hook', 'annotations': {
+            'cert-manager.io/inject-ca-from': 'default/serving'}},
+        'webhooks': [{
+            'name': 'hook.example.org', 'sideEffects': 'None',
+            'admissionReviewVersions': ['v1'], 'failurePolicy': 'Ignore',
+            'clientConfig': {'service': {'name': 'webhook',
+                                         'namespace': 'default'}}}]}
+
+
+@boxes.LONG
+class StandInTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(self.useFixture(
+            fixtures.TempDir(rootdir='/tmp')).path)
+        tools = toolchain.ensure(
+            ['cert-manager', 'helm', 'kubectl'], progress.Silent())
+        self.repository = repository.load(
+            'docker', True, tools, go.module_directory, progress.Silent())
+        directory = self.base / 'cluster'
+        self.addCleanup(standalone.down, directory)
+        self.plane = standalone.up(
+            directory, progress.Silent(), port_base=PORT_BASE)
+        self.api = client.from_kubeconfig(self.plane.kubeconfig)
+        self.define()
+        for mode in ('controller', 'cainjector'):
+            self.start(tools['cert-manager'], mode)
+
+    def define(self):
+        crds = [o for o in yaml.load_all(
+            self.repository.cert_manager.read_text(), yaml.CSafeLoader)
+            if o['kind'] == 'CustomResourceDefinition']
+        self.api.put_all(crds)
+        self.api.wait_established(
+            [o['metadata']['name'] for o in crds], 30)
+
+    def start(self, program, mode):
+        log = open(self.base / f'{mode}.log', 'w+')
+        self.addCleanup(log.close)
+        process = subprocess.Popen(
+            [program, mode], stdout=log, stderr=log,
+            env={'KUBECONFIG': str(self.plane.kubeconfig),
+                 'PATH': os.defpath, 'POD_NAMESPACE': 'default'})
+        self.addCleanup(process.wait, 30)
+        self.addCleanup(process.kill)
+        self.addOnException(lambda info: self.addDetail(
+            mode, testtools.content.content_from_file(log.name)))
+
+    def test_certificate_is_signed_and_injected(self):
+        namespace = '/namespaces/default'
+        self.api.put_all([HOOK])
+        for o, plural in ((ISSUER, 'issuers'),
+                          (CERTIFICATE, 'certificates')):
+            self.api.request(
+                'POST', f'/apis/cert-manager.io/v1{namespace}/{plural}', o)
+
+        secret = waiting.wait_for(
+            lambda: self.api.get(f'/api/v1{namespace}/secrets/serving-cert'),
+            done=lambda o: o and o['data'].get('tls.crt'), timeout=60,
+            what='the certificate to be signed')
+        hook = waiting.wait_for(
+            lambda: self.api.get(f'{client.collection(HOOK)}/hook'),
+            done=lambda o: o['webhooks'][0]['clientConfig'].get('caBundle'),
+            timeout=60, what='the authority to be injected')
+
+        signed = x509.load_pem_x509_certificate(
+            base64.b64decode(secret['data']['tls.crt']))
+        names = signed.extensions.get_extension_for_class(
+            x509.SubjectAlternativeName).value
+        self.assertEqual(['webhook.default.svc'],
+                         names.get_values_for_type(x509.DNSName))
+        self.assertEqual(secret['data']['ca.crt'],
+                         hook['webhooks'][0]['clientConfig']['caBundle'])
+
+    def test_unknown_mode(self):
+        program = toolchain.ensure(['cert-manager'])['cert-manager']
+        done = subprocess.run([program, 'webhook'], capture_output=True,
+                              text=True, timeout=30)
+
+        self.assertEqual(2, done.returncode)
+        self.assertIn('controller|cainjector', done.stderr)

@@ -1,0 +1,105 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import deployments
+
+
+def deployment(name, provider=None, image='x/manager:v1.14.0', ready=1,
+               labels=None, **kwargs):
+    """A Deployment as the API has it."""
+    return {
+        'metadata': {'namespace': f'{name}-system', 'name': name,
+                     'generation': 2, 'labels': {
+                         **({deployments.PROVIDER: provider}
+                            if provider else {}), **(labels or {})}},
+        'spec': {'replicas': 1, 'template': {'spec': {
+            'containers': [{'image': image}]}}},
+        'status': {'observedGeneration': 2, 'updatedReplicas': 1,
+                   'availableReplicas': ready, 'conditions': [
+                       {'type': 'Available',
+                        'status': 'True' if ready else 'False',
+                        'message': 'no minimum availability'}], **kwargs}}
+
+
+class Api:
+    """Answers every GET with what it was given for the path."""
+
+    server = 'https://there'
+
+    def __init__(self, answers):
+        self.answers = answers
+
+    def get(self, path):
+        return self.answers.get(path)
+
+
+class ParseTest(testtools.TestCase):
+
+    def test_available(self):
+        found, = deployments.parse([deployment('capi', 'cluster-api')])
+        self.assertTrue(found.available)
+        self.assertEqual(('cluster-api', (1, 14, 0)),
+                         (found.provider, found.version))
+
+    def test_not_rolled_out_yet_is_not_available(self):
+        for change in ({'observedGeneration': 1}, {'updatedReplicas': 0}):
+            found, = deployments.parse([deployment('capi', **change)])
+            self.assertFalse(found.available)
+            self.assertEqual('being rolled out', found.reason)
+
+    def test_reason(self):
+        found, = deployments.parse([deployment('capi', ready=0)])
+        self.assertEqual('no minimum availability', found.reason)
+
+    def test_versions(self):
+        for image, version in (
+                ('reg:5000/a/b:v0.14.6@sha256:00', (0, 14, 6)),
+                ('b:1.2.3-rc.1', (1, 2, 3)), ('reg:5000/b', None),
+                ('b:main', None)):
+            self.assertEqual(version, deployments.version(image))
+
+
+class WaitTest(testtools.TestCase):
+
+    def wait(self, items, pods=(), notes=None):
+        api = Api({'/apis/apps/v1/deployments': {'items': items},
+                   '/api/v1/namespaces/capi-system/pods':
+                   {'items': list(pods)}})
+        deployments.wait(api, [('capi-system', 'capi')], 0,
+                         (notes if notes is not None else []).append)
+
+    def test_all_there(self):
+        self.wait([deployment('capi')])
+
+    def test_time_is_up_and_says_why(self):
+        pod = {'metadata': {'name': 'capi-1'}, 'status': {
+            'containerStatuses': [{'state': {'waiting': {
+                'reason': 'ImagePullBackOff', 'message': 'no route'}}}]}}
+        notes = []
+        e = self.assertRaises(errors.WaitTimeout, self.wait,
+                              [deployment('capi', ready=0)], [pod], notes)
+        self.assertIn('capi-system/capi: no minimum', str(e))
+        self.assertIn('ImagePullBackOff no route', str(e))
+        self.assertEqual(['capi-system/capi'], notes)
+
+    def test_pod_without_a_node(self):
+        pod = {'metadata': {'name': 'capi-1'}, 'status': {'conditions': [
+            {'status': 'False', 'reason': 'Unschedulable',
+             'message': 'no CPU'}]}}
+        self.assertEqual('capi-1 Unschedulable no CPU',
+                         deployments.waiting_pods([pod]))
+
+    def test_missing(self):
+        e = self.assertRaises(errors.WaitTimeout, self.wait, [])
+        self.assertIn('it does not exist', str(e))

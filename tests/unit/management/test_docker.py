@@ -1,0 +1,72 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Cluster API's provider "docker" in a management cluster of processes."""
+
+import pathlib
+
+import testtools
+
+from magnum_capi_tempest.management import layout
+from magnum_capi_tempest.management import manifests
+from magnum_capi_tempest.management import programs
+
+LAYOUT = layout.Layout(pathlib.Path('/m'))
+
+SOCKET = 'unix:///box/containers/docker.sock'
+
+
+class ProgramTest(testtools.TestCase):
+
+    def gates(self, program):
+        text, = (a for a in program.argv if a.startswith('--feature-gates='))
+        return text.partition('=')[2].split(',')
+
+    def test_no_containers_unless_asked_for(self):
+        program = programs.capi(LAYOUT, '/bin/capi')
+        self.assertNotIn('--docker', program.argv)
+        self.assertEqual({}, program.env)
+        self.assertIn('MachineSetPreflightChecks=false', self.gates(program))
+
+    def test_the_engine_is_named_and_real_kubelets_wait(self):
+        program = programs.capi(LAYOUT, '/bin/capi', SOCKET)
+        self.assertIn('--docker', program.argv)
+        self.assertEqual({'DOCKER_HOST': SOCKET}, program.env)
+        self.assertIn('MachineSetPreflightChecks=true', self.gates(program))
+
+
+def crd(plural):
+    return {'kind': 'CustomResourceDefinition',
+            'spec': {'names': {'plural': plural}}}
+
+
+def hook(name, *resources):
+    return {'name': name, 'rules': [{'resources': list(resources)}]}
+
+
+class ServedTest(testtools.TestCase):
+
+    def test_definitions_and_webhooks_of_what_is_served(self):
+        mine = {'kind': 'MutatingWebhookConfiguration', 'webhooks': [
+            hook('a', 'devclusters'), hook('b', 'dockerclusters'),
+            hook('c', 'devclusters', 'dockerclusters')]}
+        other = {'kind': 'ValidatingWebhookConfiguration',
+                 'webhooks': [hook('d', 'dockerclusters')]}
+        found = manifests.served(
+            [crd('devclusters'), crd('dockerclusters'), mine, other,
+             {'kind': 'Deployment'}], {'devclusters'})
+        self.assertEqual(
+            [crd('devclusters'), {**mine, 'webhooks': mine['webhooks'][:1]}],
+            found)
+
+    def test_what_is_rendered_is_kept_apart(self):
+        self.assertNotEqual(manifests._key(False), manifests._key(True))

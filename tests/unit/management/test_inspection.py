@@ -1,0 +1,123 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+import testtools
+
+from magnum_capi_tempest.management import client
+from magnum_capi_tempest.management import deployments
+from magnum_capi_tempest.management import inspection
+from magnum_capi_tempest.management import requirements
+from tests.unit.management import test_deployments
+
+ALL = {(r.group, r.version, r.resource)
+       for r in requirements.ALL + requirements.RESOURCES}
+
+
+class Api(test_deployments.Api):
+    """A management cluster.
+
+    :param served: (group, version, resource) of its kinds.
+    :param forbidden: "verb resource" of what is not allowed.
+    """
+
+    def __init__(self, items=(), served=ALL, forbidden=(), blind=False):
+        super().__init__({'/apis/apps/v1/deployments': {'items': items}})
+        self.forbidden = forbidden
+        self.blind = blind
+        for group, version, resource in served:
+            self.answers.setdefault(
+                f'/apis/{group}/{version}', {'resources': []}
+            )['resources'].append({'name': resource})
+
+    def get(self, path):
+        if self.blind and path.endswith('/deployments'):
+            raise client.ApiError('Forbidden', status=403)
+        return super().get(path)
+
+    def request(self, method, path, body):
+        asked = body['spec']['resourceAttributes']
+        name = f'{asked["verb"]} {asked["resource"]}'
+        return {'status': {'allowed': name not in self.forbidden}}
+
+
+def provider(label, version, **kwargs):
+    return test_deployments.deployment(
+        label, label, f'x/manager:{version}', **kwargs)
+
+
+class InspectTest(testtools.TestCase):
+
+    def test_complete(self):
+        report = inspection.inspect(Api([provider('cluster-api', 'v1.14.0')]))
+        self.assertEqual((), report.problems)
+        self.assertEqual(
+            ('cluster-api v1.14.0 (cluster-api-system/cluster-api)',),
+            report.providers)
+
+    def test_processes_have_no_deployments(self):
+        for api in (Api(), Api(blind=True)):
+            self.assertEqual((), inspection.inspect(api).problems)
+
+    def test_missing_kind_names_who_installs_it(self):
+        served = ALL - {('addons.stackhpc.com', 'v1alpha1', 'manifests')}
+        report = inspection.inspect(Api(served=served))
+        self.assertEqual(
+            ('missing: manifests.v1alpha1.addons.stackhpc.com '
+             '(addon provider)',), report.problems)
+        self.assertEqual((), inspection.inspect(
+            Api(served=served), addon_provider=False).problems)
+
+    def test_docker_wants_other_kinds(self):
+        served = {k for k in ALL if not k[2].startswith('openstack')}
+        problems = inspection.inspect(
+            Api(served=served), 'docker').problems
+        self.assertEqual(3, len(problems))
+        self.assertIn('devclusters', problems[0])
+
+    def test_denied(self):
+        report = inspection.inspect(Api(forbidden=['patch clusters']))
+        self.assertEqual(('not allowed: patch clusters.cluster.x-k8s.io',),
+                         report.problems)
+
+    def test_stand_ins_are_told(self):
+        report = inspection.inspect(Api([test_deployments.deployment(
+            'cert-manager', labels={'io.magnum-capi.stand-in': 'true'})]))
+        self.assertEqual(('cert-manager-system/cert-manager',),
+                         report.stand_ins)
+
+
+class ReleasesTest(testtools.TestCase):
+
+    def releases(self, *items, served=ALL):
+        return inspection.releases(deployments.parse(items), served)
+
+    def test_too_old(self):
+        found, = self.releases(provider('cluster-api', 'v1.10.3'))
+        self.assertIn('too old: cluster-api v1.10.3, v1.11.0', found)
+
+    def test_not_running(self):
+        found, = self.releases(provider('cluster-api', 'v1.14.0', ready=0))
+        self.assertIn('not running: cluster-api', found)
+        self.assertIn('no minimum availability', found)
+
+    def test_openstack_provider_without_resource_controller(self):
+        item = provider('infrastructure-openstack', 'v0.14.6')
+        self.assertEqual([], self.releases(item))
+        found, = self.releases(item, served=set())
+        self.assertIn('images.v1alpha1.openstack.k-orc.cloud', found)
+
+    def test_kubeadm_of_another_release(self):
+        found, = self.releases(provider('cluster-api', 'v1.14.0'),
+                               provider('bootstrap-kubeadm', 'v1.13.2'))
+        self.assertIn('bootstrap-kubeadm v1.13.2', found)
+
+    def test_own_builds_without_version(self):
+        self.assertEqual([], self.releases(provider('cluster-api', 'main')))
