@@ -13,8 +13,8 @@
 """GETs of a cloud of clouds.yaml, through openstacksdk."""
 
 from magnum_capi_tempest import errors
-from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import leaks
+from magnum_capi_tempest import kubeclient
 
 #: Seconds for one request.
 TIMEOUT = 60
@@ -56,7 +56,8 @@ class Cloud:
                 app_name='magnum-capi').get_one(
                     cloud=name, api_timeout=TIMEOUT)
             self._connection = connection.Connection(config=region)
-            if kube.is_here(region.get_auth_args().get('auth_url') or ''):
+            if kubeclient.is_here(
+                    region.get_auth_args().get('auth_url') or ''):
                 # A proxy of the environment is for other machines.
                 self._connection.session.session.trust_env = False
             self.user = self._connection.current_user_id

@@ -21,11 +21,10 @@ REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE and .netrc do not matter. A proxy from the
 environment is used for other machines only, never for this one.
 """
 
-import ipaddress
 import json
-from urllib import parse
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import kubeclient
 
 #: (connect, read) in seconds. A management cluster under load answers lists
 #: in well under a second; one that is gone should not hold up a failure.
@@ -62,15 +61,6 @@ def no_answer(error, server):
         untrusted='CERTIFICATE_VERIFY_FAILED' in str(reason))
 
 
-def is_here(url):
-    """Return whether a URL leads to this machine's loopback addresses."""
-    host = parse.urlsplit(url).hostname or ''
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == 'localhost'
-
-
 class Reader:
     """Lists objects of the cluster of a kubeconfig. Changes nothing.
 
@@ -80,32 +70,9 @@ class Reader:
     """
 
     def __init__(self, kubeconfig):
-        try:
-            from kubernetes import client
-            from kubernetes import config
-            import yaml
-        except ImportError as e:
-            raise errors.EnvironmentProblem(
-                'The Python package kubernetes is not installed',
-                hint='pip install magnum-capi-tempest[evidence]') from e
-        configuration = client.Configuration()
-        try:
-            config.load_kube_config(
-                str(kubeconfig), client_configuration=configuration,
-                persist_config=False)
-        except (config.ConfigException, yaml.YAMLError, OSError, ValueError,
-                KeyError, TypeError) as e:
-            # Not the text of the error: it may quote the file.
-            raise errors.EnvironmentProblem(
-                f'Not a usable kubeconfig ({type(e).__name__})',
-                where=str(kubeconfig)) from None
-        # Whoever waits asks again; three tries with growing pauses in here
-        # would hold up every failure by ten seconds.
-        configuration.retries = 0
-        if is_here(configuration.host):
-            configuration.proxy = None
-        self.server = configuration.host
-        self._api = client.ApiClient(configuration)
+        self._api = kubeclient.load(kubeconfig, 'evidence')
+        from kubernetes import client
+        self.server = self._api.configuration.host
         self._core = client.CoreV1Api(self._api)
         self._custom = client.CustomObjectsApi(self._api)
         self._groups = client.ApisApi(self._api)

@@ -22,6 +22,10 @@ import json
 from urllib import parse
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import kubeclient
+
+#: Part of this package that has the client library.
+_EXTRA = 'conformance'
 
 #: Seconds to connect and to read.
 TIMEOUT = (5, 30)
@@ -52,35 +56,16 @@ class Reader:
     """Gets paths of an API.
 
     :param kubeconfig: path.
-    :param scratch: folder of the caller's for what the client library
-        writes: certificate and key, in files only their owner can read.
+    :param scratch: folder of the caller's, for certificate and key while
+        a command runs in a container.
     :raises EnvironmentProblem: the client library is not installed, or the
         file is missing or not a kubeconfig.
     """
 
     def __init__(self, kubeconfig, scratch):
-        try:
-            from kubernetes import client
-            from kubernetes import config
-        except ImportError as e:
-            raise errors.EnvironmentProblem(
-                'The Python package kubernetes is not installed',
-                hint='pip install magnum-capi-tempest[conformance]') from e
-        configuration = client.Configuration()
-        try:
-            config.load_kube_config(
-                str(kubeconfig), client_configuration=configuration,
-                persist_config=False, temp_file_path=str(scratch))
-        except Exception as e:
-            # It raises whatever its parts do, PyYAML's errors too. Not the
-            # text of the error: it may quote the file.
-            raise errors.EnvironmentProblem(
-                f'Not a usable kubeconfig ({type(e).__name__})',
-                where=str(kubeconfig)) from None
-        # Whoever waits asks again.
-        configuration.retries = 0
-        self.server = configuration.host
-        self._api = client.ApiClient(configuration)
+        self._kubeconfig, self._scratch = kubeconfig, scratch
+        self._api = kubeclient.load(kubeconfig, _EXTRA)
+        self.server = self._api.configuration.host
 
     def get(self, path, **query) -> dict:
         """An object, or a list of them.
@@ -132,11 +117,13 @@ class Reader:
         from kubernetes import client
         from kubernetes import stream
         try:
-            return stream.stream(
-                client.CoreV1Api(self._api).connect_get_namespaced_pod_exec,
-                pod, namespace, container=container, command=command,
-                stdin=False, stdout=True, stderr=False, tty=False,
-                binary=True, _request_timeout=TIMEOUT[1])
+            with kubeclient.files(
+                    self._kubeconfig, self._scratch, _EXTRA) as api:
+                return stream.stream(
+                    client.CoreV1Api(api).connect_get_namespaced_pod_exec,
+                    pod, namespace, container=container, command=command,
+                    stdin=False, stdout=True, stderr=False, tty=False,
+                    binary=True, _request_timeout=TIMEOUT[1])
         except Exception as e:
             # ApiException, and whatever the WebSocket library raises.
             raise KubeError(

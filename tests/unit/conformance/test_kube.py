@@ -10,19 +10,16 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-
 import os
 import pathlib
-import sys
 from unittest import mock
 
 import fixtures
 import testtools
-import yaml
 
 from magnum_capi_tempest.conformance.running import kube
-from magnum_capi_tempest import errors
 from magnum_capi_tempest import kubeconfig
+from tests.unit.driver import tls_server
 from tests.unit.evidence import fake_kube
 
 
@@ -71,57 +68,46 @@ class TestReader(testtools.TestCase):
         self.assertRaises(kube.KubeError, self.reader.get, '/x')
 
 
-class TestKubeconfig(testtools.TestCase):
+class TestCommands(testtools.TestCase):
 
-    def write(self, text):
-        folder = self.useFixture(fixtures.TempDir()).path
-        self.path = pathlib.Path(folder, 'kubeconfig')
-        self.path.write_text(text)
-        return self.path, folder
+    def setUp(self):
+        super().setUp()
+        self.scratch = self.useFixture(fixtures.TempDir()).path
+        self.server = self.useFixture(tls_server.TlsServer())
+        path = os.path.join(self.scratch, 'kubeconfig')
+        kubeconfig.write(path, kubeconfig.document(
+            self.server.url, self.server.ca, self.server.certificate,
+            self.server.key))
+        self.reader = kube.Reader(path, self.scratch)
 
-    def test_a_broken_file_is_not_quoted(self):
-        error = self.assertRaises(
-            errors.EnvironmentProblem, kube.Reader,
-            *self.write('users: {hunter2: ]'))
+    def execute(self, stream):
+        with mock.patch('kubernetes.stream.stream', stream):
+            return self.reader.execute('n', 'p', 'c', ['tar', 'x'])
+
+    def test_key_and_certificate_are_there_while_it_runs(self):
+        seen = []
+
+        def stream(call, pod, namespace, **kwargs):
+            found = call.__self__.api_client.configuration
+            seen.extend((found.key_file, found.cert_file))
+            self.assertEqual([self.server.key, self.server.certificate],
+                             [pathlib.Path(f).read_text() for f in seen])
+            self.assertEqual(('p', 'n', ['tar', 'x']),
+                             (pod, namespace, kwargs['command']))
+            return b'printed'
+
+        self.assertEqual(b'printed', self.execute(stream))
+        self.assertEqual(['kubeconfig'], os.listdir(self.scratch))
+        self.assertTrue(all(f.startswith(self.scratch) for f in seen))
+
+    def test_a_failure_has_no_text_of_the_library(self):
+        def stream(*args, **kwargs):
+            raise ValueError('hunter2')
+
+        error = self.assertRaises(kube.KubeError, self.execute, stream)
 
         self.assertNotIn('hunter2', str(error))
-
-    def test_a_missing_file(self):
-        self.assertRaises(errors.EnvironmentProblem, kube.Reader,
-                          '/nowhere', '/tmp')
-
-    def test_without_the_library(self):
-        with mock.patch.dict(sys.modules, {'kubernetes': None}):
-            error = self.assertRaises(errors.EnvironmentProblem,
-                                      kube.Reader, '/x', '/tmp')
-        self.assertIn('[conformance]', str(error))
-
-    def configuration(self, path, folder):
-        with mock.patch('kubernetes.client.ApiClient') as api:
-            kube.Reader(path, folder)
-        return api.call_args.args[0]
-
-    def test_a_token_is_sent_and_keys_stay_in_the_private_folder(self):
-        document = kubeconfig.document('https://192.0.2.1', 'CA', 'CERT',
-                                       'KEY')
-        document['users'][0]['user']['token'] = 'secret'
-        path, folder = self.write(yaml.safe_dump(document))
-
-        found = self.configuration(path, folder)
-        self.assertEqual('Bearer secret',
-                         found.auth_settings()['BearerToken']['value'])
-        for file in found.key_file, found.cert_file, found.ssl_ca_cert:
-            self.assertEqual(folder, os.path.dirname(file))
-            self.assertEqual(0o600, os.stat(file).st_mode & 0o777)
-
-    def test_a_second_run_finds_its_keys_although_the_first_removed_them(
-            self):
-        path, folder = self.write(yaml.safe_dump(kubeconfig.document(
-            'https://192.0.2.1', 'CA2', 'CERT2', 'KEY2')))
-        os.remove(self.configuration(path, folder).key_file)
-
-        self.assertTrue(os.path.exists(
-            self.configuration(path, folder).key_file))
+        self.assertEqual(['kubeconfig'], os.listdir(self.scratch))
 
 
 class TestPaths(testtools.TestCase):

@@ -10,12 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-import os
-
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import kube
 from tests.unit.evidence import fake_kube
 
@@ -105,36 +102,3 @@ class FinalTest(testtools.TestCase):
 
         self.assertTrue(error.is_final)
         self.assertIn('self signed', str(error))
-
-
-class KubeconfigTest(testtools.TestCase):
-
-    def test_missing_file(self):
-        error = self.assertRaises(
-            errors.EnvironmentProblem, kube.Reader, '/nowhere/kubeconfig')
-
-        self.assertEqual('/nowhere/kubeconfig', error.where)
-
-    def test_what_the_file_contains_is_not_in_the_error(self):
-        path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'k')
-        for text in ('client-key-data: hunter2', 'hunter2: [', 'hunter2', ''):
-            with open(path, 'w') as f:
-                f.write(text)
-
-            error = self.assertRaises(
-                errors.EnvironmentProblem, kube.Reader, path)
-
-            self.assertNotIn('hunter2', str(error))
-
-
-class IsHereTest(testtools.TestCase):
-
-    def test_loopback(self):
-        for url in ('https://127.0.0.1:6443', 'https://127.77.3.2:6443',
-                    'https://[::1]:6443', 'https://localhost'):
-            self.assertTrue(kube.is_here(url), url)
-
-    def test_elsewhere(self):
-        for url in ('https://192.0.2.1:6443', 'https://example.org',
-                    'https://[2001:db8::1]:6443'):
-            self.assertFalse(kube.is_here(url), url)

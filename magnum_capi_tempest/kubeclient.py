@@ -1,0 +1,134 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""A client of the Kubernetes API that a kubeconfig leads to.
+
+For those who are shown any cluster and have to get along with its kubeconfig
+(evidence, conformance): the ``kubernetes`` library reads it, programs that
+log in included. What that library does otherwise than is wanted here is
+mended in this one place:
+
+- it leaves the private key in a file below /tmp until the process ends, and
+  for ever when that is killed. Here the key is in a TLS context when a client
+  is made, and the file is gone;
+- a proxy from the environment would be asked for this machine, too;
+- Python 3.13 asks for extensions that Magnum's CA does not write into
+  certificates.
+"""
+
+import contextlib
+import ipaddress
+import ssl
+import tempfile
+import threading
+from urllib import parse
+
+from magnum_capi_tempest import errors
+
+#: The library remembers its files by what is in them, for the process: of two
+#: clients that are made at a time, one would remove the other's.
+_LOCK = threading.Lock()
+
+#: Arguments of urllib3 that a TLS context has the meaning of.
+_FILES = ('ca_certs', 'ca_cert_data', 'cert_file', 'key_file')
+
+
+def load(kubeconfig, extra):
+    """Return a ``kubernetes.client.ApiClient`` that needs no files.
+
+    It does not try again; whoever waits asks again.
+
+    :param kubeconfig: path.
+    :param extra: of this package, which has the library: "evidence".
+    :raises EnvironmentProblem: the library is not installed, or the file is
+        missing or not a kubeconfig; what is in it is never quoted.
+    """
+    with files(kubeconfig, None, extra) as api:
+        if api.configuration.host.startswith('https:'):
+            arguments = api.rest_client.pool_manager.connection_pool_kw
+            with _usable(kubeconfig):
+                context = _context(arguments)
+            for name in _FILES:
+                arguments.pop(name, None)
+            arguments['ssl_context'] = context
+        return api
+
+
+@contextlib.contextmanager
+def files(kubeconfig, folder, extra):
+    """Yield an ``ApiClient`` whose key and certificate are in files.
+
+    For WebSockets, for which the library knows no other way. The files are
+    for their owner only, and there while the block lasts; one block at a
+    time.
+
+    :param folder: where; None: where temporary files go.
+    :raises: as :func:`load`.
+    """
+    try:
+        from kubernetes import client
+        from kubernetes import config
+    except ImportError as e:
+        raise errors.EnvironmentProblem(
+            'The Python package kubernetes is not installed',
+            hint=f'pip install magnum-capi-tempest[{extra}]') from e
+    configuration = client.Configuration()
+    with _LOCK, tempfile.TemporaryDirectory(
+            prefix='magnum-capi-', dir=folder) as scratch:
+        with _usable(kubeconfig):
+            config.load_kube_config(
+                str(kubeconfig), client_configuration=configuration,
+                persist_config=False, temp_file_path=scratch)
+        # Three tries with growing pauses in here would hold up every failure
+        # by ten seconds.
+        configuration.retries = 0
+        if is_here(configuration.host):
+            configuration.proxy = None
+        yield client.ApiClient(configuration)
+
+
+def is_here(url):
+    """Return whether a URL leads to this machine's loopback addresses."""
+    host = parse.urlsplit(url).hostname or ''
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == 'localhost'
+
+
+@contextlib.contextmanager
+def _usable(kubeconfig):
+    try:
+        yield
+    except Exception as e:
+        # The library raises whatever its parts do, PyYAML's errors too. Not
+        # the text of the error: it may quote the file.
+        raise errors.EnvironmentProblem(
+            f'Not a usable kubeconfig ({type(e).__name__})',
+            where=str(kubeconfig)) from None
+
+
+def _context(arguments):
+    """Make the TLS context that urllib3 would make of its arguments."""
+    from urllib3.util import ssl_
+    context = ssl_.create_urllib3_context(cert_reqs=arguments['cert_reqs'])
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    file, data = arguments.get('ca_certs'), arguments.get('ca_cert_data')
+    if file or data:
+        context.load_verify_locations(file, cadata=data)
+    else:
+        context.load_default_certs()
+    if arguments.get('cert_file'):
+        context.load_cert_chain(
+            arguments['cert_file'], arguments.get('key_file'))
+    return context

@@ -1,0 +1,198 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import os
+import pathlib
+import ssl
+import sys
+from unittest import mock
+
+import fixtures
+import testtools
+from urllib3 import exceptions
+from urllib3.util import ssl_
+import yaml
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import kubeclient
+from magnum_capi_tempest import kubeconfig
+from tests.unit.driver import tls_server
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.temporary = self.folder / 'tmp'
+        self.temporary.mkdir()
+        self.useFixture(fixtures.MonkeyPatch(
+            'tempfile.tempdir', str(self.temporary)))
+
+    def write(self, document):
+        path = self.folder / 'kubeconfig'
+        path.write_text(document if isinstance(document, str)
+                        else yaml.safe_dump(document))
+        return path
+
+
+class UnusableTest(_Base):
+
+    def refused(self, path):
+        return self.assertRaises(
+            errors.EnvironmentProblem, kubeclient.load, path, 'evidence')
+
+    def test_what_the_file_contains_is_not_in_the_error(self):
+        for text in ('client-key-data: hunter2', 'users: {hunter2: ]',
+                     'hunter2', ''):
+            self.assertNotIn('hunter2', str(self.refused(self.write(text))))
+
+    def test_what_is_no_certificate_is_not_in_the_error(self):
+        path = self.write(kubeconfig.document(
+            'https://192.0.2.1', 'hunter2', 'hunter2', 'hunter2'))
+
+        error = self.refused(path)
+
+        self.assertNotIn('hunter2', str(error))
+        self.assertEqual(str(path), error.where)
+
+    def test_missing_file(self):
+        self.assertEqual('/nowhere/kubeconfig',
+                         self.refused('/nowhere/kubeconfig').where)
+
+    def test_without_the_library(self):
+        with mock.patch.dict(sys.modules, {'kubernetes': None}):
+            error = self.refused('/x')
+
+        self.assertIn('[evidence]', str(error))
+
+
+class TlsTest(_Base):
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.useFixture(tls_server.TlsServer())
+        self.document = kubeconfig.document(
+            self.server.url, self.server.ca, self.server.certificate,
+            self.server.key)
+
+    def status(self, document=None):
+        api = kubeclient.load(self.write(document or self.document), 'x')
+        with api.rest_client.pool_manager as pool:
+            return pool.request('GET', self.server.url, retries=False).status
+
+    def test_no_file_is_left(self):
+        before = list(self.temporary.rglob('*'))
+
+        api = kubeclient.load(self.write(self.document), 'x')
+
+        self.assertEqual(before, list(self.temporary.rglob('*')))
+        with api.rest_client.pool_manager as pool:
+            self.assertEqual(200, pool.request(
+                'GET', self.server.url, retries=False).status)
+
+    def test_a_second_client_of_the_same_file(self):
+        self.assertEqual([200, 200], [self.status(), self.status()])
+
+    def test_certificates_in_files_beside_the_kubeconfig(self):
+        for name in ('ca', 'certificate', 'key'):
+            (self.folder / name).write_text(getattr(self.server, name))
+        cluster, = self.document['clusters']
+        cluster['cluster'] = {'server': self.server.url,
+                              'certificate-authority': 'ca'}
+        user, = self.document['users']
+        user['user'] = {'client-certificate': 'certificate',
+                        'client-key': 'key'}
+
+        self.assertEqual(200, self.status())
+
+    def test_another_authority_is_not_trusted(self):
+        other = self.useFixture(tls_server.TlsServer())
+        document = kubeconfig.document(
+            self.server.url, other.ca, self.server.certificate,
+            self.server.key)
+
+        self.assertRaises(exceptions.SSLError, self.status, document)
+
+    def test_the_check_can_be_switched_off(self):
+        cluster, = self.document['clusters']
+        cluster['cluster'] = {'server': self.server.url,
+                              'insecure-skip-tls-verify': True}
+        self.useFixture(fixtures.WarningsCapture())
+
+        self.assertEqual(200, self.status())
+
+    def test_certificates_of_magnum_lack_what_python_3_13_asks_for(self):
+        make = ssl_.create_urllib3_context
+
+        def strict(**kwargs):
+            context = make(**kwargs)
+            context.verify_flags |= ssl.VERIFY_X509_STRICT
+            return context
+
+        with mock.patch.object(ssl_, 'create_urllib3_context', strict):
+            api = kubeclient.load(self.write(self.document), 'x')
+
+        context = api.rest_client.pool_manager.connection_pool_kw[
+            'ssl_context']
+        self.assertFalse(context.verify_flags & ssl.VERIFY_X509_STRICT)
+
+    def test_files_are_private_and_there_for_the_block(self):
+        path = self.write(self.document)
+
+        with kubeclient.files(path, self.folder, 'x') as api:
+            found = api.configuration
+            kept = found.key_file, found.cert_file, found.ssl_ca_cert
+            for file in kept:
+                self.assertEqual(
+                    self.folder, pathlib.Path(file).parent.parent)
+                self.assertEqual(0o600, os.stat(file).st_mode & 0o777)
+
+        self.assertEqual([], [f for f in kept if os.path.exists(f)])
+
+
+class ConfigurationTest(_Base):
+
+    def configuration(self, server, token=None):
+        document = kubeconfig.document(server, 'CA', None, None)
+        del document['clusters'][0]['cluster']['certificate-authority-data']
+        if token:
+            document['users'][0]['user']['token'] = token
+        return kubeclient.load(self.write(document), 'x').configuration
+
+    def test_a_token_is_sent(self):
+        self.assertEqual('Bearer secret', self.configuration(
+            'https://192.0.2.1', 'secret').auth_settings()[
+                'BearerToken']['value'])
+
+    def test_a_proxy_is_for_other_machines(self):
+        for name in ('HTTPS_PROXY', 'https_proxy'):
+            self.useFixture(fixtures.EnvironmentVariable(
+                name, 'http://192.0.2.9:3128'))
+
+        self.assertIsNone(self.configuration('https://127.0.0.1:1').proxy)
+        self.assertEqual('http://192.0.2.9:3128', self.configuration(
+            'https://192.0.2.1').proxy)
+
+
+class IsHereTest(testtools.TestCase):
+
+    def test_loopback(self):
+        for url in ('https://127.0.0.1:6443', 'https://127.77.3.2:6443',
+                    'https://[::1]:6443', 'https://localhost'):
+            self.assertTrue(kubeclient.is_here(url), url)
+
+    def test_elsewhere(self):
+        for url in ('https://192.0.2.1:6443', 'https://example.org',
+                    'https://[2001:db8::1]:6443'):
+            self.assertFalse(kubeclient.is_here(url), url)
