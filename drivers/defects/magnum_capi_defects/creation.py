@@ -1,0 +1,146 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Defects of a creation, and of what Magnum is told of it."""
+
+import dataclasses
+import datetime
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives import serialization
+from cryptography import x509
+from cryptography.x509 import oid
+
+from magnum_capi_defects import parts
+from magnum_capi_tempest.driver import store
+from magnum_capi_tempest.driver import watch
+
+
+class NeverCompletes(parts.Seeded):
+    """What is created stays in progress for ever."""
+
+    class Watch(parts.Telling):
+
+        def told(self, rows, verdict):
+            if verdict.status != 'CREATE_COMPLETE':
+                return verdict
+            return dataclasses.replace(verdict, status='CREATE_IN_PROGRESS')
+
+
+class CompletesEarly(parts.Seeded):
+    """A cluster is complete as soon as its API is there."""
+
+    class Watch(parts.Telling):
+
+        def told(self, rows, verdict):
+            early = (rows.operation == 'CREATE' and verdict.api_address
+                     and verdict.coe_version)
+            return parts.ended(verdict) if early else verdict
+
+        def _judged(self, rows, snapshot, busy, thorough):
+            # The version is in no look at a part.
+            return super()._judged(rows, snapshot, busy, True)
+
+
+class ResizesEarly(parts.Seeded):
+    """A change is complete as soon as it is asked for."""
+
+    class Watch(parts.Telling):
+
+        def told(self, rows, verdict):
+            early = rows.operation == 'UPDATE' and not verdict.action
+            return parts.ended(verdict) if early else verdict
+
+
+class NoAddress(parts.Seeded):
+    """Magnum never learns where the API of a cluster is."""
+
+    class Watch(parts.Telling):
+
+        def told(self, rows, verdict):
+            return dataclasses.replace(verdict, api_address=None)
+
+
+class NoVersion(parts.Seeded):
+    """Magnum never learns which Kubernetes a cluster has."""
+
+    class Watch(parts.Telling):
+
+        def told(self, rows, verdict):
+            return dataclasses.replace(verdict, coe_version=None)
+
+
+class FailureHidden(parts.Seeded):
+    """What failed is called complete."""
+
+    class Watch(parts.Telling):
+
+        def told(self, rows, verdict):
+            failed = verdict.status.endswith('_FAILED')
+            return parts.ended(verdict) if failed else verdict
+
+
+class FailureUnexplained(parts.Seeded):
+    """What failed is called so, and nobody learns why."""
+
+    class Watch(parts.Telling):
+
+        def told(self, rows, verdict):
+            failed = verdict.status.endswith('_FAILED')
+            return parts.ended(verdict, 'FAILED') if failed else verdict
+
+
+class TimeoutIgnored(parts.Seeded):
+    """Nothing ends by its create_timeout."""
+
+    class Watch(watch.Watch):
+
+        def _wanted(self, rows):
+            return dataclasses.replace(super()._wanted(rows), timeout=None)
+
+
+class WrongAuthority(parts.Seeded):
+    """Clusters get a certificate authority of their own, not Magnum's."""
+
+    class Store(store.Store):
+
+        def authorities(self, cluster):
+            return super().authorities(cluster) | {
+                'ca': _authority(cluster.uuid)}
+
+
+_made = {}
+
+
+def _authority(uuid):
+    """Certificate and key, PEM texts; the same ones for one cluster."""
+    if uuid not in _made:
+        key = rsa.generate_private_key(65537, 2048)
+        name = x509.Name([x509.NameAttribute(
+            oid.NameOID.COMMON_NAME, 'not of Magnum')])
+        now = datetime.datetime.now(datetime.timezone.utc)
+        certificate = (
+            x509.CertificateBuilder().subject_name(name).issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(hours=1))
+            .not_valid_after(now + datetime.timedelta(days=1))
+            .add_extension(x509.BasicConstraints(True, None), True)
+            .sign(key, hashes.SHA256()))
+        _made[uuid] = (
+            certificate.public_bytes(serialization.Encoding.PEM).decode(),
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.TraditionalOpenSSL,
+                serialization.NoEncryption()).decode())
+    return _made[uuid]

@@ -1,0 +1,87 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Defects of credentials and certificates."""
+
+import dataclasses
+
+from magnum.common import exception
+from oslo_log import log as logging
+
+from magnum_capi_defects import parts
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import credentials
+from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver import upkeep
+
+LOG = logging.getLogger(__name__)
+
+
+class RotationIgnored(parts.Seeded):
+    """A rotation of the credential is accepted, and nothing happens."""
+
+    def rotate_credential(self, context, cluster):
+        """Nothing."""
+
+
+class AuthorityHalfRotated(parts.Seeded):
+    """A refused rotation leaves Magnum with an authority of its own."""
+
+    def rotate_ca_certificate(self, context, cluster):
+        raise exception.NotSupported(upkeep.ROTATION_REFUSED)
+
+
+class _Generous(rotation.Rotation):
+
+    def _make(self, step, state):
+        made = self._cloud.services.proxy(
+            'identity').create_application_credential(
+            step.entry.user_id, step.entry.name, unrestricted=False,
+            roles=[{'name': role} for role in self._user.roles])
+        return self._write(
+            state, credentials.made(state.record, step.entry, made.id),
+            **{step.entry.name: made.secret})
+
+
+class AllRoles(parts.Seeded):
+    """Clusters may do in the cloud whatever their owner may."""
+
+    def _operations(self, context, cluster):
+        found = super()._operations(context, cluster)
+        road = found._road
+        road.rotation = lambda: _Generous(
+            cluster, road.vault, road.world.settings, road.store.cloud,
+            road.store.user, road.store.access, road.world.now,
+            road.store.admin_cloud)
+        return found
+
+
+class SecretLogged(parts.Seeded):
+    """The log has the application credential of every cluster."""
+
+    def create_cluster(self, context, cluster, cluster_create_timeout):
+        super().create_cluster(context, cluster, cluster_create_timeout)
+        road = converge.Road(self._world(), self._store(context), cluster)
+        LOG.info('Cluster %s reaches the cloud with %s', cluster.uuid,
+                 road.vault.credentials())
+
+
+class SecretTold(parts.Seeded):
+    """status_reason has the application credential of a cluster."""
+
+    class Watch(parts.Telling):
+
+        def told(self, rows, verdict):
+            if not verdict.status.endswith('_COMPLETE'):
+                return verdict
+            return dataclasses.replace(
+                verdict, reason=str(self._road.vault.credentials()))

@@ -1,0 +1,97 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Defects of a deletion."""
+
+import dataclasses
+import time
+
+from magnum_capi_defects import parts
+from magnum_capi_tempest.driver import farewell
+from magnum_capi_tempest.driver import helm
+from magnum_capi_tempest.driver import verdicts
+from magnum_capi_tempest.driver import watch
+
+#: Seconds that a slow deletion takes more than others.
+LONGER = 70
+
+
+class CredentialLeft(parts.Seeded):
+    """The application credential outlives its cluster."""
+
+    class Watch(watch.Watch):
+
+        class _Farewell(farewell.Farewell):
+
+            def finish(self, state, wanted):
+                # With an empty record there is none to remove.
+                return super().finish(
+                    dataclasses.replace(state, record=()), wanted)
+
+        def __init__(self, *args):
+            super().__init__(*args)
+            self._farewell = self._Farewell(self._road)
+
+
+class DeletesSlowly(parts.Seeded):
+    """A cluster is gone, and Magnum hears of it much later."""
+
+    class Watch(parts.Telling):
+
+        _gone = {}
+
+        def told(self, rows, verdict):
+            if verdict.status != 'DELETE_COMPLETE':
+                return verdict
+            since = self._gone.setdefault(rows.cluster.uuid,
+                                          time.monotonic())
+            if time.monotonic() - since >= LONGER:
+                return verdict
+            return dataclasses.replace(
+                verdict, status='DELETE_IN_PROGRESS', groups={
+                    key: verdicts.GroupVerdict('DELETE_IN_PROGRESS')
+                    for key in verdict.groups})
+
+
+class MachinesLeft(parts.Seeded):
+    """A cluster is deleted in Magnum only: its machines go on."""
+
+    class Helm(helm.Helm):
+
+        def uninstall(self, release, namespace):
+            return False
+
+    class Watch(parts.Telling):
+
+        def told(self, rows, verdict):
+            if rows.operation != 'DELETE':
+                return verdict
+            return verdicts.Verdict('DELETE_COMPLETE')
+
+
+class DeletionLost(parts.Seeded):
+    """A deletion that meets the creation never ends; a second one does."""
+
+    _lost = set()
+
+    class Watch(watch.Watch):
+
+        def update(self):
+            if self._cluster.uuid not in DeletionLost._lost:
+                super().update()
+
+    def delete_cluster(self, context, cluster):
+        if cluster.status == 'CREATE_IN_PROGRESS':
+            self._lost.add(cluster.uuid)
+            return
+        self._lost.discard(cluster.uuid)
+        super().delete_cluster(context, cluster)

@@ -1,0 +1,66 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Defects of what a driver does when nobody asks for anything."""
+
+import time
+
+from magnum_capi_defects import parts
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import health
+from magnum_capi_tempest.driver import monitor
+from magnum_capi_tempest.driver import store
+
+
+class _Content(monitor.Monitor):
+
+    def poll_health_status(self):
+        self.data = {'health_status': health.HEALTHY,
+                     'health_status_reason': {}}
+
+
+class AlwaysHealthy(parts.Seeded):
+    """Every cluster is healthy, whatever it has."""
+
+    def get_monitor(self, context, cluster):
+        return _Content(self._world, self._store(parts.admin()), cluster)
+
+
+class AutoscaledCountFrozen(parts.Seeded):
+    """Magnum never learns what the autoscaler has done."""
+
+    class _Store(store.Store):
+
+        def save(self, row):
+            """Nothing: what a look at the health finds is not kept."""
+
+    def get_monitor(self, context, cluster):
+        return monitor.Monitor(
+            self._world, self._Store(parts.admin(), parts.options()),
+            cluster)
+
+
+class _Writing(monitor.Monitor):
+
+    def poll_health_status(self):
+        super().poll_health_status()
+        world = self._world()
+        road = converge.Road(world, self._store, self._cluster)
+        world.kube.annotate('Cluster', road.namespace, road.release, {
+            'example.com/last-look': str(time.time())})
+
+
+class Restless(parts.Seeded):
+    """Every look at a cluster writes down when it was."""
+
+    def get_monitor(self, context, cluster):
+        return _Writing(self._world, self._store(parts.admin()), cluster)

@@ -1,0 +1,160 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""k8s_capi_v1 in parts that a subclass can replace one by one."""
+
+import dataclasses
+
+from magnum.common import context as contexts
+import magnum.conf
+
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import driver
+from magnum_capi_tempest.driver import helm
+from magnum_capi_tempest.driver import settings
+from magnum_capi_tempest.driver import shared
+from magnum_capi_tempest.driver import snapshot
+from magnum_capi_tempest.driver import store
+from magnum_capi_tempest.driver import verdicts
+from magnum_capi_tempest.driver import watch
+
+#: Key of the control plane among the sizes of node groups.
+MASTER = snapshot.MASTER
+
+
+class Seeded(driver.Driver):
+    """The driver k8s_capi_v1, but for what a subclass puts in its parts."""
+
+    #: No type of cluster: who wants one of these names it, and the drivers
+    #: of the sandbox remain who they are.
+    provides = ()
+
+    Watch = watch.Watch
+    Helm = helm.Helm
+    Store = store.Store
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        self.Watch(self._world(), self._store(admin()), cluster).update()
+
+    def _world(self, settings_=None):
+        settings_ = settings_ or options()
+        kube = shared.kube(settings_)
+        return converge.World(
+            settings_, kube, self.Helm(settings_, kube.kubeconfig),
+            sightings=shared.sightings)
+
+    def _store(self, context):
+        return self.Store(context, options())
+
+
+def options():
+    """settings.Settings of this Magnum."""
+    return settings.Settings.of(magnum.conf.CONF)
+
+
+def admin():
+    """A context that sees the rows of all projects."""
+    return contexts.make_admin_context(all_tenants=True)
+
+
+class Telling(watch.Watch):
+    """A Watch that tells Magnum something else than what it judged."""
+
+    def told(self, rows, verdict):
+        """Return what Magnum is told instead.
+
+        :param rows: rows.Rows.
+        :param verdict: verdicts.Verdict.
+        """
+        raise NotImplementedError
+
+    def _differs(self, rows, verdict, thorough):
+        return super()._differs(rows, self.told(rows, verdict), thorough)
+
+    def _act(self, rows, snapshot_, verdict):
+        super()._act(rows, snapshot_, self.told(rows, verdict))
+
+
+def ended(verdict, how='COMPLETE'):
+    """A verdict of which nothing goes on any more.
+
+    :param how: ``COMPLETE`` or ``FAILED``, of cluster and node groups that
+        are not COMPLETE already.
+    """
+    def end(status):
+        operation, _, state = status.partition('_')
+        return status if state == 'COMPLETE' else f'{operation}_{how}'
+    return dataclasses.replace(
+        verdict, status=end(verdict.status), reason='',
+        action=verdicts.NOTHING, groups={
+            key: dataclasses.replace(group, status=end(group.status),
+                                     reason='')
+            for key, group in verdict.groups.items()})
+
+
+def counting(counts):
+    """Have node groups another size than Magnum says, and be content.
+
+    :param counts: function of the name of the release and a dict, number of
+        machines by name of the node group (MASTER: the control plane), that
+        returns such a dict; what is left out stays as it is.
+    :returns: classes for Seeded.Watch and Seeded.Helm.
+    """
+    class Watch(watch.Watch):
+
+        def _wanted(self, rows):
+            wanted = super()._wanted(rows)
+            found = counts(wanted.name, {
+                _key(group): group.count for group in wanted.groups
+                if not group.deleting})
+            return dataclasses.replace(wanted, groups=tuple(
+                dataclasses.replace(
+                    group, count=found.get(_key(group), group.count))
+                for group in wanted.groups))
+
+    class Helm(helm.Helm):
+
+        def upgrade(self, release, chart, values, *args, **kwargs):
+            plane, groups = values['controlPlane'], values['nodeGroups']
+            found = counts(release, {
+                MASTER: plane['machineCount'],
+                **{group['name']: group['machineCount']
+                   for group in groups}})
+            values = values | {
+                'controlPlane': plane | {'machineCount': found.get(
+                    MASTER, plane['machineCount'])},
+                'nodeGroups': [
+                    group | {'machineCount': found.get(
+                        group['name'], group['machineCount'])}
+                    for group in groups]}
+            return super().upgrade(release, chart, values, *args, **kwargs)
+
+    return Watch, Helm
+
+
+def valued(change):
+    """A class for Seeded.Helm that changes the values of the chart.
+
+    :param change: function of the name of the release and the values that
+        returns values; it must not change what it is given.
+    """
+    class Helm(helm.Helm):
+
+        def upgrade(self, release, chart, values, *args, **kwargs):
+            return super().upgrade(release, chart, change(release, values),
+                                   *args, **kwargs)
+
+    return Helm
+
+
+def _key(group):
+    return MASTER if group.role == MASTER else group.key

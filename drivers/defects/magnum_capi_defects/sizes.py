@@ -1,0 +1,189 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Defects of the size of clusters and of their node groups.
+
+What these drivers remember is gone when Magnum starts again, and with it
+their defect for clusters that are older.
+"""
+
+import dataclasses
+import threading
+
+from magnum_capi_defects import parts
+from magnum_capi_tempest.driver import helm
+from magnum_capi_tempest.driver import verdicts
+
+_first = {}
+
+
+def _as_it_was(release, counts):
+    """The sizes with which node groups were made."""
+    known = _first.setdefault(release, {})
+    return {key: known.setdefault(key, count)
+            for key, count in counts.items()}
+
+
+class ResizeIgnored(parts.Seeded):
+    """A resize is complete, and no node comes or goes."""
+
+    Watch, Helm = parts.counting(_as_it_was)
+
+
+def _mixed_up(_release, counts):
+    """Each group of workers has the size that the next one should have."""
+    workers = sorted(counts.keys() - {parts.MASTER})
+    return dict(zip(workers, (counts[key] for key in (
+        *workers[1:], *workers[:1]))))
+
+
+class WrongGroup(parts.Seeded):
+    """A resize changes another node group than the one that it names."""
+
+    Watch, Helm = parts.counting(_mixed_up)
+
+
+class OneMaster(parts.Seeded):
+    """Every cluster has one control plane node."""
+
+    Watch, Helm = parts.counting(lambda _release, _counts: {parts.MASTER: 1})
+
+
+class NeverEmpty(parts.Seeded):
+    """Every group of workers has one at least."""
+
+    Watch, Helm = parts.counting(lambda _release, counts: {
+        key: max(count, 1) for key, count in counts.items()})
+
+
+class NamedNodesIgnored(parts.Seeded):
+    """A resize removes any nodes, whichever it names."""
+
+    def resize_cluster(self, context, cluster, resize_manager, node_count,
+                       nodes_to_remove, nodegroup=None):
+        super().resize_cluster(context, cluster, resize_manager, node_count,
+                               (), nodegroup)
+
+
+class _Held:
+    """Sizes of which some clusters do not follow Magnum's."""
+
+    def __init__(self):
+        self._applied, self._held = {}, {}
+
+    def __call__(self, release, counts):
+        if release in self._held:
+            return self._held[release]
+        self._applied[release] = counts
+        return counts
+
+    def hold(self, release):
+        """Have a cluster stay as it is, whatever Magnum says from now on."""
+        self._held[release] = self._applied.get(release, {})
+
+    def let_go(self, release):
+        self._held.pop(release, None)
+
+
+class NodeCountIgnored(parts.Seeded):
+    """An update of node_count is complete, and no node comes or goes."""
+
+    _sizes = _Held()
+    Watch, Helm = parts.counting(_sizes)
+
+    def update_cluster(self, context, cluster, scale_manager=None,
+                       rollback=False):
+        self._sizes.hold(cluster.stack_id)
+        super().update_cluster(context, cluster, scale_manager, rollback)
+
+    def resize_cluster(self, context, cluster, *args, **kwargs):
+        self._sizes.let_go(cluster.stack_id)
+        super().resize_cluster(context, cluster, *args, **kwargs)
+
+
+class ResizeLost(parts.Seeded):
+    """A resize that meets another one is accepted, and forgotten."""
+
+    _sizes, _busy, _guard = _Held(), set(), threading.Lock()
+    _Watch, Helm = parts.counting(_sizes)
+
+    class Watch(_Watch):
+
+        def _end(self, rows=None):
+            super()._end(rows)
+            ResizeLost._busy.discard(self._cluster.uuid)
+
+    def resize_cluster(self, context, cluster, *args, **kwargs):
+        with self._guard:
+            if cluster.uuid in self._busy:
+                self._sizes.hold(cluster.stack_id)
+                return
+            self._busy.add(cluster.uuid)
+            self._sizes.let_go(cluster.stack_id)
+        super().resize_cluster(context, cluster, *args, **kwargs)
+
+
+class GroupUnfinished(parts.Seeded):
+    """A cluster is complete, its node group is in progress for ever."""
+
+    class Watch(parts.Telling):
+
+        def told(self, rows, verdict):
+            if verdict.status != 'UPDATE_COMPLETE':
+                return verdict
+            return dataclasses.replace(verdict, groups={
+                key: dataclasses.replace(
+                    group, status='UPDATE_IN_PROGRESS')
+                if group.status == 'UPDATE_COMPLETE' else group
+                for key, group in verdict.groups.items()})
+
+
+class GroupKept(parts.Seeded):
+    """A node group is deleted in Magnum, and its nodes stay."""
+
+    _groups = {}
+
+    class Helm(helm.Helm):
+
+        def upgrade(self, release, chart, values, *args, **kwargs):
+            known = GroupKept._groups.setdefault(release, {})
+            known |= {group['name']: group for group in values['nodeGroups']}
+            return super().upgrade(
+                release, chart, values | {'nodeGroups': list(known.values())},
+                *args, **kwargs)
+
+    class Watch(parts.Telling):
+
+        def _wanted(self, rows):
+            wanted = super()._wanted(rows)
+            if wanted.operation == 'DELETE':
+                return wanted
+            groups = tuple(
+                dataclasses.replace(group, status='UPDATE_COMPLETE')
+                if group.deleting else group for group in wanted.groups)
+            keys = {group.key for group in groups}
+            worker = next(g for g in groups if g.role != parts.MASTER)
+            return dataclasses.replace(wanted, groups=groups + tuple(
+                dataclasses.replace(
+                    worker, key=key, name=key, status='UPDATE_COMPLETE',
+                    count=group['machineCount'])
+                for key, group in GroupKept._groups.get(
+                    wanted.name, {}).items() if key not in keys))
+
+        def told(self, rows, verdict):
+            if rows.operation == 'DELETE':
+                return verdict
+            going = [group for group in super()._wanted(rows).groups
+                     if group.deleting]
+            return dataclasses.replace(verdict, groups=verdict.groups | {
+                group.key: verdicts.GroupVerdict('DELETE_COMPLETE', gone=True)
+                for group in going})

@@ -1,0 +1,109 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Defects by which a wish gets lost on its way to the chart."""
+
+from magnum_capi_defects import parts
+
+
+def _each(change):
+    """Values with every node group changed; the first one is the default."""
+    return parts.valued(lambda _release, values: values | {'nodeGroups': [
+        change(group, values['nodeGroups'][0])
+        for group in values['nodeGroups']]})
+
+
+def _without(values, key):
+    return {k: value for k, value in values.items() if k != key}
+
+
+class GroupFlavorIgnored(parts.Seeded):
+    """All node groups have the flavor of the first one."""
+
+    Helm = _each(lambda group, first: group | {
+        'machineFlavor': first['machineFlavor']})
+
+
+class NodeLabelsLost(parts.Seeded):
+    """Nodes join without the labels of their node group."""
+
+    Helm = _each(lambda group, _first: _without(group, 'nodeLabels'))
+
+
+class NodeTaintsLost(parts.Seeded):
+    """Nodes join without the taints of their node group."""
+
+    Helm = _each(lambda group, _first: _without(group, 'kubeadmConfigSpec'))
+
+
+class AllowListLost(parts.Seeded):
+    """Everybody may reach the API of a cluster."""
+
+    Helm = parts.valued(lambda _release, values: values | {'apiServer': {
+        key: value for key, value in values['apiServer'].items()
+        if 'cidr' not in key.lower()}})
+
+
+class FloatingIpForced(parts.Seeded):
+    """The API of every cluster has a floating IP."""
+
+    Helm = parts.valued(lambda _release, values: values | {
+        'apiServer': values['apiServer'] | {'associateFloatingIP': True}})
+
+
+class NetworkIgnored(parts.Seeded):
+    """Every cluster gets a network of its own, whichever is named."""
+
+    Helm = parts.valued(lambda _release, values: values | {
+        'clusterNetworking': values['clusterNetworking'] | {
+            'internalNetwork': {'nodeCidr': '10.0.0.0/24'}}})
+
+
+class ExtraNetworkLost(parts.Seeded):
+    """Nodes are on the network of their cluster only."""
+
+    Helm = _each(lambda group, _first: _without(group, 'machineNetworking'))
+
+
+class BatchIgnored(parts.Seeded):
+    """An upgrade replaces one node after the other."""
+
+    Helm = _each(lambda group, _first: _without(group, 'rolloutStrategy'))
+
+
+_bounds = {}
+
+
+def _as_it_was(release, group):
+    """A node group with the autoscaler's first bounds."""
+    return group | _bounds.setdefault((release, group['name']), {
+        key: group[key] for key in ('machineCountMin', 'machineCountMax')
+        if key in group})
+
+
+class BoundsFrozen(parts.Seeded):
+    """The autoscaler never hears of other bounds than the first ones."""
+
+    Helm = parts.valued(lambda release, values: values | {'nodeGroups': [
+        _as_it_was(release, group) for group in values['nodeGroups']]})
+
+
+class NotRepaired(parts.Seeded):
+    """Nobody takes the place of a machine that is ill."""
+
+    Helm = parts.valued(lambda _release, values: values | {
+        'controlPlane': _unchecked(values['controlPlane']),
+        'nodeGroups': [_unchecked(g) for g in values['nodeGroups']]})
+
+
+def _unchecked(group):
+    return group | {'healthCheck': {'enabled': False}}

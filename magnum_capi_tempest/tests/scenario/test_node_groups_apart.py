@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A change of one node group is none of the others.
+
+To count the nodes of a cluster is not enough: a driver that takes one group
+for another one keeps the sum.
+"""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import operations
+
+CONF = config.CONF
+
+
+class NodeGroupsApartTest(operations.BaseSharedClusterTest):
+
+    # Groups without nodes came with 1.10.
+    min_microversion = '1.10'
+    required_flags = ('resize', 'workload_api')
+
+    def wait_for_nodes(self, count):
+        """Wait for so many more nodes, and return the names of all."""
+        self.assert_usable(self.cluster, CONF.magnum_capi.master_count,
+                           CONF.magnum_capi.node_count + count)
+        return {node.name for node in self.look_at_nodes(self.cluster).nodes}
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('efbe4ec9-a8b5-4ea5-8c35-2faf863a5653')
+    def test_a_resize_leaves_the_nodes_of_others_alone(self):
+        others = self.wait_for_nodes(0)
+        group = self.create_group(
+            self.cluster, name='apart', node_count=2, min_node_count=0)
+        self.addCleanup(self.delete_group, self.cluster, group)
+        self.assertEqual(set(), others - self.wait_for_nodes(2),
+                         'Nodes of other groups are gone')
+
+        self.resize_cluster(self.cluster, 0, group['uuid'])
+
+        self.assertEqual(others, self.wait_for_nodes(0),
+                         'Nodes of other groups are gone')

@@ -1,0 +1,90 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Secrets of a cluster are where they must be, and nowhere else.
+
+What a cluster has of secrets is read in the management cluster: the keys of
+its authorities, its application credential, kubeconfigs.
+"""
+
+import json
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest.tests import untold
+
+CONF = config.CONF
+
+
+class SecretsTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    required_flags = ('secrets_untold',)
+
+    @classmethod
+    def resource_setup(cls):
+        cls.logs = untold.Logs(CONF.magnum_capi.log_files)
+        super().resource_setup()
+        # Those that the cluster had, too, once it has others.
+        cls.secrets = cls.read_secrets()
+
+    @classmethod
+    def read_secrets(cls):
+        known = {found.name: found for found in cls.behind.secrets(
+            replaced.stack_id(cls.cluster))}
+        return untold.secrets(
+            obj for obj in cls.behind.core('secrets')
+            if obj['metadata']['name'] in known)
+
+    def setUp(self):
+        super().setUp()
+        self.assertNotEqual({}, self.secrets, 'The cluster has no secrets')
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('d6bc47ae-2a81-4014-abee-0e774e622f9c')
+    def test_magnum_answers_without_them(self):
+        uuid = self.cluster['uuid']
+        groups = self.magnum.nodegroups.list_nodegroups(uuid)['nodegroups']
+
+        answers = [
+            self.magnum.clusters.show_cluster(uuid),
+            self.magnum.clusters.list_clusters_detail(), groups,
+            *(self.magnum.nodegroups.show_nodegroup(uuid, group['uuid'])
+              for group in groups)]
+
+        for answer in answers:
+            self.assertEqual([], untold.told(
+                json.dumps(answer), self.secrets))
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.configured('log_files')
+    @decorators.idempotent_id('f8301443-7032-44aa-8bdd-3c7339ac1289')
+    def test_logs_are_without_them(self):
+        if CONF.magnum_capi_feature_enabled.credential_rotation:
+            operations.check_credentials()
+            self.magnum.clusters.rotate_credential(
+                self.cluster['uuid'], microversion=operations.CREDENTIALS)
+            self.waiter.until_settled(self.cluster['uuid'])
+
+        logs = self.logs.new()
+
+        self.assertTrue(any(self.cluster['uuid'] in text
+                            for text in logs.values()),
+                        f'Nothing of the cluster is in {sorted(logs)}')
+        secrets = self.secrets | self.read_secrets()
+        for path, text in logs.items():
+            self.assertEqual([], untold.told(text, secrets), path)

@@ -1,0 +1,102 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The table of seeded defects, read and checked. No I/O but the reading."""
+
+import dataclasses
+import pathlib
+import re
+import tomllib
+
+#: Names of the tests are below of it.
+TESTS = 'magnum_capi_tempest.tests'
+
+#: What the entry points of the drivers begin with.
+PREFIX = 'seeded_'
+
+#: Seconds, options of [magnum_capi]: nobody waits longer for what never
+#: comes. What comes does so in 10 to 30 s on a machine that is not busy.
+TIMEOUTS = {'build_timeout': 75, 'delete_timeout': 60}
+
+_HERE = pathlib.Path(__file__).parent
+
+
+@dataclasses.dataclass(frozen=True)
+class Defect:
+    """A driver with a defect, and the test that sees it.
+
+    :param name: of the driver, without PREFIX.
+    :param does: what the driver does, a few words.
+    :param test: id of unittest, below TESTS.
+    :param says: regular expression of what the test fails with.
+    :param options: of [magnum_capi]; they win over TIMEOUTS.
+    """
+
+    name: str
+    does: str
+    test: str
+    says: str
+    options: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def driver(self):
+        """Name of its entry point."""
+        return f'{PREFIX}{self.name}'
+
+    @property
+    def id(self):
+        """Whole id of its test."""
+        return f'{TESTS}.{self.test}'
+
+    @property
+    def short(self):
+        """Class and method of its test, as reports have it."""
+        return '.'.join(self.test.split('.')[-2:])
+
+    def all_options(self, patience=1.0):
+        """Options of [magnum_capi], texts by name.
+
+        :param patience: factor of TIMEOUTS.
+        """
+        return {name: f'{seconds * patience:.0f}'
+                for name, seconds in TIMEOUTS.items()} | self.options
+
+
+def defects(path=_HERE / 'defects.toml') -> tuple[Defect, ...]:
+    """Read the table.
+
+    :raises ValueError: a name is there twice, or ``says`` is no regular
+        expression.
+    """
+    with open(path, 'rb') as file:
+        found = tuple(Defect(**item) for item in tomllib.load(file)['defect'])
+    names = [defect.name for defect in found]
+    for defect in found:
+        if names.count(defect.name) > 1:
+            raise ValueError(f'{defect.name} is there more than once')
+        try:
+            re.compile(defect.says)
+        except re.error as e:
+            raise ValueError(f'{defect.name}: says: {e}') from e
+    return found
+
+
+def tests(found) -> tuple[str, ...]:
+    """Whole ids of the tests of defects, each once, sorted."""
+    return tuple(sorted({defect.id for defect in found}))
+
+
+def regex(found) -> str:
+    """Regular expression of ``tempest run`` for the tests of defects."""
+    ids = '|'.join(re.escape(test) for test in tests(found))
+    # Tempest appends attributes in brackets.
+    return rf'^({ids})(\[|$)'

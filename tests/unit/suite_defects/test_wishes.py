@@ -1,0 +1,179 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Drivers whose defect is of upgrades, wishes, credentials and looks."""
+
+from tests.unit.driver import small_world
+from tests.unit.suite_defects import base
+from tests.unit.suite_defects import stand_in
+
+WORKERS = base.WORKERS
+OTHERS = base.OTHERS
+
+
+class UpgradesTest(base.Base):
+
+    def upgraded(self, reference, create=True):
+        made = self.created(reference) if create else self.driver(reference)
+        row = self.w.store.row()
+        row.default_ng_worker = self.w.store.row(WORKERS)
+        made.upgrade_cluster(
+            None, row, self.w.store.template(small_world.NEWER), None,
+            self.w.store.row(WORKERS))
+        self.set_status('UPDATE_IN_PROGRESS')
+        self.look(3)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        return self.w.helm.upgrades[0], self.w.helm.upgrades[-1]
+
+    def test_without_a_defect(self):
+        old, new = self.upgraded(base.HEALTHY)
+        self.assertNotEqual(old['kubernetesVersion'],
+                            new['kubernetesVersion'])
+
+    def test_version_kept(self):
+        old, new = self.upgraded('upgrades:VersionKept')
+        self.assertEqual(old['kubernetesVersion'], new['kubernetesVersion'])
+
+    def test_workers_kept(self):
+        old, new = self.upgraded('upgrades:WorkersKept')
+        self.assertNotEqual(old['kubernetesVersion'],
+                            new['kubernetesVersion'])
+        self.assertEqual([old['kubernetesVersion']], [
+            group['kubernetesVersion'] for group in new['nodeGroups']])
+
+    def test_any_version(self):
+        self.w.store.templates[small_world.NEWER]['image_id'] = 'ubuntu-37'
+        refusal = stand_in.modules()['credentials'].exception.NotSupported
+        error = self.assertRaises(refusal, self.upgraded, base.HEALTHY)
+        self.assertIn('not possible', str(error))
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'CREATE_COMPLETE')
+
+        _old, new = self.upgraded('upgrades:AnyVersion', create=False)
+
+        self.assertEqual('1.37.0', new['kubernetesVersion'])
+
+
+class WishesTest(base.Base):
+
+    def values(self, reference, **group):
+        self.w.store.node_groups[WORKERS].update(group)
+        self.created(reference)
+        return self.w.helm.upgrades[-1]
+
+    def test_node_labels_lost(self):
+        wanted = {'node_labels': {'a': 'b'}, 'node_taints': [
+            {'key': 'c', 'value': 'd', 'effect': 'NoSchedule'}]}
+        group, = self.values('wishes:NodeLabelsLost', **wanted)['nodeGroups']
+        self.assertNotIn('nodeLabels', group)
+        self.assertIn('kubeadmConfigSpec', group)
+
+    def test_node_taints_lost(self):
+        group, = self.values('wishes:NodeTaintsLost', node_taints=[
+            {'key': 'c', 'value': 'd', 'effect': 'NoSchedule'}])['nodeGroups']
+        self.assertIn('nodeLabels', group)
+        self.assertNotIn('kubeadmConfigSpec', group)
+
+    def test_group_flavor_ignored(self):
+        self.created('wishes:GroupFlavorIgnored')
+        self.w.store.add_group(flavor_id='m2')
+        self.made.create_nodegroup(
+            None, self.w.store.row(), self.w.store.row(OTHERS))
+        self.assertEqual(1, len({
+            group['machineFlavor'] for group in
+            self.w.helm.upgrades[-1]['nodeGroups']}))
+
+    def test_allow_list_lost(self):
+        for reference, there in (('wishes:AllowListLost', False),
+                                 (base.HEALTHY, True)):
+            self.driver(reference)
+            self.create(labels={
+                'api_master_lb_allowed_cidrs': '192.0.2.0/24'})
+            values = self.w.helm.upgrades[-1]
+            self.assertIs(there, '192.0.2.0/24' in str(values))
+            self.assertIn('enableLoadBalancer', values['apiServer'])
+
+    def test_floating_ip_forced(self):
+        values = self.values('wishes:FloatingIpForced')
+        self.assertIs(True, values['apiServer']['associateFloatingIP'])
+
+    def test_extra_network_lost(self):
+        labels = {'extra_network_names': 'more'}
+        # Magnum gives those of a cluster to its node groups.
+        self.w.store.node_groups[WORKERS]['labels'] = labels
+        for reference, there in ((base.HEALTHY, True),
+                                 ('wishes:ExtraNetworkLost', False)):
+            self.driver(reference)
+            self.create(labels=labels)
+            self.assertIs(there, 'more' in str(
+                self.w.helm.upgrades[-1]['nodeGroups']))
+
+    def test_bounds_frozen(self):
+        labels = {'auto_scaling_enabled': 'true'}
+        for bound in (3, 4):
+            self.w.store.node_groups[WORKERS].update(
+                min_node_count=1, max_node_count=bound, labels=labels)
+            self.driver('wishes:BoundsFrozen')
+            self.create(labels=labels)
+        group, = self.w.helm.upgrades[-1]['nodeGroups']
+        self.assertEqual(3, group['machineCountMax'])
+
+    def test_not_repaired(self):
+        values = self.values('wishes:NotRepaired')
+        self.assertEqual(
+            [False, False],
+            [found['healthCheck']['enabled'] for found in (
+                values['controlPlane'], *values['nodeGroups'])])
+
+
+class CredentialsTest(base.Base):
+
+    def test_all_roles(self):
+        self.created('credentials:AllRoles')
+        self.assertEqual([{'admin', 'member'}],
+                         [set(roles) for roles in self.w.cloud.roles])
+
+    def test_rotation_ignored(self):
+        made = self.created('credentials:RotationIgnored')
+        before = dict(self.w.cloud.credentials)
+        made.rotate_credential(None, self.w.store.row())
+        self.look(3)
+        self.assertEqual(before, self.w.cloud.credentials)
+
+    def test_secret_told(self):
+        self.created('credentials:SecretTold')
+        self.assertIn('clouds.yaml', self.w.cluster.status_reason)
+
+    def test_secret_logged(self):
+        self.created('credentials:SecretLogged')
+        self.assertIn("reaches the cloud with {'", self.logger.output)
+
+
+class LookingTest(base.Base):
+
+    def test_always_healthy(self):
+        made = self.created('looking:AlwaysHealthy')
+        self.api.objects.clear()
+        monitor = made.get_monitor(None, self.w.store.row())
+        monitor.poll_health_status()
+        self.assertEqual('HEALTHY', monitor.data['health_status'])
+
+    def test_restless(self):
+        made = self.created('looking:Restless')
+        cluster, = [obj for path, obj in self.api.objects.items()
+                    if '/clusters/' in path]
+        self.assertNotIn('example.com/last-look', str(cluster))
+        made.get_monitor(None, self.w.store.row()).poll_health_status()
+        cluster, = [obj for path, obj in self.api.objects.items()
+                    if '/clusters/' in path]
+        self.assertIn('example.com/last-look', str(cluster))
