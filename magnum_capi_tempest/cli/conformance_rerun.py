@@ -55,7 +55,7 @@ class Rerun(base.Judging):
             '--os-cloud', metavar='CLOUD',
             default=os.environ.get('OS_CLOUD', ''),
             help='Cloud of clouds.yaml, for --cluster; OS_CLOUD, or the '
-                 'other OS_ variables, by default.')
+                 'other variables of OpenStack, by default.')
         parser.add_argument(
             '--results', type=pathlib.Path, metavar='DIR',
             default=pathlib.Path('.'),

@@ -13,7 +13,8 @@
 """Run every role that needs no devstack against a sandbox, again and again.
 
 The second run must change nothing; after a fault the next run repairs it,
-and changes only that.
+and changes only that. Then the commands that the page for owners of Zuul jobs
+begins with are run, the playbooks of the sandbox jobs among them.
 """
 
 import argparse
@@ -27,6 +28,8 @@ import sys
 import tempfile
 
 from magnum_capi_tempest import redact
+from tests.functional import typed
+from tests.unit.docs import pages
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
@@ -120,20 +123,48 @@ def story(bench):
     yield f'the run after that changed {changes}', changes == 0
 
 
+def page(work):
+    """Yield (command, whether it did what the page says)."""
+    path, = (p for p in pages.ENTRIES if p.stem == 'zuul-job-owner')
+    commands = pages.first(path)
+    with typed.Shell(work) as shell:
+        seen = shell.type(commands, TOP, timeout=3600)
+        shell.run('magnum-capi sandbox down '
+                  '--directory ~/magnum-capi-job/magnum-capi-sandbox')
+    for one in seen:
+        right = one.code == one.command.code and one.command.printed(
+            one.output)
+        if not right:
+            print(one.output)
+        yield ' '.join(one.command.text.split('\n')[0].split()), right
+    yield 'all commands of the page were run', len(seen) == len(commands)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--port-base', type=int, default=39000)
     parser.add_argument('--regex', default='magnum_capi.*preflight')
+    parser.add_argument('--only', choices=('roles', 'page'))
     arguments = parser.parse_args()
     bad = 0
-    with tempfile.TemporaryDirectory(prefix='magnum-capi-roles-') as folder:
-        bench = Bench(pathlib.Path(folder), arguments)
-        try:
-            for what, right in story(bench):
-                print(f'{"ok" if right else "WRONG":6}{what}', flush=True)
-                bad += not right
-        finally:
-            bench.down()
+
+    def tell(found):
+        for what, right in found:
+            print(f'{"ok" if right else "WRONG":6}{what}', flush=True)
+            yield not right
+
+    if arguments.only != 'page':
+        with tempfile.TemporaryDirectory(
+                prefix='magnum-capi-roles-') as folder:
+            bench = Bench(pathlib.Path(folder), arguments)
+            try:
+                bad += sum(tell(story(bench)))
+            finally:
+                bench.down()
+    if arguments.only != 'roles':
+        with tempfile.TemporaryDirectory(
+                prefix='magnum-capi-roles-') as folder:
+            bad += sum(tell(page(pathlib.Path(folder))))
     return 1 if bad else 0
 
 

@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Directives for what the code knows better than a page could."""
+
+import configparser
+import os
+import pathlib
+from unittest import mock
+
+from cliff import sphinxext
+from sphinx.util import docutils
+
+from magnum_capi_tempest.driver import labels
+from magnum_capi_tempest.matrix import columns
+from magnum_capi_tempest.matrix import rst
+from magnum_capi_tempest.matrix import source
+from tests.driver_mutants import page
+from tests.driver_mutants import tables
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Commands(docutils.SphinxDirective):
+    """Commands of ``magnum-capi`` whose names match a pattern."""
+
+    required_arguments = 1
+
+    def run(self):
+        # Defaults of options name folders: the reader's, not the builder's.
+        with mock.patch.dict(os.environ, {'HOME': '/home/you'}):
+            for name in list(os.environ):
+                if name.startswith(('MAGNUM_CAPI_', 'OS_', 'XDG_')):
+                    del os.environ[name]
+            return sphinxext.AutoprogramCliffDirective(
+                self.name, ['magnum_capi.cli'],
+                {'command': self.arguments[0], 'application': 'magnum-capi'},
+                self.content, self.lineno, self.content_offset,
+                self.block_text, self.state, self.state_machine).run()
+
+
+class Doors(docutils.SphinxDirective):
+    """Which room uses which, as import-linter checks it."""
+
+    def run(self):
+        path = TOP / '.importlinter'
+        self.env.note_dependency(str(path))
+        parser = configparser.ConfigParser()
+        parser.read(path)
+        contract = parser['importlinter:contract:doors']
+        lines = ['.. list-table::', '   :header-rows: 1', '',
+                 '   * - room', '     - uses']
+        for line in contract['doors'].strip().splitlines():
+            room, _, used = line.partition(' -> ')
+            names = used.replace('*', 'any').split(', ')
+            lines += [f'   * - ``{room}``',
+                      f'     - {", ".join(f"``{n}``" for n in names)}']
+        return self.parse_text_to_nodes('\n'.join(lines))
+
+
+class DriverLabels(docutils.SphinxDirective):
+    """The labels that the driver knows."""
+
+    def run(self):
+        return self.parse_text_to_nodes(labels.documentation())
+
+
+class DriverBugs(docutils.SphinxDirective):
+    """What drivers do wrong, and the tests that see it."""
+
+    def run(self):
+        return self.parse_text_to_nodes(
+            page.page(tables.bugs()), allow_section_headings=True)
+
+
+class SuiteMatrix(docutils.SphinxDirective):
+    """The suite as it is now, and what drivers did when it was recorded."""
+
+    def run(self):
+        paths = sorted((TOP / 'doc/source/data').glob('matrix-*.json'))
+        for path in paths:
+            self.env.note_dependency(str(path))
+        matrix = columns.lay([columns.of_file(path) for path in paths])
+        return self.parse_text_to_nodes(
+            rst.render(matrix, source.tests()), allow_section_headings=True)
+
+
+def setup(app):
+    """Entry point for Sphinx."""
+    app.setup_extension('cliff.sphinxext')
+    app.add_directive('doors', Doors)
+    app.add_directive('driver-bugs', DriverBugs)
+    app.add_directive('driver-labels', DriverLabels)
+    app.add_directive('magnum-capi', Commands)
+    app.add_directive('suite-matrix', SuiteMatrix)
+    return {'parallel_read_safe': True}

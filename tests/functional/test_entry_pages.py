@@ -1,0 +1,87 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The commands that the entry pages begin with, run as they are written.
+
+Each page is typed into one shell, in sandboxes of its own. That of Zuul needs
+Ansible: ``tox -e roles`` runs it.
+"""
+
+import pathlib
+
+import fixtures
+import testtools
+
+from tests.functional import boxes
+from tests.functional import typed
+from tests.unit.conformance import archives
+from tests.unit.conformance import submissions
+from tests.unit.docs import pages
+
+#: The name that devstack gives the image of its sample.
+_IMAGE = 'ubuntu-24.04-v1.35.5'
+
+
+class EntryPagesTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir(rootdir='/tmp')).path)
+        self.shell = self.useFixture(typed.Shell(self.folder))
+
+    def page(self, name, **kwargs):
+        """Type the commands of a page; each does what the page says."""
+        page, = (p for p in pages.ENTRIES if p.stem == name)
+        for seen in self.shell.type(pages.first(page), **kwargs):
+            self.addDetail(f'{seen.command.text}', testtools.content
+                           .text_content(seen.output))
+            self.assertEqual(seen.command.code, seen.code,
+                             f'{seen.command.text}\n{seen.output[-3000:]}')
+            self.assertTrue(
+                seen.command.printed(seen.output),
+                f'The page shows\n{chr(10).join(seen.command.shown)}\n'
+                f'and there was\n{seen.output[-5000:]}')
+
+    def test_of_somebody_who_submits_to_cncf(self):
+        (self.folder / 'ARCHIVE.tar.gz').write_bytes(
+            archives.by_library(submissions.certified()))
+        (self.folder / 'PRODUCT.yaml').write_bytes(
+            submissions.product_yaml())
+
+        self.page('cncf', cwd=self.folder)
+
+    @boxes.LONG
+    def test_of_an_operator_with_two_drivers(self):
+        self.page('two-drivers', cwd=pages.TOP)
+
+    @boxes.LONG
+    def test_of_the_author_of_a_driver(self):
+        self.page('driver-author', cwd=pages.TOP)
+
+    @boxes.LONG
+    def test_of_somebody_with_a_devstack(self):
+        self.shell.run('magnum-capi sandbox up --install '
+                       f'{pages.TOP}/drivers/k8s_capi_v1')
+        box = self.folder / 'state' / 'sandbox'
+        clouds = (box / 'clouds.yaml').read_text()
+        (self.folder / 'clouds.yaml').write_text(
+            clouds.replace('sandbox-admin:', 'devstack-admin:'))
+        self.shell.run(f"""
+            eval "$(magnum-capi sandbox env)"
+            export OS_CLOUD=sandbox-admin
+            $SANDBOX_OPENSTACK image set --name {_IMAGE} ubuntu-capi
+            """)
+
+        self.page('devstack', cwd=self.folder, replace=[
+            ('/etc/magnum/kubeconfig', str(box / 'management/kubeconfig'))])

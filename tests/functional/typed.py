@@ -1,0 +1,109 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Commands of a page, typed into a shell one after the other.
+
+They share variables and the current folder, as those of a person do. Home,
+state and temporary files are in a folder of the test; the cache is the
+user's own, which is warm.
+"""
+
+import dataclasses
+import os
+import pathlib
+import subprocess
+import sys
+
+import fixtures
+
+from magnum_capi_tempest import paths
+from tests.unit.docs import pages
+
+#: Begins the line that tells a command's end from its output.
+_END = '\x1e'
+
+
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """What a command printed, and its exit code."""
+
+    command: pages.Command
+    output: str
+    code: int
+
+
+class Shell(fixtures.Fixture):
+    """A person at a terminal.
+
+    :param folder: for home, state and temporary files.
+    :param env: more variables of the environment.
+    """
+
+    def __init__(self, folder, **env):
+        self._folder = pathlib.Path(folder)
+        self._more = env
+
+    def _setUp(self):
+        for name in ('home', 'state', 'tmp'):
+            (self._folder / name).mkdir()
+        self.env = {
+            name: value for name, value in os.environ.items()
+            if not name.startswith(('OS_', 'KUBECONFIG'))} | {
+            'COLUMNS': '79',
+            'HOME': str(self._folder / 'home'),
+            'MAGNUM_CAPI_CACHE': str(paths.cache()),
+            'MAGNUM_CAPI_STATE': str(self._folder / 'state'),
+            'PATH': os.pathsep.join(
+                (os.path.dirname(sys.executable), os.environ['PATH'])),
+            'TMPDIR': str(self._folder / 'tmp'),
+            'XDG_CACHE_HOME': os.environ.get(
+                'XDG_CACHE_HOME', os.path.expanduser('~/.cache')),
+            **self._more}
+        self.addCleanup(self.run, 'magnum-capi sandbox down', timeout=120)
+
+    def run(self, text, cwd='/', timeout=1800):
+        """Let a shell run a text; what it printed."""
+        return subprocess.run(
+            ['bash', '-c', text], cwd=cwd, env=self.env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors='replace',
+            timeout=timeout, check=False).stdout
+
+    def type(self, commands, cwd, replace=(), timeout=1800):
+        """Run commands until one does not end as it has to.
+
+        :param replace: pairs of texts: what this machine has in place of
+            what the page says.
+        :returns: :class:`Seen` of each that was run.
+        """
+        script = ''.join(
+            f'{_replaced(c.text, replace)}\nend=$?; echo; echo {_END}$end\n'
+            f'[ $end -eq {c.code} ] || exit\n' for c in commands)
+        return _read(commands,
+                     self.run(script, cwd, timeout).split(f'\n{_END}'))
+
+
+def _read(commands, parts):
+    """Each part begins with the exit code of the command before."""
+    output, seen = parts[0], []
+    for command, part in zip(commands, parts[1:]):
+        code, _, rest = part.partition('\n')
+        seen.append(Seen(command, output, int(code)))
+        output = rest
+    return seen
+
+
+def _replaced(text, replace):
+    for old, new in replace:
+        text = text.replace(old, new)
+    return text

@@ -1,0 +1,157 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What the documentation says is there, is there."""
+
+import configparser
+import re
+
+import testtools
+
+from tests.unit.docs import pages
+from tests.unit.zuul import content
+
+
+def _each(find):
+    """What a function finds wrong with the text of a page, by page."""
+    return {str(page.relative_to(pages.TOP)): wrong
+            for page in pages.pages()
+            for wrong in [find(page.read_text())] if wrong}
+
+
+def _group(words):
+    """Whether this is a group of commands, or asks what there is."""
+    return words == ['--help'] or len(words) == 1 and any(
+        name.startswith(f'{words[0]}_') for name in content.commands())
+
+
+def _misused(text):
+    return [complaint for line in pages.written(text)
+            for words in pages.calls(line) if not _group(words)
+            for complaint in content.misused(words)]
+
+
+class WrittenTest(testtools.TestCase):
+
+    def test_commands_and_their_options_exist(self):
+        self.assertEqual({}, _each(_misused))
+
+    def test_a_typo_is_found(self):
+        text = ('Say ``magnum-capi sandbox\nupp``, or::\n\n'
+                '  magnum-capi sandbox up \\\n      --clahs\n')
+
+        self.assertEqual(
+            ['sandbox_up has no --clahs',
+             "no command of magnum-capi: ['sandbox', 'upp']"],
+            _misused(text))
+
+    def test_environments_of_tox_exist(self):
+        parser = configparser.RawConfigParser(strict=False)
+        parser.read(pages.TOP / 'tox.ini')
+        known = {'py3', *(name.partition(':')[2]
+                          for name in parser.sections())}
+
+        self.assertEqual({}, _each(lambda text: set(re.findall(
+            r'\btox -e ([\w,-]*\w)', text)) - known))
+
+    def test_files_and_modules_exist(self):
+        def missing(text):
+            named = re.findall(
+                r'(?<![\w./-])((?:tools|benchmarks|playbooks|doc/source|'
+                r'drivers|charts|devstack|tests|constraints|releasenotes|'
+                r'magnum_capi_tempest)/[\w./-]*\w)', text)
+            named += [f'{name.replace(".", "/")}' for name in re.findall(
+                r'python -m (tests[\w.]*\w)', text)]
+            return [name for name in named
+                    if not (pages.TOP / name).exists()
+                    and not (pages.TOP / f'{name}.py').exists()]
+        self.assertEqual({}, _each(missing))
+
+
+class ReadmeTest(testtools.TestCase):
+
+    def test_is_short(self):
+        head, _, _ = (pages.TOP / 'README.rst').read_text().partition(
+            '\nLinks\n')
+
+        self.assertThat(len(head.splitlines()),
+                        testtools.matchers.LessThan(61))
+
+
+class EntriesTest(testtools.TestCase):
+
+    def test_each_begins_with_commands(self):
+        for page in pages.ENTRIES:
+            self.assertThat(len(pages.first(page)),
+                            testtools.matchers.GreaterThan(2), page.name)
+
+
+class ArchitectureTest(testtools.TestCase):
+
+    def test_every_room_has_a_question(self):
+        text = (pages.SOURCE / 'architecture.rst').read_text()
+        package = pages.TOP / 'magnum_capi_tempest'
+        rooms = {path.parent.name for path in package.glob('*/__init__.py')}
+        rooms |= {path.stem for path in package.glob('*.py')} - {'__init__'}
+
+        self.assertEqual(set(), {
+            room for room in rooms if f'``{room}``' not in text})
+
+
+class PagesTest(testtools.TestCase):
+    """The parser of these tests."""
+
+    def commands(self, body):
+        block, = pages.blocks(
+            'Text\n\n.. code-block:: console\n\n' + body + '\nText\n')
+        return block
+
+    def test_output_belongs_to_a_command(self):
+        one, two = self.commands(
+            '   $ first\n   out\n\n     put\n\n   host$ second\n')
+
+        self.assertEqual(('first', ('out', '', '  put')),
+                         (one.text, one.shown))
+        self.assertEqual(('second', ()), (two.text, two.shown))
+
+    def test_a_command_goes_on(self):
+        command, = self.commands(
+            '   $ first \\\n       --option\n   out\n')
+
+        self.assertEqual('first \\\n--option', command.text)
+        self.assertEqual(('out',), command.shown)
+
+    def test_a_document(self):
+        command, = self.commands(
+            '   $ cat > x << EOF\n   > a: 1\n   > EOF\n')
+
+        self.assertEqual('cat > x << EOF\na: 1\nEOF', command.text)
+
+    def test_exit_code(self):
+        good, bad = self.commands('   $ a\n   $ b  # exit code 3\n')
+
+        self.assertEqual((0, 3), (good.code, bad.code))
+
+    def test_what_was_printed(self):
+        command, = self.commands('   $ a\n   took ... s\n   ...\n   end\n')
+
+        self.assertTrue(command.printed('x\ntook 2 s\ny\nz\nend \n'))
+        self.assertFalse(command.printed('took 2 s\nx\n'))
+        self.assertFalse(command.printed('took 2 h\nx\nend\n'))
+
+    def test_calls(self):
+        self.assertEqual(
+            [['sandbox', 'env'], ['a', None], ['b']],
+            pages.calls('eval "$(magnum-capi sandbox env)" && '
+                        'X=1 $SANDBOX_MAGNUM_CAPI a $x; y\n'
+                        '~/bin/magnum-capi b | grep magnum-capi'))

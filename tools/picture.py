@@ -1,0 +1,80 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""A picture of what a command has shown on a terminal, for the README.
+
+Record and draw::
+
+    script --quiet --command tools/run_sandbox.sh run.txt
+    python tools/picture.py run.txt doc/source/images/run.svg
+
+Of a long run only the end is drawn, and home is ``~``. The picture loads
+nothing: rich's own names fonts of another host.
+"""
+
+import argparse
+import io
+import pathlib
+import re
+
+from rich import console
+from rich import terminal_theme
+from rich import text
+
+#: Columns, and lines of the end.
+WIDTH, LINES = 80, 24
+
+#: What is no text: titles, sounds, and lines that "script" adds.
+_NOISE = re.compile(
+    r'\x1b\][^\x07]*\x07|\x1b\[[0-9;?]*[A-LN-Za-ln-z]|\x07'
+    r'|^Script (started|done).*$', re.M)
+
+
+def lines(record: str) -> list[str]:
+    """Lines as they stand in the end, with their colours."""
+    found = _NOISE.sub('', record.replace('\r\n', '\n')).strip('\n')
+    # Progress writes lines anew.
+    return [line.rsplit('\r', 1)[-1] for line in found.splitlines()]
+
+
+def draw(shown: list[str], title: str) -> str:
+    """An SVG of a terminal."""
+    out = console.Console(
+        record=True, width=WIDTH, file=io.StringIO(), color_system='truecolor',
+        force_terminal=True)
+    for line in shown:
+        out.print(text.Text.from_ansi(line), overflow='ellipsis',
+                  no_wrap=True)
+    svg = out.export_svg(title=title, theme=terminal_theme.MONOKAI,
+                         unique_id='run')
+    svg = re.sub(r'@font-face \{.*?\}\n', '', svg, flags=re.S)
+    return ''.join(f'{line.rstrip()}\n' for line in svg.splitlines())
+
+
+def main():
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('record', type=pathlib.Path)
+    parser.add_argument('picture', type=pathlib.Path)
+    parser.add_argument('--home', default=str(pathlib.Path.home()))
+    parser.add_argument('--title', default='tools/run_sandbox.sh')
+    parser.add_argument('--lines', type=int, default=LINES)
+    arguments = parser.parse_args()
+    shown = lines(arguments.record.read_text(errors='replace'))
+    arguments.picture.write_text(draw(
+        [line.replace(arguments.home, '~')
+         for line in shown[-arguments.lines:]], arguments.title))
+
+
+if __name__ == '__main__':
+    main()
