@@ -232,6 +232,50 @@ LIFE_OPTS = [
         'any_name',
         'Every name that Magnum accepts for a cluster or a node group does',
         'some names collide, are refused late, or hang'),
+    _kept(
+        'secrets_untold',
+        'Neither answers of Magnum nor its logs have a private key or the '
+        'application credential of a cluster in them',
+        'its driver writes them down'),
+    _kept(
+        'self_healing',
+        'A node that fails, or is deleted, is replaced by another one',
+        'it stays as it is, until somebody deletes its machine'),
+    _kept(
+        'drain_awaited',
+        'A resize is in progress until the nodes that go are drained and '
+        'gone', 'it is COMPLETE while pods hold up the end of a node'),
+    _kept(
+        'driver_rests',
+        'Nothing is written to the management cluster when nothing happens',
+        'every look at a cluster writes something, and Cluster API works '
+        'for nothing'),
+    _kept(
+        'batch_size_counts',
+        'An upgrade replaces as many workers at once as max_batch_size says',
+        'it has a pace of its own'),
+    _kept(
+        'zero_nodes',
+        'Clusters can be without workers: made so, and resized to none',
+        'they are refused, or fail', default=True),
+    _kept(
+        'networks_count',
+        'Clusters are on the networks and the subnet that their template '
+        'names by their uuids (external_network_id, fixed_network, '
+        'fixed_subnet)', 'they are on others'),
+    _kept(
+        'extra_networks',
+        'The label extra_network_names puts workers on more networks',
+        'it has no effect'),
+    _kept(
+        'autoscaled_bounds_follow',
+        'A change of min_node_count or max_node_count of an autoscaled node '
+        'group arrives at the cluster autoscaler', 'the first ones stay'),
+    _kept(
+        'credential_least_role',
+        'The application credential of a cluster has not the role admin, '
+        'also when its owner has it, and is not unrestricted',
+        'it has all roles of the owner'),
 ]
 
 #: What the REST API does, whatever the driver is.

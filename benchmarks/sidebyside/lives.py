@@ -25,8 +25,10 @@ from magnum_capi_tempest import waiting
 #: Nodes of workers get ready 20 s late: time to say COMPLETE too early.
 SLOW = 'slow.node'
 
-#: Seconds for all operations of one phase, and between two looks.
+#: Seconds for all operations of one phase, and for each of them: a hundred
+#: creates keep two processors busy for a quarter of an hour.
 PATIENCE = 600
+EACH = 15
 PACE = 1.0
 
 
@@ -145,7 +147,7 @@ class Magnum:
         try:
             waiting.wait_for(
                 step, done=lambda left: not left,
-                timeout=PATIENCE + len(orders) * stagger,
+                timeout=PATIENCE + len(orders) * max(EACH, stagger),
                 what='all operations to end',
                 pace=waiting.Pace(PACE / 4, 1, PACE / 4))
         except errors.WaitTimeout as e:

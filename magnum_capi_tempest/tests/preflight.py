@@ -26,6 +26,7 @@ from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import behind
 
 
 class Cloud:
@@ -145,6 +146,9 @@ def external_network(cloud):
 
 def evidence(cloud):
     path = cloud.options.management_kubeconfig
+    changes = cloud.options.management_changes
+    if changes and not path:
+        return 'management_changes is true without a management_kubeconfig'
     wanted = [name for name, needed in (
         ('management_kubeconfig', path),
         ('workload_api of [magnum_capi_feature_enabled]',
@@ -158,6 +162,9 @@ def evidence(cloud):
         if not capi.ManagementCluster(path).serves_clusters():
             return (f'The cluster of management_kubeconfig {path!r} has no '
                     'Cluster API')
+        if changes and not behind.Management(path).may_change():
+            return (f'management_changes is true, but management_kubeconfig '
+                    f'{path!r} may not delete machines')
     except errors.MagnumCapiError as e:
         return f'management_kubeconfig does not work: {e}'
 

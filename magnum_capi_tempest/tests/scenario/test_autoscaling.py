@@ -95,6 +95,33 @@ class AutoscalingTest(operations.BaseOperationsTest):
         self.delete_group(self.cluster, group)
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promised('autoscaled_bounds_follow')
+    @decorators.idempotent_id('e11b06dc-7536-4716-bee1-ebc91749b5b5')
+    def test_bounds_follow_the_node_group(self):
+        group = self.create_autoscaled_group()
+        scaler = autoscaler.Autoscaler(CONF.magnum_capi.management_kubeconfig)
+        stack_id = self.cluster.get('stack_id') or self.cluster['cluster_id']
+        known = {found.name for found in scaler.groups(stack_id)
+                 if found.bounds == (str(LOW), str(HIGH))}
+
+        self.magnum.nodegroups.update_nodegroup(
+            self.cluster['uuid'], group['uuid'], [
+                {'op': 'replace', 'path': '/max_node_count',
+                 'value': HIGH + 1}])
+
+        waiting.wait_for(
+            lambda: {found.name: found.bounds
+                     for found in scaler.groups(stack_id)},
+            done=lambda found: any(
+                found.get(name) == (str(LOW), str(HIGH + 1))
+                for name in known),
+            timeout=CONF.magnum_capi.build_timeout,
+            what=f'{HIGH + 1} to be the most that the autoscaler may make')
+        self.waiter.until_settled(self.cluster['uuid'], group['uuid'])
+        self.wait_for_count(group, LOW)
+        self.delete_group(self.cluster, group)
+
+    @decorators.attr(type=['slow', 'life'])
     @flags.promised('autoscaled_without_minimum')
     @decorators.idempotent_id('e4bb953b-7e1a-4f20-b273-2a726ec8a235')
     def test_no_minimum(self):

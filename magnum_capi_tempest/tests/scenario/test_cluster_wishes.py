@@ -19,7 +19,6 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import factories
 from magnum_capi_tempest.tests import flags
 from magnum_capi_tempest.tests import operations
 
@@ -86,35 +85,3 @@ class NoExternalNetworkTest(operations.BaseOperationsTest):
 
         self.assert_usable(cluster, CONF.magnum_capi.master_count,
                            CONF.magnum_capi.node_count)
-
-
-class ProjectsTest(operations.BaseOperationsTest):
-
-    credentials = ['primary', 'alt']
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
-    required_flags = ('projects_apart',)
-
-    def namespaces(self, magnum, manager):
-        """Create a small cluster and return where its objects are."""
-        waiter = self.new_waiter(magnum)
-        template = self.create_template(magnum)
-        cluster = waiter.until_created(factories.request_cluster(
-            magnum, waiter, self.addCleanup, {
-                'name': self.rand_name('cluster'),
-                'cluster_template_id': template['uuid'],
-                'keypair': factories.create_keypair(
-                    manager, self.addCleanup, CONF),
-                'master_count': 1, 'node_count': 1}))
-        return {found.namespace for found in self.management.objects_of(
-            cluster.get('stack_id') or cluster['cluster_id'],
-            cluster['uuid'])}
-
-    @decorators.attr(type=['slow', 'life'])
-    @decorators.idempotent_id('c29073ed-c7d1-4bea-8404-ba4fcfbe7e39')
-    def test_have_namespaces_of_their_own(self):
-        mine = self.namespaces(self.magnum, self.os_primary)
-        others = self.namespaces(
-            factories.Magnum(self.os_alt, self.microversion), self.os_alt)
-
-        self.assertNotEqual(set(), mine)
-        self.assertEqual(set(), mine & others)

@@ -19,12 +19,14 @@ from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi_tempest.tests import preflight
+from tests.unit.package_tests import test_behind
 
 OPTIONS = {
     'catalog_type': 'container-infra', 'endpoint_type': 'public',
     'image_id': 'ubuntu', 'flavor_id': 'm1', 'master_flavor_id': '',
     'external_network': 'public', 'min_microversion': '1.1',
     'max_microversion': '1.14', 'management_kubeconfig': '',
+    'management_changes': False,
 }
 
 
@@ -183,6 +185,19 @@ class PreflightTest(testtools.TestCase):
     def test_kubeconfig_that_is_missing(self):
         self.assert_one_problem('management_kubeconfig does not work',
                                 management_kubeconfig='/nowhere')
+
+    def test_changes_without_a_kubeconfig(self):
+        self.assert_one_problem('without a management_kubeconfig',
+                                management_changes=True)
+
+    def test_changes_that_are_not_allowed(self):
+        api = self.useFixture(test_behind.Objects())
+        api.serve('cluster.x-k8s.io', 'v1beta2', 'clusters', 'Cluster')
+        api.reviewed = False
+
+        self.assert_one_problem(
+            'may not delete machines', management_changes=True,
+            management_kubeconfig=api.kubeconfig)
 
     def test_missing_library(self):
         self.useFixture(fixtures.MonkeyPatch(

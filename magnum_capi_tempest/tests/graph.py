@@ -1,0 +1,162 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How the objects of a cluster hang together: owners, finalizers, versions.
+
+Pure. What must be is what Cluster API's own tests ask for
+(ownerreference_helpers.go, finalizers_helpers.go and
+resourceversion_helpers.go in test/framework of v1.14); of kinds that they do
+not know, what was there before must come back.
+"""
+
+#: Kind -> (kinds of which one owns it, whether as its controller). Kinds of
+#: infrastructure providers go by the ends of their names.
+_OWNERS = {
+    'MachineDeployment': (('Cluster',), False),
+    'MachineSet': (('MachineDeployment',), True),
+    'Machine': (('MachineSet', 'KubeadmControlPlane', 'MachinePool'), True),
+    'MachineHealthCheck': (('Cluster',), False),
+    'MachinePool': (('Cluster',), False),
+    'KubeadmControlPlane': (('Cluster',), False),
+    'KubeadmConfig': (('Machine', 'MachinePool'), True),
+    'KubeadmConfigTemplate': (('Cluster', 'ClusterClass'), False),
+}
+_INFRASTRUCTURE = 'infrastructure.cluster.x-k8s.io'
+_OWNERS_OF_ENDS = (
+    ('MachineTemplate', (('Cluster', 'ClusterClass'), False)),
+    ('Machine', (('Machine',), True)),
+    ('Cluster', (('Cluster',), False)),
+)
+
+_FINALIZERS = {
+    'Cluster': 'cluster.cluster.x-k8s.io',
+    'Machine': 'machine.cluster.x-k8s.io',
+    'MachineSet': 'cluster.x-k8s.io/machineset',
+    'MachineDeployment': 'cluster.x-k8s.io/machinedeployment',
+    'KubeadmControlPlane': 'kubeadm.controlplane.cluster.x-k8s.io',
+}
+
+#: Owners of Secrets that Cluster API itself sets.
+SECRET_OWNERS = frozenset(('KubeadmControlPlane', 'KubeadmConfig'))
+
+#: What the API server writes whenever anything else is written.
+_BOOKKEEPING = frozenset(('resourceVersion', 'managedFields', 'generation'))
+
+
+def owners(body):
+    """Return who owns an object: {(apiVersion, kind, name, controller)}."""
+    return frozenset(
+        (ref['apiVersion'], ref['kind'], ref['name'],
+         bool(ref.get('controller')))
+        for ref in body['metadata'].get('ownerReferences') or ())
+
+
+def finalizers(body):
+    """Return the finalizers of an object, a frozenset."""
+    return frozenset(body['metadata'].get('finalizers') or ())
+
+
+def rule(kind, body):
+    """Return (kinds of which one must own an object, as controller), or None.
+
+    :param kind: of the object.
+    """
+    if kind in _OWNERS:
+        return _OWNERS[kind]
+    if body.get('apiVersion', _INFRASTRUCTURE).startswith(_INFRASTRUCTURE):
+        for end, found in _OWNERS_OF_ENDS:
+            if kind.endswith(end) and kind != end:
+                return found
+    return None
+
+
+def misowned(objects):
+    """Return what is wrong with the owners of objects, list of sentences.
+
+    :param objects: of behind.Found.
+    """
+    found = []
+    for obj in objects:
+        wanted = rule(obj.kind, obj.body)
+        if not wanted:
+            continue
+        kinds, controller = wanted
+        mine = owners(obj.body)
+        if not any(kind in kinds and (is_controller or not controller)
+                   for _, kind, _, is_controller in mine):
+            found.append(
+                f'{obj} is not {"controlled" if controller else "owned"} by '
+                f'a {" or ".join(kinds)}, but by {_named(mine)}')
+    return found
+
+
+def unfinalized(objects):
+    """Return which objects lack their finalizer, list of sentences."""
+    return [f'{obj} has not the finalizer {_FINALIZERS[obj.kind]}'
+            for obj in objects if obj.kind in _FINALIZERS
+            and _FINALIZERS[obj.kind] not in finalizers(obj.body)]
+
+
+def lost(before, after, part):
+    """Return what objects had and have no more, list of sentences.
+
+    Objects that are gone altogether have lost nothing.
+
+    :param before, after: lists of behind.Found.
+    :param part: :func:`owners` or :func:`finalizers`.
+    """
+    now = {obj.path: part(obj.body) for obj in after}
+    return [f'{obj} has lost {_named(part(obj.body) - now[obj.path])}'
+            for obj in before
+            if obj.path in now and part(obj.body) - now[obj.path]]
+
+
+def changes(before, after):
+    """Return what changed between two looks, list of sentences.
+
+    :param before, after: lists of behind.Found. An object is another one
+        when its resourceVersion is another.
+    """
+    old = {obj.path: obj for obj in before}
+    new = {obj.path: obj for obj in after}
+    return [
+        *(f'{new[path]} is new' for path in sorted(new.keys() - old)),
+        *(f'{old[path]} is gone' for path in sorted(old.keys() - new)),
+        *(f'{new[path]} was written: '
+          + (', '.join(differences(old[path].body, new[path].body))
+             or 'nothing in it is another')
+          for path in sorted(new.keys() & old)
+          if _version(new[path]) != _version(old[path]))]
+
+
+def differences(before, after, where=''):
+    """Return the paths of what differs between two bodies, sorted.
+
+    Values are left out: there are secrets among them.
+    """
+    if isinstance(before, dict) and isinstance(after, dict):
+        return sorted(
+            path for key in before.keys() | after.keys()
+            if not (where == '.metadata' and key in _BOOKKEEPING)
+            for path in differences(before.get(key), after.get(key),
+                                    f'{where}.{key}'))
+    return [] if before == after else [where]
+
+
+def _version(obj):
+    return obj.body['metadata']['resourceVersion']
+
+
+def _named(some):
+    return ', '.join(sorted(
+        f'{one[1]} {one[2]}' if isinstance(one, tuple) else one
+        for one in some)) or 'nobody'

@@ -1,0 +1,174 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Cluster API has of a cluster heals, and rests when nothing happens.
+
+As the spec quick_start of Cluster API's own end-to-end tests asks of what
+is in a management cluster, with a driver of Magnum on top.
+"""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests import graph
+from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+#: Seconds in which Cluster API repairs what was done to it; its own tests
+#: allow five minutes.
+REPAIRED = 300
+
+#: A version that no API ever had.
+_NO_VERSION = 'v1alpha1'
+
+
+class ObjectsTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
+    """All tests share a cluster; what they do to it goes by."""
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.stack_id = replaced.stack_id(cls.cluster)
+
+    def objects(self):
+        """Return what Cluster API has, and the Secrets that it owns."""
+        return self.behind.objects(self.stack_id) + [
+            secret for secret in self.behind.secrets(self.stack_id)
+            if {kind for _, kind, *_ in graph.owners(secret.body)}
+            & graph.SECRET_OWNERS]
+
+    def damage(self, objects, operation):
+        """Change objects while Cluster API looks away, as upstream does.
+
+        :param operation: function of a body: that of a JSON patch, or None.
+        """
+        self.behind.pause(self.stack_id, True)
+        self.addCleanup(self.behind.pause, self.stack_id, False)
+        for obj in objects:
+            wanted = operation(obj.body)
+            if wanted:
+                self.behind.patch(obj.path, wanted)
+        self.behind.pause(self.stack_id, False)
+
+    def assert_repaired(self, before, wrong):
+        """Wait until nothing is wrong, and see that Magnum did not mind.
+
+        :param wrong: function of the objects: list of sentences.
+        """
+        waiting.wait_for(
+            lambda: wrong(self.objects()), done=lambda found: not found,
+            timeout=REPAIRED, pace=self.pace(), describe='; '.join,
+            what=f'Cluster API to repair {len(before)} objects of '
+                 f'{self.stack_id}')
+        self.assert_unimpressed(
+            self.cluster, CONF.magnum_capi.master_count,
+            CONF.magnum_capi.node_count)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('686c0d8e-b2bd-4289-b1ee-07331b0ea8b6')
+    def test_owner_references_come_back(self):
+        before = self.objects()
+        self.assertEqual([], graph.misowned(before))
+
+        self.damage(before, lambda body: graph.owners(body) and {
+            'op': 'remove', 'path': '/metadata/ownerReferences'})
+
+        self.assert_repaired(before, lambda after: [
+            *graph.misowned(after),
+            *graph.lost(before, self.with_secrets(before, after),
+                        graph.owners)])
+
+    def with_secrets(self, before, after):
+        """Add the Secrets that nobody owns now."""
+        known = {obj.path for obj in after}
+        return after + [
+            secret for secret in self.behind.secrets(self.stack_id)
+            if secret.path in {obj.path for obj in before} - known]
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('8700121f-a3c3-4f4c-9b5b-7348e10136a0')
+    def test_owner_references_get_their_version_back(self):
+        before = self.objects()
+
+        def outdated(body):
+            return graph.owners(body) and {
+                'op': 'replace', 'path': '/metadata/ownerReferences',
+                'value': [{**ref, 'apiVersion': '{}/{}'.format(
+                    ref['apiVersion'].partition('/')[0], _NO_VERSION)}
+                    for ref in body['metadata']['ownerReferences']]}
+
+        self.damage(before, outdated)
+
+        self.assert_repaired(before, lambda after: [
+            *graph.misowned(after),
+            *graph.lost(before, after, graph.owners)])
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('5f25913b-0fc9-43be-a0ec-1522397286b6')
+    def test_finalizers_come_back(self):
+        before = self.objects()
+        self.assertEqual([], graph.unfinalized(before))
+
+        self.damage(before, lambda body: graph.finalizers(body) and {
+            'op': 'remove', 'path': '/metadata/finalizers'})
+
+        self.assert_repaired(before, lambda after: [
+            *graph.unfinalized(after),
+            *graph.lost(before, after, graph.finalizers)])
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('driver_rests')
+    @decorators.idempotent_id('86103017-6bdc-43bf-9222-a3e7df7380f2')
+    def test_nothing_is_written_when_nothing_happens(self):
+        self.assert_rests(self.stack_id, CONF.magnum_capi.rest_seconds)
+
+
+class WaitingTest(replaced.BaseBehindTest):
+    """A driver looks after a cluster that is not complete, and writes not."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
+                        'stuck_flavor')
+    required_flags = ('driver_rests',)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('75235c2c-c852-41e7-a304-0324a6f2ff85')
+    def test_nothing_is_written_while_nodes_do_not_come(self):
+        uuid = self.request_cluster(
+            self.create_template(flavor_id=CONF.magnum_capi.stuck_flavor),
+            keypair=self.create_keypair())
+        stack_id = self.wait_for_stack_id(uuid)
+        self.wait_for_workers(stack_id)
+
+        # A few status ticks of 10 s.
+        self.assert_rests(stack_id, 25)
+
+    def wait_for_stack_id(self, uuid):
+        return waiting.wait_for(
+            lambda: self.waiter.look(uuid), done=lambda look: look.stack_id,
+            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            what=f'cluster {uuid} to have a stack', describe=str).stack_id
+
+    def wait_for_workers(self, stack_id):
+        """Wait until all has been done but for nodes to become ready."""
+        wanted = CONF.magnum_capi.node_count
+        waiting.wait_for(
+            lambda: [m for m in self.behind.machines(stack_id)
+                     if m.node and not m.control_plane],
+            done=lambda found: len(found) == wanted, pace=self.pace(),
+            timeout=CONF.magnum_capi.build_timeout,
+            what=f'{wanted} workers of {stack_id} to join',
+            describe=lambda found: ', '.join(map(str, found)) or 'none')

@@ -1,0 +1,180 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Machines and nodes that are lost come back, and others stay.
+
+As in the specs md_remediations, kcp_remediations and node_drain of Cluster
+API's own end-to-end tests, seen through Magnum.
+"""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+WORKERS = operations.WORKERS
+
+#: Cluster API waits for a pod with this label when it drains a node (its
+#: book, "Machine deletions").
+WAITED_FOR = {'cluster.x-k8s.io/drain': 'wait-completed'}
+
+#: Seconds for which a pod holds up a resize: more than one status tick.
+HELD = 15
+
+
+class WorkersTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
+    """All tests share a cluster with workers, which they lose."""
+
+    required_flags = ('workload_api',)
+
+    def setUp(self):
+        super().setUp()
+        self.masters = CONF.magnum_capi.master_count
+        self.workers = CONF.magnum_capi.node_count
+
+    def assert_replaced(self, lost):
+        came = self.wait_for_replacement(self.cluster, lost)
+        self.assertNotEqual(lost.node, came.node)
+        self.assert_unimpressed(self.cluster, self.masters, self.workers)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('bd7c8492-2428-4644-b83d-9f925dee05b0')
+    def test_a_machine_that_is_deleted_comes_back(self):
+        lost = self.a_machine(self.cluster)
+
+        self.behind.delete(lost.path)
+
+        self.assert_replaced(lost)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('self_healing')
+    @decorators.idempotent_id('e00fe04e-3af5-4078-a7bb-4620761a41c1')
+    def test_a_node_that_fails_is_replaced(self):
+        lost = self.a_machine(self.cluster)
+
+        self.fail_until_noticed(self.cluster, lost)
+
+        self.assert_replaced(lost)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('self_healing')
+    @decorators.idempotent_id('de65094e-2152-4243-8305-e4fd8abfb0b3')
+    def test_a_node_that_is_deleted_is_replaced(self):
+        lost = self.a_machine(self.cluster)
+
+        self.workload(self.cluster).delete_node(lost.node)
+
+        self.assert_replaced(lost)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('resize')
+    @flags.promised('drain_awaited')
+    @decorators.idempotent_id('e56852bb-38b5-471e-bf23-3737d765b3f0')
+    def test_a_resize_waits_for_the_drain(self):
+        self.resize_cluster(self.cluster, self.workers + 1, WORKERS)
+        inside = self.workload(self.cluster)
+        # Which node goes is not known: there is a pod on each.
+        pods = self.create_pods(inside)
+        before = self.waiter.before(self.cluster['uuid'], WORKERS)
+
+        self.magnum.clusters.resize_cluster(
+            self.cluster['uuid'], node_count=self.workers, nodegroup=WORKERS)
+
+        going = self.wait_for_one_to_go()
+        self.assert_held(going)
+        for pod in pods:
+            self.assertTrue(inside.has_pod(pod), f'{pod} was evicted')
+            inside.delete_pod(pod)
+        cluster = self.waiter.until_updated(
+            self.cluster['uuid'], before, self.workers)
+        self.assert_nodes_now(cluster, self.masters, self.workers)
+
+    def create_pods(self, inside):
+        pods = []
+        for machine in self.machines(self.cluster):
+            if not machine.control_plane:
+                pods.append(self.rand_name('held').lower())
+                self.addCleanup(inside.delete_pod, pods[-1])
+                inside.create_pod(pods[-1], machine.node, WAITED_FOR)
+        return pods
+
+    def wait_for_one_to_go(self):
+        machines = waiting.wait_for(
+            lambda: self.machines(self.cluster),
+            done=lambda found: any(m.going for m in found),
+            what='a machine to go', pace=self.pace(),
+            timeout=CONF.magnum_capi.build_timeout,
+            describe=lambda found: ', '.join(map(str, found)))
+        return next(m for m in machines if m.going)
+
+    def assert_held(self, going):
+        """Assert that for a time a machine stays, and Magnum says so."""
+        began = False
+
+        def wrong(look):
+            nonlocal began
+            if going.name not in {m.name for m in self.machines(
+                    self.cluster)}:
+                return f'{going.name} is gone, with a pod on its node'
+            # For seconds after the request, Magnum shows the old status.
+            if began and not looks.is_in_progress(look.status):
+                return f'the cluster is {look.status} already'
+            began = began or looks.is_in_progress(look.status)
+
+        last = self.assert_holds(
+            HELD, lambda: self.waiter.look(self.cluster['uuid'], WORKERS),
+            wrong, f'{going.name} to stay as long as a pod holds it')
+        self.assertEqual('UPDATE_IN_PROGRESS', last.status)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('resize')
+    @decorators.idempotent_id('c177bf16-1976-4f99-9d5a-7cb5adba2aed')
+    def test_others_stay_when_groups_come_and_go(self):
+        names = {m.name for m in self.machines(self.cluster)}
+
+        group = self.create_group(
+            self.cluster, name=self.rand_name('group'), node_count=1)
+        self.resize_cluster(self.cluster, 2, group['uuid'])
+        self.delete_group(self.cluster, group)
+
+        self.assert_machines(self.cluster, self.masters + self.workers)
+        self.assertEqual(
+            names, {m.name for m in self.machines(self.cluster)})
+
+
+class ControlPlaneTest(replaced.BaseBehindTest):
+    """A control plane of three nodes survives the loss of one."""
+
+    required_flags = ('three_masters', 'self_healing', 'workload_api')
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('eab64fd5-b099-4d4d-b678-8f5ad9b702ef')
+    def test_nodes_that_fail_or_are_deleted_are_replaced(self):
+        workers = CONF.magnum_capi.node_count
+        cluster = self.create_cluster(
+            self.create_template(master_lb_enabled=True), master_count=3)
+
+        lost = self.a_machine(cluster, control_plane=True)
+        self.fail_until_noticed(cluster, lost)
+        self.wait_for_replacement(cluster, lost)
+        self.assert_unimpressed(cluster, 3, workers)
+
+        lost = self.a_machine(cluster, control_plane=True)
+        self.behind.delete(lost.path)
+        self.wait_for_replacement(cluster, lost)
+        self.assert_unimpressed(cluster, 3, workers)

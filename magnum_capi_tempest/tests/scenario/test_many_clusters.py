@@ -1,0 +1,105 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Many clusters at a time, as the spec scale of Cluster API's own tests.
+
+They are asked for one shortly after the other, as users do, and not at once.
+"""
+
+import time
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import details
+from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+#: Seconds between two of them.
+STAGGER = 3
+
+
+class ManyClustersTest(operations.BaseOperationsTest):
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'many_clusters')
+    # Tempest ends a test that takes longer than its timeout.
+    TIMEOUT_SCALING_FACTOR = 6
+
+    @decorators.attr(type=['slow', 'life', 'scale'])
+    @decorators.idempotent_id('7a94eda4-fd94-4dfd-9ce1-c9b5b3da572c')
+    def test_all_are_complete_in_time_and_go(self):
+        template, keypair = self.create_template(), self.create_keypair()
+        began, asked = time.monotonic(), []
+
+        for number in range(CONF.magnum_capi.many_clusters):
+            self.wait_until(began + number * STAGGER)
+            asked.append(self.request_cluster(template, keypair=keypair))
+
+        took = self.wait_for_all(asked, began)
+        self.addDetail('seconds until complete', details.text(took))
+        for uuid in asked:
+            self.assert_usable(
+                self.magnum.clusters.show_cluster(uuid),
+                CONF.magnum_capi.master_count, CONF.magnum_capi.node_count)
+        self.assert_all_go(asked)
+
+    @staticmethod
+    def wait_until(when):
+        waiting.wait_for(
+            time.monotonic, done=lambda now: now >= when, what='the next one',
+            timeout=STAGGER + 1, pace=waiting.Pace(first=0.2, most=0.2))
+
+    def wait_for_all(self, asked, began):
+        """Return the seconds by uuid, from the first request on."""
+        took = {}
+
+        def poll():
+            look = self.looks(asked)
+            for uuid, one in look.items():
+                if one.status == 'CREATE_COMPLETE':
+                    took.setdefault(uuid, round(time.monotonic() - began, 1))
+            return look
+
+        waiting.wait_for(
+            poll, done=lambda look: len(took) == len(asked),
+            failed=lambda look: '; '.join(
+                f'{uuid} is {one}' for uuid, one in look.items()
+                if looks.is_failed(one.status)),
+            timeout=CONF.magnum_capi.many_clusters_timeout,
+            what=f'{len(asked)} clusters to be complete',
+            describe=self.counted)
+        return took
+
+    def looks(self, asked):
+        return {uuid: self.waiter.look(uuid) for uuid in asked}
+
+    @staticmethod
+    def counted(look):
+        """Return how many clusters are in which status, a text."""
+        found = [str(one.status) for one in look.values()]
+        return ', '.join(f'{found.count(status)} {status}'
+                         for status in sorted(set(found)))
+
+    def assert_all_go(self, asked):
+        """Delete all at once; that all are gone is the clean-up's to see."""
+        for uuid in asked:
+            self.magnum.clusters.delete_cluster(uuid)
+        waiting.wait_for(
+            lambda: self.looks(asked), describe=self.counted,
+            done=lambda look: all(one.cluster is None and not one.trouble
+                                  for one in look.values()),
+            timeout=CONF.magnum_capi.many_clusters_timeout,
+            what=f'{len(asked)} clusters to go')

@@ -1,0 +1,136 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A cluster on networks of its owner, which are named by their uuids.
+
+Read as Cluster API Provider OpenStack has it.
+"""
+
+from tempest import config
+from tempest.lib.common.utils import test_utils
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests import networks
+from magnum_capi_tempest.tests import replaced
+
+CONF = config.CONF
+
+
+class NetworksTest(replaced.BaseBehindTest):
+    """All tests look at one cluster."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    required_flags = ('networks_count',)
+
+    @classmethod
+    def skip_checks(cls):
+        super().skip_checks()
+        if not CONF.service_available.neutron:
+            raise cls.skipException('[service_available] neutron is false')
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        # Networks first: they are deleted last.
+        cls.network = cls.create_network()
+        cls.subnet = cls.create_subnet(cls.network, '10.99.1.0/24')
+        cls.extra = cls.create_network()
+        cls.create_subnet(cls.extra, '10.99.2.0/24')
+        cls.external = networks.external(
+            cls.os_primary.networks_client, CONF.magnum_capi.external_network)
+        cls.cluster = cls.create_class_cluster(cls.create_class_template(
+            fixed_network=cls.network['id'], fixed_subnet=cls.subnet['id'],
+            external_network_id=cls.external['id'], labels={
+                **CONF.magnum_capi.labels,
+                **({'extra_network_names': cls.extra['name']}
+                   if CONF.magnum_capi_feature_enabled.extra_networks
+                   else {})}))
+        found = cls.behind.objects(replaced.stack_id(cls.cluster))
+        cls.specs = {
+            kind: [f.body['spec'] for f in found if f.kind == kind]
+            for kind in ('OpenStackCluster', 'OpenStackMachineTemplate')}
+        if not cls.specs['OpenStackCluster']:
+            raise cls.skipException('There is no OpenStackCluster')
+
+    @classmethod
+    def create_network(cls):
+        client = cls.os_primary.networks_client
+        network = client.create_network(
+            name=cls.rand_name('network'))['network']
+        cls.addClassResourceCleanup(
+            test_utils.call_and_ignore_notfound_exc, client.delete_network,
+            network['id'])
+        return network
+
+    @classmethod
+    def create_subnet(cls, network, cidr):
+        client = cls.os_primary.subnets_client
+        subnet = client.create_subnet(
+            name=cls.rand_name('subnet'), network_id=network['id'],
+            ip_version=4, cidr=cidr)['subnet']
+        cls.addClassResourceCleanup(
+            test_utils.call_and_ignore_notfound_exc, client.delete_subnet,
+            subnet['id'])
+        return subnet
+
+    def setUp(self):
+        super().setUp()
+        self.explain(self.cluster)
+        self.spec, = self.specs['OpenStackCluster']
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('476301eb-3b6b-432a-a8ea-52abe465ef6f')
+    def test_internal_network(self):
+        self.assertTrue(
+            networks.means(self.spec.get('network'), self.network),
+            self.spec.get('network'))
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('19c911b3-55f9-4899-8da7-187e0845f8a9')
+    def test_internal_subnet(self):
+        found = self.spec.get('subnets') or []
+
+        self.assertEqual(
+            [True], [networks.means(one, self.subnet) for one in found],
+            found)
+        # No other one is made then.
+        self.assertFalse(self.spec.get('managedSubnets'))
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('c22b6700-48c2-4a6e-bcdb-620089526cc7')
+    def test_external_network(self):
+        self.assertTrue(
+            networks.means(self.spec.get('externalNetwork'), self.external),
+            self.spec.get('externalNetwork'))
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('extra_networks')
+    @decorators.idempotent_id('b82a64e9-1c27-46fb-9dcf-499a8db6f4e0')
+    def test_workers_are_on_the_extra_network(self):
+        ports = [port for spec in self.specs['OpenStackMachineTemplate']
+                 for port in spec['template']['spec'].get('ports') or ()]
+
+        self.assertTrue(any(
+            networks.means(port.get('network'), self.extra)
+            for port in ports), ports)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('bc061457-eab2-486a-a3f1-672bafe8556d')
+    def test_the_cluster_works(self):
+        self.assertEqual(
+            (self.network['id'], self.subnet['id']),
+            (self.cluster['fixed_network'], self.cluster['fixed_subnet']))
+        self.assert_usable(
+            self.cluster, CONF.magnum_capi.master_count,
+            CONF.magnum_capi.node_count)

@@ -1,0 +1,122 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Kubernetes asks the cloud for comes, and goes with its cluster.
+
+For nodes that are servers of the cloud and run pods, of which the sandbox has
+none: see real_nodes.
+"""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.evidence import leaks
+from magnum_capi_tempest.tests import leakcheck
+from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+PORT, VOLUME, BALANCER = leaks.REAL
+
+
+class OpenStackNodesTest(replaced.BaseWorkloadTest):
+    """All tests share a cluster; what is left of them goes with it."""
+
+    required_flags = ('real_nodes', 'workload_api')
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.get = staticmethod(
+            leakcheck.getter(cls.os_primary, cls.magnum))
+        cls.at_first = {kind: cls.things(kind) for kind in leaks.REAL}
+        cls.cluster = cls.create_class_cluster(cls.create_class_template(
+            labels={**CONF.magnum_capi.labels,
+                    'csi_cinder_reclaim_policy': 'Delete'}))
+
+    def setUp(self):
+        super().setUp()
+        self.explain(self.cluster)
+        self.inside = self.workload(self.cluster)
+
+    @classmethod
+    def things(cls, kind):
+        """Return what the project has of a kind, a frozenset."""
+        who = cls.os_primary.credentials
+        found = leaks.of_user(cls.get, who.user_id, who.project_id,
+                              kinds={kind}, real_nodes=True)
+        if kind in found.unread:
+            raise cls.skipException(
+                f'{kind}s cannot be listed: {found.unread[kind]}')
+        return found.things
+
+    def wait_for_change(self, kind, before, more):
+        """Wait for as many things more or, with a negative number, fewer."""
+        return waiting.wait_for(
+            lambda: self.things(kind) - before,
+            done=lambda new: len(new) == more,
+            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            what=f'{more} more of kind {kind}',
+            describe=lambda new: ', '.join(map(str, sorted(new))) or 'none')
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('8902ec7e-a2c7-46c5-9627-f14d8814c17c')
+    def test_nodes_have_ports(self):
+        nodes = CONF.magnum_capi.master_count + CONF.magnum_capi.node_count
+
+        self.assertLessEqual(
+            nodes, len(self.things(PORT) - self.at_first[PORT]))
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')
+    def test_a_load_balancer_comes_and_goes(self):
+        before = self.things(BALANCER)
+
+        name = self.rand_name('service').lower()
+        self.addCleanup(self.inside.delete_service, name)
+        self.inside.create_service(name)
+
+        self.wait_for_change(BALANCER, before, 1)
+        waiting.wait_for(
+            lambda: self.inside.balancer_address(name), done=bool,
+            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            what=f'service {name} to have an address')
+        self.inside.delete_service(name)
+        self.wait_for_change(BALANCER, before, 0)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
+    def test_a_load_balancer_goes_with_its_cluster(self):
+        # The class looks for it when its cluster is gone.
+        before = self.things(BALANCER)
+
+        self.inside.create_service(self.rand_name('service').lower())
+
+        self.wait_for_change(BALANCER, before, 1)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('3209b8dd-fefb-4fce-af87-66033a62f729')
+    def test_a_volume_comes_and_goes(self):
+        before = self.things(VOLUME)
+
+        name = self.rand_name('claim').lower()
+        self.addCleanup(self.inside.delete_claim, name)
+        self.inside.create_claim(name)
+        # Volumes are made for the pod that uses them first.
+        self.addCleanup(self.inside.delete_pod, name)
+        self.inside.create_pod(name, claim=name)
+
+        self.wait_for_change(VOLUME, before, 1)
+        self.inside.delete_pod(name)
+        self.inside.delete_claim(name)
+        self.wait_for_change(VOLUME, before, 0)

@@ -1,0 +1,140 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Two clusters of different owners: neither opens the other's.
+
+One is of a member of a project, the other one of an admin of another
+project.
+"""
+
+import os
+
+import fixtures
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest import kubeconfig
+from magnum_capi_tempest.tests import behind
+from magnum_capi_tempest.tests import factories
+from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests import operations
+
+CONF = config.CONF
+
+
+class StrangersTest(operations.BaseSharedClusterTest):
+
+    credentials = ['primary', 'admin']
+
+    @classmethod
+    def skip_checks(cls):
+        super().skip_checks()
+        if not cls.is_admin_available():
+            raise cls.skipException('There is no admin in tempest.conf')
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        waiter = cls.new_waiter(cls.admin_magnum)
+        before = cls.admins_credentials()
+        template = factories.create_template(
+            cls.admin_magnum, cls.addClassResourceCleanup,
+            factories.template_body(CONF))
+        cls.other = waiter.until_created(factories.request_cluster(
+            cls.admin_magnum, waiter, cls.addClassResourceCleanup, {
+                'name': cls.rand_name('cluster'),
+                'cluster_template_id': template['uuid'],
+                'keypair': factories.create_keypair(
+                    cls.os_admin, cls.addClassResourceCleanup, CONF),
+                'master_count': 1, 'node_count': 1}))
+        cls.made = [one for one in cls.admins_credentials()
+                    if one not in before]
+
+    @classmethod
+    def admins_credentials(cls):
+        client = cls.os_admin.application_credentials_client
+        return client.list_application_credentials(
+            cls.os_admin.credentials.user_id)['application_credentials']
+
+    def status_of(self, server, authority, certificate):
+        """Return how a cluster answers a certificate: 200, 401 or 403.
+
+        :param server: body of the cluster that is asked.
+        :param authority: PEM of the CA that is trusted.
+        :param certificate: pair of a certificate and its key, PEM.
+        """
+        path = os.path.join(
+            self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
+        kubeconfig.write(path, kubeconfig.document(
+            server['api_address'], authority, *certificate))
+        try:
+            kube.Reader(path).nodes()
+        except kube.KubeReadFailed as e:
+            if not behind.is_refused(e):
+                raise
+            return e.status
+        return 200
+
+    @staticmethod
+    def certificate(magnum, cluster):
+        request = kubeconfig.signing_request()
+        signed = magnum.certificates.create_certificate(
+            cluster_uuid=cluster['uuid'], csr=request.csr)
+        return signed['pem'], request.key
+
+    @staticmethod
+    def authority(magnum, cluster):
+        return magnum.certificates.show_ca_certificate(cluster['uuid'])['pem']
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('workload_api')
+    @decorators.idempotent_id('4fc5fd4c-1329-433d-95c5-f85a6fff11f3')
+    def test_a_certificate_opens_its_own_cluster_only(self):
+        clusters = ((self.magnum, self.cluster),
+                    (self.admin_magnum, self.other))
+        authorities = [self.authority(*one) for one in clusters]
+        certificates = [self.certificate(*one) for one in clusters]
+
+        found = [[self.status_of(cluster, authority, certificate)
+                  for certificate in certificates]
+                 for (_, cluster), authority in zip(
+                     clusters, authorities, strict=True)]
+
+        self.assertNotEqual(*authorities)
+        self.assertEqual([[200, 401], [401, 200]], found)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('projects_apart')
+    @decorators.idempotent_id('c29073ed-c7d1-4bea-8404-ba4fcfbe7e39')
+    def test_have_namespaces_of_their_own(self):
+        if not self.management:
+            self.skipTest('Not set in [magnum_capi] of tempest.conf: '
+                          'management_kubeconfig')
+        mine, others = (
+            {found.namespace for found in self.management.objects_of(
+                cluster.get('stack_id') or cluster['cluster_id'],
+                cluster['uuid'])} for cluster in (self.cluster, self.other))
+
+        self.assertNotEqual(set(), mine)
+        self.assertEqual(set(), mine & others)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('credential_least_role')
+    @decorators.idempotent_id('70a60b2b-2c1b-464e-aa75-c022eaa8456c')
+    def test_the_credential_of_an_admins_cluster_is_none_of_an_admin(self):
+        self.assertNotEqual([], self.made)
+        for credential in self.made:
+            self.assertFalse(credential.get('unrestricted'))
+            roles = [role['name'] for role in credential['roles']]
+            self.assertNotEqual([], roles)
+            self.assertNotIn('admin', roles)

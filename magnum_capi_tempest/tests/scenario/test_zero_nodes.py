@@ -1,0 +1,44 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Clusters without workers: made so, grown, and shrunk to nothing."""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import operations
+
+CONF = config.CONF
+
+WORKERS = operations.WORKERS
+
+
+class ZeroNodesTest(operations.BaseOperationsTest):
+
+    # Groups without nodes came with 1.10.
+    min_microversion = '1.10'
+    required_flags = ('zero_nodes', 'resize')
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('d0c3a404-1294-4059-ae14-76ba970004fc')
+    def test_create_grow_and_shrink(self):
+        masters = CONF.magnum_capi.master_count
+
+        cluster = self.create_cluster(self.create_template(), node_count=0)
+
+        self.assertEqual(0, cluster['node_count'])
+        self.assert_usable(cluster, masters, 0)
+        for count in (1, 0):
+            cluster = self.resize_cluster(cluster, count, WORKERS)
+            self.assertEqual(count, cluster['node_count'])
+            self.assert_usable(cluster, masters, count)
+            self.assert_machines(cluster, masters + count)

@@ -1,0 +1,125 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import testtools
+
+from magnum_capi_tempest.tests import behind
+from magnum_capi_tempest.tests import graph
+
+CORE = 'cluster.x-k8s.io/v1beta2'
+INFRASTRUCTURE = 'infrastructure.cluster.x-k8s.io/v1beta1'
+
+
+def ref(kind, name='c1', controller=None, version=CORE):
+    found = {'apiVersion': version, 'kind': kind, 'name': name}
+    return {**found, 'controller': True} if controller else found
+
+
+def obj(kind, name='c1', refs=(), finalizers=(), version='1', api=CORE,
+        **body):
+    return behind.Found(kind, f'/{kind}/{name}', {
+        'apiVersion': api, 'kind': kind, **body,
+        'metadata': {'name': name, 'ownerReferences': list(refs),
+                     'finalizers': list(finalizers),
+                     'resourceVersion': version}})
+
+
+class OwnersTest(testtools.TestCase):
+
+    def test_all_are_owned_as_they_should(self):
+        self.assertEqual([], graph.misowned([
+            obj('Cluster'),
+            obj('MachineDeployment', refs=[ref('Cluster')]),
+            obj('MachineSet', refs=[ref('MachineDeployment',
+                                        controller=True)]),
+            obj('Machine', refs=[ref('KubeadmControlPlane',
+                                     controller=True)]),
+            obj('KubeadmConfig', refs=[ref('Machine', controller=True)]),
+            obj('OpenStackCluster', refs=[ref('Cluster')],
+                api=INFRASTRUCTURE),
+            obj('OpenStackMachine', refs=[ref('Machine', controller=True)],
+                api=INFRASTRUCTURE),
+            obj('OpenStackMachineTemplate', refs=[ref('Cluster')],
+                api=INFRASTRUCTURE),
+            obj('HelmRelease', api='addons.stackhpc.com/v1alpha1')]))
+
+    def test_nobody_and_no_controller_and_the_wrong_one(self):
+        self.assertEqual([
+            'MachineDeployment c1 is not owned by a Cluster, but by nobody',
+            'MachineSet c1 is not controlled by a MachineDeployment, but by '
+            'MachineDeployment c1',
+            'DevMachine c1 is not controlled by a Machine, but by Cluster c1',
+        ], graph.misowned([
+            obj('MachineDeployment'),
+            obj('MachineSet', refs=[ref('MachineDeployment')]),
+            obj('DevMachine', refs=[ref('Cluster', controller=True)],
+                api=INFRASTRUCTURE)]))
+
+    def test_an_owner_of_another_version_is_another_one(self):
+        before = [obj('HelmRelease', refs=[ref('Cluster')])]
+        after = [obj('HelmRelease', refs=[
+            ref('Cluster', version='cluster.x-k8s.io/v1alpha1')])]
+
+        self.assertEqual(['HelmRelease c1 has lost Cluster c1'],
+                         graph.lost(before, after, graph.owners))
+
+    def test_who_is_gone_has_lost_nothing(self):
+        self.assertEqual([], graph.lost(
+            [obj('Machine', 'a', refs=[ref('MachineSet')])], [],
+            graph.owners))
+
+
+class FinalizersTest(testtools.TestCase):
+
+    def test_those_of_cluster_api(self):
+        self.assertEqual(
+            ['Machine c1 has not the finalizer machine.cluster.x-k8s.io'],
+            graph.unfinalized([
+                obj('Cluster', finalizers=['cluster.cluster.x-k8s.io']),
+                obj('Machine', finalizers=['example.com/other']),
+                obj('MachineHealthCheck')]))
+
+    def test_those_of_others_come_back(self):
+        before = [obj('OpenStackMachine', finalizers=['one', 'two'])]
+        after = [obj('OpenStackMachine', finalizers=['two'])]
+
+        self.assertEqual(['OpenStackMachine c1 has lost one'],
+                         graph.lost(before, after, graph.finalizers))
+
+
+class ChangesTest(testtools.TestCase):
+
+    def test_new_gone_and_written(self):
+        self.assertEqual(
+            ['Machine b is new', 'Machine a is gone',
+             'Cluster c1 was written: .status.phase'],
+            graph.changes(
+                [obj('Cluster', status={'phase': 'x', 'secret': 'same'}),
+                 obj('Machine', 'a')],
+                [obj('Cluster', status={'phase': 'y', 'secret': 'same'},
+                     version='2'),
+                 obj('Machine', 'b')]))
+
+    def test_a_write_that_changes_nothing(self):
+        self.assertEqual(
+            ['Cluster c1 was written: nothing in it is another'],
+            graph.changes([obj('Cluster')], [obj('Cluster', version='2')]))
+
+    def test_the_same(self):
+        self.assertEqual([], graph.changes([obj('Cluster')],
+                                           [obj('Cluster')]))
+
+    def test_values_are_not_shown(self):
+        self.assertEqual(
+            ['.data.password', '.list'], graph.differences(
+                {'data': {'password': 'one'}, 'list': [1]},
+                {'data': {'password': 'two'}, 'list': [1, 2]}))

@@ -1,0 +1,45 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is counted of machines and of clusters."""
+
+import testtools
+
+from magnum_capi_tempest.tests import behind
+from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest.tests.scenario import test_many_clusters
+from magnum_capi_tempest.tests.scenario import test_rollout
+
+
+def machine(name, phase='Running', going=False, control_plane=False):
+    return behind.Machine(name, '', control_plane, phase, 'n', 'v1', going)
+
+
+class CountTest(testtools.TestCase):
+
+    def test_who_is_in_service(self):
+        machines = [machine('a'), machine('b', going=True),
+                    machine('c', phase='Provisioned'),
+                    machine('d', control_plane=True)]
+
+        self.assertEqual((1, 1), (
+            test_rollout.in_service(machines, False),
+            test_rollout.in_service(machines, True)))
+
+    def test_how_many_clusters_are_how(self):
+        look = {str(n): looks.Look({'status': status}) for n, status in
+                enumerate(('CREATE_COMPLETE', 'CREATE_IN_PROGRESS',
+                           'CREATE_COMPLETE'))}
+
+        self.assertEqual(
+            '2 CREATE_COMPLETE, 1 CREATE_IN_PROGRESS',
+            test_many_clusters.ManyClustersTest.counted(look))

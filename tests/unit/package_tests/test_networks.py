@@ -1,0 +1,56 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import types
+
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.tests import networks
+
+PUBLIC = {'id': '1', 'name': 'public'}
+
+
+def client(*found):
+    def list_networks(**wanted):
+        assert wanted == {'router:external': True}
+        return {'networks': list(found)}
+
+    return types.SimpleNamespace(list_networks=list_networks)
+
+
+class ExternalTest(testtools.TestCase):
+
+    def test_by_id_and_by_name(self):
+        for name in PUBLIC.values():
+            self.assertEqual(PUBLIC, networks.external(
+                client({'id': '2', 'name': 'other'}, PUBLIC), name))
+
+    def test_none_and_two(self):
+        for found in ((), (PUBLIC, {'id': '2', 'name': 'public'})):
+            error = self.assertRaises(
+                errors.EnvironmentProblem, networks.external, client(*found),
+                'public')
+            self.assertIn(f'There are {len(found)} external', str(error))
+
+
+class MeansTest(testtools.TestCase):
+
+    def test_what_means_it(self):
+        for parameter in ({'id': '1'}, {'filter': {'name': 'public'}},
+                          {'filter': {'id': '1'}}, {'name': 'public'}):
+            self.assertTrue(networks.means(parameter, PUBLIC), parameter)
+
+    def test_what_does_not(self):
+        for parameter in (None, {}, {'id': '2'}, {'filter': {}},
+                          {'filter': {'tags': 'public'}}):
+            self.assertFalse(networks.means(parameter, PUBLIC), parameter)

@@ -1,0 +1,105 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the tests of lost machines share can say no."""
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.tests import behind
+from magnum_capi_tempest.tests import replaced
+from tests.unit import fake_clock
+from tests.unit.package_tests import test_base
+from tests.unit.package_tests import test_graph
+
+
+def a_test():
+    """Return a test, without a cloud. Its class is found by no loader."""
+
+    class OneTest(replaced.BaseBehindTest):
+
+        def runTest(self):
+            pass
+
+    return OneTest()
+
+
+class Objects:
+    """A management cluster whose only object changes at some times."""
+
+    def __init__(self, clock, *times):
+        self._clock, self._times = clock, times
+
+    def objects(self, stack_id):
+        version = sum(t <= self._clock.now for t in self._times)
+        return [test_graph.obj('Cluster', version=str(version))]
+
+    def secrets(self, stack_id):
+        return []
+
+
+class RestTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.test = a_test()
+        self.clock = fake_clock.FakeClock()
+        conf = test_base.Options(magnum_capi=test_base.Options(
+            build_interval=2, build_timeout=100))
+        for name, value in (('time', self.clock), ('CONF', conf)):
+            self.useFixture(fixtures.MonkeyPatch(
+                f'magnum_capi_tempest.tests.replaced.{name}', value))
+        wait_for = replaced.waiting.wait_for
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.waiting.wait_for',
+            lambda *args, **kwargs: wait_for(
+                *args, clock=self.clock, **kwargs)))
+
+    def assert_rests(self, *times):
+        self.test.behind = Objects(self.clock, *times)
+        self.test.assert_rests('c1', 30)
+
+    def test_what_goes_on_at_first_is_waited_for(self):
+        self.assert_rests(1, 4, 7)
+
+        self.assertGreaterEqual(self.clock.now, 7 + 10 + 30)
+
+    def test_one_write_later_is_found(self):
+        error = self.assertRaises(
+            errors.WaitAborted, self.assert_rests, 1, 33)
+
+        self.assertIn('Cluster c1 was written', str(error))
+
+    def test_what_never_rests(self):
+        error = self.assertRaises(
+            errors.WaitTimeout, self.assert_rests, *range(0, 1000, 3))
+
+        self.assertIn('c1 to come to rest', str(error))
+
+    def test_machines_that_are_replaced(self):
+        lost = behind.Machine('a', '', False, 'Running', 'n1', 'v1')
+        came = behind.Machine('b', '', False, 'Running', 'n2', 'v1')
+        shown = [[lost], [], [came]]
+        self.test.machines = lambda cluster: shown[0] if len(
+            shown) == 1 else shown.pop(0)
+
+        self.assertEqual(came, self.test.wait_for_replacement({}, lost))
+
+    def test_machines_that_are_not(self):
+        lost = behind.Machine('a', '', False, 'Running', 'n1', 'v1')
+        self.test.machines = lambda cluster: [lost]
+
+        error = self.assertRaises(
+            errors.WaitTimeout, self.test.wait_for_replacement, {}, lost)
+
+        self.assertIn('a Running', str(error))
