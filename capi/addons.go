@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions/deprecated/v1beta1"
@@ -58,6 +59,7 @@ func (p *providers) addons(ctx context.Context) {
 		must(capicontrollerutil.NewControllerManagedBy(p.mgr, ctrl.LoggerFrom(ctx)).Named("addon-"+gvk.Kind).
 			For(newObject(gvk)).WithOptions(p.controllerOptions()).
 			Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster)).
+			Watches(&addonsv1.ClusterResourceSetBinding{}, handler.EnqueueRequestsFromMapFunc(r.ofBinding)).
 			WatchesRawSource(source.Kind(secrets, &corev1.Secret{}, handler.TypedEnqueueRequestsFromMapFunc(r.ofSecret))).
 			Complete(ctx, r), "controller "+gvk.Kind)
 	}
@@ -127,7 +129,11 @@ func (r *addons) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	if err := r.tell(ctx, o, cluster); err != nil {
 		return ctrl.Result{}, err
 	}
-	after := r.setPhase(o, cluster, b)
+	applied, err := r.applied(ctx, o, cluster)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	after := r.setPhase(o, applied && installable(o, cluster), b)
 	return ctrl.Result{RequeueAfter: after}, client.IgnoreNotFound(update(ctx, r.client, before, o))
 }
 
@@ -146,15 +152,16 @@ func adopt(o *unstructured.Unstructured, cluster *clusterv1.Cluster) {
 	}})
 }
 
-// setPhase sets the phase of an addon and returns when it changes next. The
-// time at which the work could begin is recorded in an annotation, with what
-// the work is about, and so an addon never goes back to Pending.
-func (r *addons) setPhase(o *unstructured.Unstructured, cluster *clusterv1.Cluster, b behaviour) time.Duration {
+// setPhase sets the phase of an addon and returns when it changes next. ready
+// is whether its installation can begin. The time at which the work could begin
+// is recorded in an annotation, with what the work is about, and so an addon
+// never goes back to Pending.
+func (r *addons) setPhase(o *unstructured.Unstructured, ready bool, b behaviour) time.Duration {
 	const record, subject = "installing-since", "installing"
 	essence := essenceOf(o)
 	since, err := time.Parse(time.RFC3339Nano, o.GetAnnotations()[annotationPrefix+record])
 	if begun := err == nil; !begun || o.GetAnnotations()[annotationPrefix+subject] != digest(essence) {
-		if !begun && !installable(o, cluster) {
+		if !begun && !ready {
 			set(o, phasePending, "status", "phase")
 			return 0
 		}

@@ -23,7 +23,11 @@
 //     all: see below). Each workload cluster is an in-memory API server and
 //     etcd on a loopback address of its own.
 //   - A stand-in for the addon provider of capi-helm-charts: HelmRelease and
-//     Manifests get their label, owner and phase; nothing is installed.
+//     Manifests get their label, owner and phase; nothing is installed. One
+//     that names a ClusterResourceSet is Deployed when that is applied.
+//   - With --docker: Cluster API's own test provider, DevCluster and DevMachine
+//     with the docker backend. Machines are containers with real nodes, in the
+//     engine that DOCKER_HOST names.
 //
 // So the production charts and Magnum drivers run unmodified against it, and
 // their objects go through the real controllers.
@@ -33,7 +37,8 @@
 // A Kubernetes API (--kubeconfig) with these CRDs: Cluster API v1.14 (core,
 // bootstrap, control plane), Cluster API Provider OpenStack v0.14.6 labelled
 // cluster.x-k8s.io/v1beta1=v1beta1, and HelmRelease and Manifests of
-// addons.stackhpc.com/v1alpha1 with a status subresource. A garbage collector
+// addons.stackhpc.com/v1alpha1 with a status subresource; with --docker those
+// of the test provider, too. A garbage collector
 // (kube-controller-manager) must run, or deleted clusters leave Secrets
 // behind. --webhook-cert-dir has tls.crt and tls.key for the webhooks.
 //
@@ -98,6 +103,9 @@ func main() {
 	p.controlPlane(ctx)
 	p.openStack(ctx)
 	p.addons(ctx)
+	if o.docker {
+		p.docker(ctx)
+	}
 
 	klog.InfoS("Starting", "clusterAPI", version.Get().String(),
 		"workloadNetwork", o.workloadNetwork, "flavorsWithBehaviour", len(o.behaviours))
@@ -113,6 +121,9 @@ func newManager(o *options) ctrl.Manager {
 	must(version.CheckKubernetesVersion(restConfig, version.MinimumKubernetesVersionClusterTopology), "management cluster version")
 
 	scheme := newScheme()
+	if o.docker {
+		must(addDockerTypes(scheme), "scheme")
+	}
 	// The cache options of the bootstrap provider are the least restrictive
 	// ones (they keep the data of all cluster Secrets); only its MachineSet
 	// transformation must go, other providers read whole MachineSets.

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -40,6 +41,7 @@ type options struct {
 	connectionRetry time.Duration
 	syncPeriod      time.Duration
 	concurrency     int
+	docker          bool
 
 	workloadNetwork netip.Prefix // parsed workloadCIDR
 	behaviours      behaviours   // content of behavioursFile
@@ -66,6 +68,8 @@ func parseOptions() *options {
 		"pause after a failed connection to a workload cluster (Cluster API's own default is 30s)")
 	fs.DurationVar(&o.syncPeriod, "sync-period", 10*time.Minute, "period of the full resync")
 	fs.IntVar(&o.concurrency, "concurrency", 10, "workers of each controller")
+	fs.BoolVar(&o.docker, "docker", false,
+		"also serve DevCluster and DevMachine with containers, in the engine that DOCKER_HOST names")
 	feature.MutableGates.AddFlag(fs)
 	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
 	fs.AddGoFlagSet(flag.CommandLine) // --kubeconfig
@@ -94,6 +98,11 @@ func (o *options) complete() error {
 	}
 	if o.concurrency < 1 {
 		return fmt.Errorf("--concurrency: %d is less than 1", o.concurrency)
+	}
+	if o.docker {
+		if err = checkDockerHost(os.Getenv("DOCKER_HOST")); err != nil {
+			return err
+		}
 	}
 	if o.behavioursFile == "" {
 		return nil

@@ -54,3 +54,20 @@ func TestWorkloadNetwork(t *testing.T) {
 		}
 	}
 }
+
+func TestContainersAreOnlyInAnEngineOfThisMachine(t *testing.T) {
+	for host, problem := range map[string]string{
+		"unix:///run/magnum-capi/docker.sock": "",
+		"":                                    "needs DOCKER_HOST",
+		"tcp://192.0.2.1:2375":                "not a socket of this machine",
+		"ssh://somebody@192.0.2.1":            "not a socket of this machine",
+	} {
+		err := checkDockerHost(host)
+		switch {
+		case problem == "" && err != nil:
+			t.Errorf("%s: %v", host, err)
+		case problem != "" && (err == nil || !strings.Contains(err.Error(), problem)):
+			t.Errorf("%s: got %v, want %q in it", host, err, problem)
+		}
+	}
+}

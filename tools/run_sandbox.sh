@@ -18,7 +18,7 @@ set -euo pipefail
 usage() {
     cat << EOF
 usage: tools/run_sandbox.sh [--keep] [--plain] [--profile embedded|full]
-                           [ARGUMENT...]
+                           [--nodes memory|docker] [ARGUMENT...]
 
 Sets everything up, starts the sandbox (a cloud with Magnum and Cluster API on
 loopback), runs tempest against it and takes the sandbox down again.
@@ -28,6 +28,9 @@ loopback), runs tempest against it and takes the sandbox down again.
                 specification, and without drivers that clash
   --profile P   embedded (default): sqlite, no message broker
                 full: private MariaDB and RabbitMQ
+  --nodes K     memory (default): nodes that run nothing
+                docker: real ones in containers; needs root, and the image
+                archives of "magnum-capi images build"
   ARGUMENT      for "magnum-capi sandbox tempest"; without --regex it runs
                 tempest run --regex magnum_capi
 
@@ -42,6 +45,7 @@ source "$TOP/tools/lib.sh"
 keep=
 drivers=(--clash --discovery-filter)
 profile=embedded
+nodes=memory
 arguments=()
 while (($#)); do
     case $1 in
@@ -50,6 +54,8 @@ while (($#)); do
         --plain) drivers=() ;;
         --profile) profile=${2-}; shift ;;
         --profile=*) profile=${1#*=} ;;
+        --nodes) nodes=${2-}; shift ;;
+        --nodes=*) nodes=${1#*=} ;;
         *) arguments+=("$1") ;;
     esac
     shift || true
@@ -58,6 +64,12 @@ case $profile in
     embedded | full) ;;
     *) DIE_CODE=2 die 'Unknown profile' "--profile $profile" \
            'Use embedded or full' ;;
+esac
+
+case $nodes in
+    memory | docker) ;;
+    *) DIE_CODE=2 die 'Unknown nodes' "--nodes $nodes" \
+           'Use memory or docker' ;;
 esac
 
 started=
@@ -83,11 +95,15 @@ trap 'exit 141' PIPE
 trap finish EXIT
 
 prepare run
+profiles=()
 if [[ $profile == full ]]; then
-    packages full
-else
-    packages
+    profiles+=(full)
 fi
+if [[ $nodes == docker ]]; then
+    profiles+=(nodes)
+fi
+packages "${profiles[@]}"
 started=yes
-magnum-capi sandbox up --profile "$profile" "${drivers[@]}"
+magnum-capi sandbox up --profile "$profile" --nodes "$nodes" \
+    "${drivers[@]}"
 magnum-capi sandbox tempest "${arguments[@]}"

@@ -25,7 +25,9 @@ from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import life
 from magnum_capi_tempest.sandbox import logs
+from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import tempest_run
 
 
@@ -73,6 +75,16 @@ class Up(_OfSandbox, base.Command):
             '--clash', action='store_true',
             help='install drivers that clash with magnum-capi-helm, for '
                  'tests')
+        parser.add_argument(
+            '--nodes', choices=nodes.KINDS,
+            help='what nodes of clusters are: in memory, there at once and '
+                 'without pods, or real ones in containers of an engine of '
+                 'its own, which needs root and image archives (default: '
+                 f'{nodes.MEMORY})')
+        parser.add_argument(
+            '--images', type=pathlib.Path, metavar='DIR',
+            help='folder of "magnum-capi images build", for --nodes docker '
+                 '(default: images in the cache folder)')
         return parser
 
     def take_action(self, args):
@@ -80,7 +92,8 @@ class Up(_OfSandbox, base.Command):
         say = progress.Progress()
         record = box.up(sandbox.Wish(
             args.profile, args.chart, args.port_base, tuple(args.install),
-            tuple(args.magnum_conf), args.discovery_filter, args.clash), say)
+            tuple(args.magnum_conf), args.discovery_filter, args.clash,
+            args.nodes, args.images), say)
         say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
                  f'{record.profile}. Use it: eval "$(magnum-capi sandbox '
                  'env)"')
@@ -134,7 +147,9 @@ class Env(_OfSandbox, base.Command):
         box = sandbox.Sandbox(args.directory)
         tempest_run.prepare(box, tempest_run.Order())
         venv = environment.ensure(progress.Progress())
-        for name, value in access.variables(box.layout(), venv).items():
+        made_of = records.require_ready(box.directory).nodes
+        for name, value in access.variables(
+                box.layout(), venv, made_of).items():
             print(f'export {name}={shlex.quote(value)}',
                   file=self.app.stdout)
 

@@ -16,6 +16,8 @@ import shlex
 import sys
 
 from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox import machines
+from magnum_capi_tempest.sandbox import nodes
 
 
 def write(layout, passwords):
@@ -26,13 +28,15 @@ def write(layout, passwords):
                              passwords=passwords))
 
 
-def variables(layout, venv) -> dict[str, str]:
+def variables(layout, venv, made_of=nodes.Nodes()) -> dict[str, str]:
     """Environment variables that select this sandbox.
 
     The clouds are ``sandbox`` (user demo, role member) and
     ``sandbox-admin``.
+
+    :param made_of: what the nodes of its clusters are.
     """
-    return {
+    return of_nodes(layout.directory, made_of) | {
         'OS_CLIENT_CONFIG_FILE': str(layout.directory / 'clouds.yaml'),
         'OS_CLOUD': 'sandbox',
         'KUBECONFIG': str(layout.kubeconfig),
@@ -42,6 +46,21 @@ def variables(layout, venv) -> dict[str, str]:
         'SANDBOX_MAGNUM_CONF': str(layout.magnum_conf[0]),
         'SANDBOX_MAGNUM_CONF_DIR': str(layout.magnum_conf[1]),
     }
+
+
+def of_nodes(directory, made_of) -> dict[str, str]:
+    """Environment variables that are about nodes.
+
+    ``MAGNUM_CAPI_IMAGES`` has every report on conformance say what its
+    images are. The engine is not in ``DOCKER_HOST``: whoever takes these
+    variables has containers of his own.
+    """
+    found = {}
+    if made_of.real:
+        found['SANDBOX_DOCKER_HOST'] = machines.docker_host(directory)
+    if made_of.stand_ins:
+        found['MAGNUM_CAPI_IMAGES'] = 'stand-in'
+    return found
 
 
 def configure_command(layout) -> str:
@@ -56,7 +75,7 @@ def configure_command(layout) -> str:
 
 def tempest_config(layout, passwords, additions, driver=None,
                    third_party=False, promise='kept', options=(),
-                   artifact_dir=None) -> str:
+                   artifact_dir=None, made_of=nodes.Nodes()) -> str:
     """Text of a tempest.conf for this sandbox.
 
     :param additions: what this sandbox has that others do not.
@@ -64,8 +83,11 @@ def tempest_config(layout, passwords, additions, driver=None,
     :param third_party: also configure magnum-tempest-plugin.
     :param promise: see :class:`.tempest_run.Order`, like options.
     :param artifact_dir: folder for evidence.
+    :param made_of: what the nodes of its clusters are.
     """
     seeded = json.loads((layout.directory / 'seeded.json').read_text())
+    images = [*map(nodes.image_name, made_of.kubernetes)] or [
+        'ubuntu-capi', 'ubuntu-capi-1.35']
     return configuration.render(
         'tempest.conf', layout=layout, passwords=passwords, driver=driver,
         third_party=third_party, clash=additions.clash,
@@ -73,5 +95,7 @@ def tempest_config(layout, passwords, additions, driver=None,
         promise=promise, options=dict(options), artifact_dir=artifact_dir,
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
-        image_id=seeded['images']['ubuntu-capi'],
+        nodes=made_of, real=made_of.real,
+        image_id=seeded['images'][images[0]],
+        upgrade_image=images[1] if len(images) > 1 else None,
         network_id=seeded['networks']['public'])

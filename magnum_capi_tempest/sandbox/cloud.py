@@ -15,8 +15,10 @@ import json
 import secrets
 
 from magnum_capi_tempest.sandbox import backends
+from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import databases
+from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import seed
 from magnum_capi_tempest.sandbox import services
@@ -73,6 +75,7 @@ class Cloud:
                 seed.relocate(self._layout, self._venv, self._env, self._url)
             self._supervisor.launch(programs, PATIENCE, progress)
             warmup.first_requests(self._layout, passwords['admin'])
+            self._add_images(passwords)
 
     def restart_magnum(self, progress):
         """Have Magnum read its configuration anew; it answers then."""
@@ -84,6 +87,16 @@ class Cloud:
     def _magnum(self):
         return services.magnum(self._layout, self._venv, self._profile,
                                self._helm)
+
+    def _add_images(self, passwords):
+        """Images for real nodes; snapshots are the same for all nodes."""
+        if self._record.nodes.real:
+            file = self._layout.directory / 'seeded.json'
+            seeded = json.loads(file.read_text())
+            seeded['images'] |= seed.add_images(
+                self._layout, self._venv, self._env, passwords,
+                nodes.glance_images(self._record.nodes))
+            configuration.write_private(file, json.dumps(seeded))
 
     def _make_data(self, progress):
         """Create and fill the databases, with the services running."""
@@ -119,7 +132,8 @@ class Cloud:
     def _configure(self, passwords, broker):
         configuration.write_services(
             self._layout, profile=self._profile, venv=self._venv,
-            passwords=passwords, chart=self._record.chart, url=self._url,
+            passwords=passwords, url=self._url,
+            chart=charts.used(self._layout.directory, self._record),
             discovery_filter=self._record.additions.discovery_filter,
             transport_url=broker.transport_url if self._profile.broker
             else 'fake://')

@@ -30,11 +30,13 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import backends
+from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import cloud
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import flavors
 from magnum_capi_tempest.sandbox import layout as layouts
+from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import options
 from magnum_capi_tempest.sandbox import overlay
 from magnum_capi_tempest.sandbox import profiles
@@ -99,6 +101,7 @@ class Sandbox:
             if record:
                 progress.info('An interrupted start is cleaned up')
                 self._remove()
+            nodes = wishes.nodes(wish)
             self._check_room()
             if profile.broker:
                 backends.check()
@@ -108,7 +111,8 @@ class Sandbox:
             with network.allocate(_ports(base),
                                   paths.cache() / 'networks') as net:
                 record = records.Record(profile.name, net.prefix, base,
-                                        str(chart), additions=additions)
+                                        str(chart), additions=additions,
+                                        nodes=nodes)
                 self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.directory.chmod(0o700)
                 records.save(self.directory, record)
@@ -136,7 +140,9 @@ class Sandbox:
         self._add(layout, record, venv, progress)
         self.supervisor.start()
         plane = management.Processes(
-            layout.management, programs, flavors.behaviours(), lock)
+            layout.management, programs, flavors.behaviours(), lock,
+            docker_host=machines.up(
+                self.directory, record, self.supervisor, progress))
         above = cloud.Cloud(layout, record, venv, self.supervisor,
                             programs['helm'])
         # Side by side: neither needs the other until a cluster is made.
@@ -160,6 +166,7 @@ class Sandbox:
             options.copy(wanted.magnum_conf, layout.magnum_conf[1])
         if wanted.install and not layout.drivers.exists():
             drivers.install(layout, venv, wanted.install, progress)
+        charts.make(self.directory, record)
         overlay.make(layout, venv)
 
     def set(self, words, restart, progress):
@@ -232,6 +239,7 @@ class Sandbox:
 
     def _remove(self):
         self.supervisor.shutdown()
+        machines.down(self.directory, self.supervisor)
         if self.directory.exists():
             # The record goes last: until then it is known whose this is.
             record = self.directory / records.NAME

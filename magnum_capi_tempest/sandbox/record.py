@@ -26,6 +26,7 @@ from magnum_capi_tempest import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import wishes
 
 #: Name of the file.
@@ -40,6 +41,7 @@ class Record:
     :param chart: path of the chart that drivers are pointed at.
     :param ready: whether it was up once.
     :param additions: what it has that others do not.
+    :param nodes: what the nodes of its clusters are.
     """
 
     profile: str
@@ -48,6 +50,7 @@ class Record:
     chart: str
     ready: bool = False
     additions: wishes.Additions = wishes.Additions()
+    nodes: nodes_.Nodes = nodes_.Nodes()
 
 
 def load(directory: pathlib.Path) -> Record | None:
@@ -58,9 +61,12 @@ def load(directory: pathlib.Path) -> Record | None:
     try:
         values = json.loads((directory / NAME).read_text())
         # One of an earlier version has none.
-        added = {k: tuple(v) if isinstance(v, list) else v
-                 for k, v in values.pop('additions', {}).items()}
-        return Record(**values, additions=wishes.Additions(**added))
+        added, machines = (
+            {k: tuple(v) if isinstance(v, list) else v
+             for k, v in values.pop(name, {}).items()}
+            for name in ('additions', 'nodes'))
+        return Record(**values, additions=wishes.Additions(**added),
+                      nodes=nodes_.Nodes(**machines))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (AttributeError, TypeError, ValueError):

@@ -63,6 +63,19 @@ def run(layout, venv, env, passwords) -> dict:
     return json.loads(out)
 
 
+def add_images(layout, venv, env, passwords, images) -> dict:
+    """Make the images that the cloud, which must run, has not yet.
+
+    :param images: properties by name.
+    :returns: their ids by name.
+    """
+    wanted = content(layout, passwords) | {'images': images}
+    out = processes.run(
+        [venv / 'bin' / 'python', _CLOUD / 'add_images.py'], env=env,
+        timeout=120, stdin=json.dumps(wanted))
+    return json.loads(out)
+
+
 def relocation(layout, url, images) -> list:
     """Statements that tell restored databases where they are now.
 

@@ -23,6 +23,7 @@ import tarfile
 
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import paths
+from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment
 
 #: Folders and files of a sandbox that a snapshot has, when they exist.
@@ -35,7 +36,9 @@ _HERE = pathlib.Path(__file__).parent
 def path(profile) -> pathlib.Path:
     """Where the snapshot of a profile is, or would be."""
     sources = sorted([*(_HERE / 'cloud').glob('*.py'),
-                      *(_HERE / 'templates').glob('*.j2'),
+                      *(_HERE / 'templates' / f'{name}.j2'
+                        for name in configuration.SERVICE_FILES),
+                      _HERE / 'templates' / '_common.j2',
                       *(_HERE / f'{n}.py' for n in (
                           'seed', 'flavors', 'databases', 'backends'))])
     key = environment.digest(environment.key(), profile, *sources)

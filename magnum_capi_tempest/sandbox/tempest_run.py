@@ -75,11 +75,11 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     :param etc: folder of tempest.conf, below the workspace.
     """
     workspace = box.directory / 'tempest'
+    record = records.require_ready(box.directory)
     folder.lay_out(workspace, access.tempest_config(
-        box.layout(), box.passwords(),
-        records.require_ready(box.directory).additions, order.driver,
-        order.third_party, order.promise, order.options, artifact_dir),
-        etc=etc)
+        box.layout(), box.passwords(), record.additions, order.driver,
+        order.third_party, order.promise, order.options, artifact_dir,
+        record.nodes), etc=etc)
     return workspace
 
 
@@ -108,12 +108,14 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     # The kubernetes client writes keys into temporary files; they go away
     # with the sandbox, also when the run is killed.
     env['TMPDIR'] = str(box.directory / 'tmp')
+    env |= access.of_nodes(box.directory, record.nodes)
     stream = runs.run(
         workspace, ['--regex', regex, '--concurrency',
                     str(order.concurrency), *order.arguments],
         results / 'run.subunit', etc=workspace / ETC, env=env)
     return stream, {
         'profile': record.profile,
+        'nodes': record.nodes.kind,
         'driver': order.driver or "Magnum's choice",
         'tests': regex,
     }

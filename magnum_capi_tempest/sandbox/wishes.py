@@ -16,7 +16,9 @@ import pathlib
 
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import drivers
+from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import options
 
 #: Drivers that clash with magnum-capi-helm, made for tests.
@@ -31,6 +33,8 @@ class Wish:
     :param magnum_conf: files that are added to Magnum's configuration.
     :param discovery_filter: Magnum's API gets the discovery filter.
     :param clash: also install :data:`CLASH`, with its configuration.
+    :param nodes: one of :data:`.nodes.KINDS`.
+    :param images: folder of image archives for real nodes.
     """
 
     profile: str | None = None
@@ -40,6 +44,8 @@ class Wish:
     magnum_conf: tuple[pathlib.Path, ...] = ()
     discovery_filter: bool = False
     clash: bool = False
+    nodes: str | None = None
+    images: pathlib.Path | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +95,17 @@ def chart(path) -> pathlib.Path:
     return path
 
 
+def nodes(wish) -> nodes_.Nodes:
+    """What the nodes of a new sandbox are.
+
+    :raises UsageError: what is wished does not fit together.
+    :raises EnvironmentProblem: it cannot be had on this machine.
+    """
+    if wish.nodes == nodes_.DOCKER:
+        charts.check(chart(wish.chart))
+    return nodes_.wanted(wish.nodes, wish.images)
+
+
 def refuse_others(wish, record, directory):
     """Whether a sandbox that is up is what is wanted.
 
@@ -100,6 +117,10 @@ def refuse_others(wish, record, directory):
     if wish.chart and str(chart(wish.chart)) != record.chart or (
             wish.port_base not in (None, record.port_base)):
         raise _refusal('another chart or other ports', directory)
+    if wish.nodes not in (None, record.nodes.kind) or wish.images and (
+            str(pathlib.Path(wish.images).absolute())
+            != record.nodes.images):
+        raise _refusal('other nodes or images', directory)
     wanted = dataclasses.asdict(additions(wish))
     have = dataclasses.asdict(record.additions)
     if any(value and value != have[name] for name, value in wanted.items()):

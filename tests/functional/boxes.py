@@ -101,9 +101,9 @@ class Box(fixtures.Fixture):
                 raise
         return Ended(process.returncode, out, err)
 
-    def up(self, *arguments):
+    def up(self, *arguments, timeout=240):
         return self.call('up', '--port-base', str(self.port_base),
-                         *arguments)
+                         *arguments, timeout=timeout)
 
     def down(self):
         return self.call('down')
@@ -159,12 +159,15 @@ class TestCase(testtools.TestCase):
         self.assertEqual([], box.left())
 
 
-def shared(cls, *arguments, **kwargs):
-    """Bring up one sandbox for all tests of a class, for ``setUpClass``."""
+def shared(cls, *arguments, timeout=240, **kwargs):
+    """Bring up one sandbox for all tests of a class, for ``setUpClass``.
+
+    :param timeout: seconds.
+    """
     box = Box(**kwargs)
     box.setUp()
     cls.addClassCleanup(box.cleanUp)
-    ended = box.up(*arguments)
+    ended = box.up(*arguments, timeout=timeout)
     if ended.code:
         raise AssertionError(ended.err)
     return box

@@ -293,19 +293,124 @@ class TestAddons(testtools.TestCase):
 
 class TestDocker(testtools.TestCase):
 
+    def machine_images(self, **changes):
+        objects = render(infrastructure='docker', **changes)
+        return {obj['spec']['template']['spec']['backend']['docker'][
+            'customImage'] for obj in of_kind(objects, 'DevMachineTemplate')}
+
+    def flannel(self, **changes):
+        """Objects of the network, by kind."""
+        objects = render(infrastructure='docker', **changes)
+        text = objects['ConfigMap', 'demo-network']['data']['flannel.yaml']
+        return {o['kind']: o for o in yaml.safe_load_all(text)}
+
     def test_all_infrastructure_is_of_the_test_provider(self):
         objects = render(infrastructure='docker')
 
         self.assertEqual(
             {'Cluster', 'DevCluster', 'DevMachineTemplate',
-             'KubeadmConfigTemplate', 'KubeadmControlPlane', 'HelmRelease',
-             'MachineDeployment', 'MachineHealthCheck'},
-            {kind for kind, _name in objects})
-        for obj in of_kind(objects, 'DevMachineTemplate'):
-            self.assertEqual({'docker': {}},
-                             obj['spec']['template']['spec']['backend'])
+             'KubeadmConfigTemplate', 'KubeadmControlPlane', 'Manifests',
+             'MachineDeployment', 'MachineHealthCheck', 'ConfigMap',
+             'ClusterResourceSet'}, {kind for kind, _name in objects})
         self.assertEqual({'docker': {}},
                          objects['DevCluster', 'demo']['spec']['backend'])
+
+    def test_the_image_of_machines_is_that_of_their_version(self):
+        self.assertEqual({'kindest/node:v1.34.2'}, self.machine_images())
+        self.assertEqual({'x/y:v1.35.0'}, self.machine_images(
+            kubernetesVersion='1.35.0', docker__imageRepository='x/y'))
+        self.assertEqual({'x/z:1'}, self.machine_images(
+            docker__customImage='x/z:1'))
+
+    def test_a_new_version_is_a_new_template(self):
+        was, now = (
+            {obj['metadata']['name'] for obj in of_kind(
+                render(infrastructure='docker', kubernetesVersion=version),
+                'DevMachineTemplate')} for version in ('1.33.13', '1.34.9'))
+        self.assertEqual(2, len(was))
+        self.assertEqual(set(), was & now)
+
+    def test_kubeadm_pulls_nothing(self):
+        """A new control plane node would want the CoreDNS that runs."""
+        conf = render(infrastructure='docker')[
+            'KubeadmControlPlane', 'demo-control-plane'][
+                'spec']['kubeadmConfigSpec']
+        for name in ('initConfiguration', 'joinConfiguration'):
+            self.assertEqual('Never', conf[name]['nodeRegistration'][
+                'imagePullPolicy'])
+
+    def test_dns_is_upgraded_with_kubernetes(self):
+        def tag(version):
+            plane = render(infrastructure='docker', kubernetesVersion=version)[
+                'KubeadmControlPlane', 'demo-control-plane']
+            return plane['spec']['kubeadmConfigSpec'][
+                'clusterConfiguration'].get('dns')
+
+        self.assertEqual({'imageTag': 'v1.12.0'}, tag('1.33.13'))
+        self.assertEqual({'imageTag': 'v1.12.1'}, tag('v1.34.9'))
+        self.assertIsNone(tag('1.99.0'))
+
+    def test_every_kubelet_gets_the_arguments(self):
+        objects = render(infrastructure='docker',
+                         docker__kubeletExtraArgs={'v': 4})
+        plane = objects['KubeadmControlPlane', 'demo-control-plane']
+        join, = of_kind(objects, 'KubeadmConfigTemplate')
+        for where in (plane['spec']['kubeadmConfigSpec'],
+                      join['spec']['template']['spec']):
+            self.assertEqual('4', where['joinConfiguration'][
+                'nodeRegistration']['kubeletExtraArgs']['v'])
+
+    def test_the_network_has_the_addresses_of_pods(self):
+        conf = json.loads(self.flannel(
+            kubeNetwork__pods__cidrBlocks=['10.1.0.0/16'])[
+                'ConfigMap']['data']['net-conf.json'])
+        self.assertEqual('10.1.0.0/16', conf['Network'])
+        self.assertEqual({'Type': 'host-gw'}, conf['Backend'])
+
+    def test_the_network_runs_where_nothing_else_does_yet(self):
+        pod = self.flannel()['DaemonSet']['spec']['template']['spec']
+        self.assertEqual([{'operator': 'Exists', 'effect': 'NoSchedule'}],
+                         pod['tolerations'])
+        self.assertTrue(pod['hostNetwork'])
+        mounted = {m['name'] for c in (*pod['initContainers'],
+                                       *pod['containers'])
+                   for m in c['volumeMounts']}
+        self.assertEqual({v['name'] for v in pod['volumes']}, mounted)
+
+    def test_the_plugin_may_be_in_the_machines_image(self):
+        pod = self.flannel(docker__flannel__pluginImage='')[
+            'DaemonSet']['spec']['template']['spec']
+        self.assertEqual(['configuration'],
+                         [c['name'] for c in pod['initContainers']])
+
+    def test_the_network_is_of_this_cluster_and_is_its_one_addon(self):
+        objects = render(infrastructure='docker')
+        labels = objects['Cluster', 'demo']['metadata']['labels']
+        found = objects['ClusterResourceSet', 'demo-network']['spec']
+        wanted = found['clusterSelector']['matchLabels']
+        self.assertEqual(wanted, {k: labels.get(k) for k in wanted})
+        self.assertEqual([{'kind': 'ConfigMap', 'name': 'demo-network'}],
+                         found['resources'])
+        addon, = of_kind(objects, 'Manifests')
+        self.assertEqual('demo-network', addon['metadata']['annotations'][
+            'sandbox.magnum-capi/cluster-resource-set'])
+
+    def test_a_network_only_if_the_published_chart_had_one(self):
+        for kind, there in (('cilium', True), ('flannel', True),
+                            ('other', False)):
+            objects = render(infrastructure='docker', addons__cni__type=kind)
+            self.assertEqual(there, ('ClusterResourceSet', 'demo-network')
+                             in objects, kind)
+        self.assertEqual([], of_kind(render(
+            infrastructure='docker', addons__enabled=False),
+            'ClusterResourceSet'))
+
+    def test_a_mirror_is_an_openstack_cluster_that_helm_may_delete(self):
+        objects = render(infrastructure='docker',
+                         docker__openStackMirror=True)
+        self.assertEqual(
+            {'sandbox.magnum-capi/mirror': 'DevCluster'},
+            objects['OpenStackCluster', 'demo']['metadata']['annotations'])
 
 
 class TestBadValues(testtools.TestCase):

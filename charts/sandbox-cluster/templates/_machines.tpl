@@ -19,14 +19,13 @@ plane or node group), their name for messages. */}}
 
 {{- define "sandbox.machine.docker" -}}
 {{- $ctx := index . 0 -}}
+{{- /* Always named: by itself the provider takes the digest of a published image for versions that it knows. */ -}}
+{{- $image := printf "%s:%s" $ctx.Values.docker.imageRepository (include "sandbox.machine.version" (list $ctx (index . 1))) -}}
 template:
   spec:
     backend:
       docker:
-        {{- if $ctx.Values.docker.customImage }}
-        customImage: {{ $ctx.Values.docker.customImage | quote }}
-        {{- else }} {}
-        {{- end }}
+        customImage: {{ $ctx.Values.docker.customImage | default $image | quote }}
 {{- end -}}
 
 {{- define "sandbox.machine.openstack" -}}
@@ -147,7 +146,11 @@ an image can be the same for two of them. Same arguments. */}}
 {{- else -}}
 {{- /* No cloud controller would take the taint off, and no cloud-init would fill the name in. */ -}}
 {{- $_ := set $args "eviction-hard" "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%" -}}
-{{ merge (dict "kubeletExtraArgs" $args) $taints | toYaml }}
+{{- range $k, $v := $ctx.Values.docker.kubeletExtraArgs -}}
+{{- $_ := set $args $k (toString $v) -}}
+{{- end -}}
+{{- /* Machines have the images of their own release. During an upgrade kubeadm would also pull the CoreDNS of the old one, and give up. */ -}}
+{{ merge (dict "imagePullPolicy" "Never" "kubeletExtraArgs" $args) $taints | toYaml }}
 {{- end -}}
 {{- end -}}
 

@@ -83,3 +83,12 @@ Arguments: context, node group. */}}
 {{- end -}}
 {{ toYaml $g }}
 {{- end -}}
+
+{{/* Whether the chart installs the network of the pods, for machines that are
+containers: "true" or nothing. */}}
+{{- define "sandbox.docker.network" -}}
+{{- $known := has (dig "cni" "type" "" .Values.addons) (list "calico" "cilium" "flannel") -}}
+{{- if and (eq .Values.infrastructure "docker") .Values.addons.enabled .Values.addons.cni.enabled $known -}}
+true
+{{- end -}}
+{{- end -}}

@@ -57,14 +57,18 @@ def identity(cloud, wanted):
     keystone.assign_project_role_to_user(demo, user, roles['member'])
 
 
+def images(cloud, wanted):
+    """Images by name, with their properties; returns their ids."""
+    return {name: cloud.image.create_image(
+        name, data=b'This is not a bootable image.\n',
+        container_format='bare', disk_format='raw', visibility='public',
+        validate_checksum=False, **properties).id
+        for name, properties in wanted.items()}
+
+
 def content(cloud, wanted):
     """Images, flavors and the external network; returns their ids."""
-    images = {}
-    for name, properties in wanted['images'].items():
-        images[name] = cloud.image.create_image(
-            name, data=b'This is not a bootable image.\n',
-            container_format='bare', disk_format='raw', visibility='public',
-            validate_checksum=False, **properties).id
+    made = images(cloud, wanted['images'])
     for flavor in wanted['flavors']:
         cloud.compute.create_flavor(id=flavor['name'], **flavor)
     network = cloud.network.create_network(
@@ -72,7 +76,7 @@ def content(cloud, wanted):
     cloud.network.create_subnet(
         network_id=network.id, ip_version=4, cidr='192.0.2.0/24',
         name='public-subnet', is_dhcp_enabled=False)
-    return {'images': images, 'networks': {'public': network.id}}
+    return {'images': made, 'networks': {'public': network.id}}
 
 
 def main():

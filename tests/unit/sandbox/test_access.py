@@ -11,6 +11,7 @@
 # under the License.
 
 import configparser
+import json
 import os
 import pathlib
 import shlex
@@ -21,6 +22,7 @@ import yaml
 
 from magnum_capi_tempest import config
 from magnum_capi_tempest.sandbox import access
+from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import wishes
 from tests.unit.sandbox import samples
 
@@ -87,6 +89,45 @@ class AccessTest(testtools.TestCase):
             ('true', 'ubuntu-capi'),
             (conf['service_available']['magnum'],
              conf['magnum']['image_id']))
+
+    def real(self, *versions, **values):
+        """tempest.conf for real nodes."""
+        images = {f'kubernetes-{v[1:5]}': f'id-{v}' for v in versions}
+        (self.layout.directory / 'seeded.json').write_text(json.dumps(
+            {**samples.SEEDED, 'images': images}))
+        return self.tempest_conf(made_of=nodes.Nodes(
+            nodes.DOCKER, '/i', versions, **values))['magnum_capi']
+
+    def test_real_nodes_are_upgraded_by_one_minor(self):
+        conf = self.real('v1.33.13', 'v1.34.9')
+        self.assertEqual(('id-v1.33.13', 'kubernetes-1.34'),
+                         (conf['image_id'], conf['upgrade_image_id']))
+
+    def test_real_nodes_of_one_minor_are_not_upgraded(self):
+        conf = self.real('v1.34.9')
+        self.assertEqual('id-v1.34.9', conf['image_id'])
+        self.assertNotIn('upgrade_image_id', conf)
+
+    def test_real_nodes_have_no_faults_by_flavor_and_take_longer(self):
+        was = self.tempest_conf()['magnum_capi']
+        conf = self.real('v1.34.9')
+        for name in ('slow_flavor', 'failing_flavor', 'stuck_flavor'):
+            self.assertIn(name, was)
+            self.assertNotIn(name, conf)
+        self.assertGreater(int(conf['build_timeout']),
+                           int(was['build_timeout']))
+
+    def test_stand_ins_are_told(self):
+        conf = self.real('v1.34.9', stand_ins=True, workload_image='x:1')
+        self.assertEqual(('stand-in', 'x:1'), (
+            conf['conformance_images'], conf['workload_image']))
+        self.assertEqual({'SANDBOX_DOCKER_HOST':
+                          'unix:///box/containers/docker.sock',
+                          'MAGNUM_CAPI_IMAGES': 'stand-in'},
+                         access.of_nodes(pathlib.Path('/box'), nodes.Nodes(
+                             nodes.DOCKER, stand_ins=True)))
+        self.assertEqual({}, access.of_nodes(
+            pathlib.Path('/box'), nodes.Nodes()))
 
     def test_clouds(self):
         access.write(self.layout, samples.PASSWORDS)

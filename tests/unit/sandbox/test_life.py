@@ -23,6 +23,7 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import life
+from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import wishes
@@ -148,6 +149,30 @@ class WishTest(_Base):
         self.assertIn('another chart', self.refused(
             errors.UsageError, None,
             resources.find('charts/sandbox-cluster')))
+
+    def test_other_nodes_than_those_of_the_running_one(self):
+        self.pretend()
+        for wish in ({'nodes': 'docker'}, {'images': self.base}):
+            e = self.assertRaises(
+                errors.UsageError, self.box.up, sandbox.Wish(**wish),
+                progress.Silent())
+            self.assertIn('other nodes or images', str(e))
+
+    def test_the_nodes_of_the_running_one(self):
+        self.pretend(nodes=nodes.Nodes(nodes.DOCKER, str(self.base)))
+        for wish in ({}, {'nodes': 'docker'}, {'images': self.base}):
+            e = self.assertRaises(
+                AssertionError, self.box.up, sandbox.Wish(**wish),
+                progress.Silent())
+            self.assertIn('guards let this pass', str(e))
+
+    def test_real_nodes_need_a_chart_that_can(self):
+        for name in ('Chart.yaml', 'values.yaml'):
+            (self.base / name).touch()
+        e = self.assertRaises(
+            errors.UsageError, self.box.up,
+            sandbox.Wish(chart=self.base, nodes='docker'), progress.Silent())
+        self.assertIn('cannot make machines', str(e))
 
     def test_no_wish_is_granted_by_any(self):
         """It goes on to what costs time."""

@@ -19,6 +19,7 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import wishes
 
@@ -47,10 +48,16 @@ class RecordTest(testtools.TestCase):
         record.save(self.directory, added)
         self.assertEqual(added, record.load(self.directory))
 
+    def test_round_trip_of_nodes(self):
+        real = dataclasses.replace(A_RECORD, nodes=nodes.Nodes(
+            nodes.DOCKER, '/images', ('v1.33.13', 'v1.34.9'), True, 'x:1'))
+        record.save(self.directory, real)
+        self.assertEqual(real, record.load(self.directory))
+
     def test_one_of_an_earlier_version(self):
         record.save(self.directory, A_RECORD)
         values = json.loads(self.file.read_text())
-        del values['additions']
+        del values['additions'], values['nodes']
         self.file.write_text(json.dumps(values))
         self.assertEqual(A_RECORD, record.load(self.directory))
 

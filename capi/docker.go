@@ -1,0 +1,80 @@
+// Licensed under the Apache License, Version 2.0 (the "License"); you may
+// not use this file except in compliance with the License. You may obtain
+// a copy of the License at
+//
+//      http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+// WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+// License for the specific language governing permissions and limitations
+// under the License.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"sigs.k8s.io/cluster-api/test/infrastructure/container"
+	infrav1beta1 "sigs.k8s.io/cluster-api/test/infrastructure/docker/api/v1beta1"
+	infrav1 "sigs.k8s.io/cluster-api/test/infrastructure/docker/api/v1beta2"
+	"sigs.k8s.io/cluster-api/test/infrastructure/docker/controllers"
+	infrawebhooks "sigs.k8s.io/cluster-api/test/infrastructure/docker/webhooks"
+	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
+	inmemoryserver "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/server"
+)
+
+// docker adds DevCluster and DevMachine of Cluster API's test provider, as its
+// infrastructure/docker/main.go does, for their docker backend alone. The
+// machines are containers in which kubeadm makes real nodes.
+//
+// The backend in memory is not served: its multiplexer would listen on all
+// addresses. The reconcilers want one, and only that backend uses it.
+func (p *providers) docker(ctx context.Context) {
+	containers, err := container.NewDockerClient()
+	must(err, "container engine")
+	inMemory := inmemoryruntime.NewManager(newWorkloadScheme())
+	none := &inmemoryserver.WorkloadClustersMux{}
+
+	clusters := &controllers.DevClusterReconciler{
+		Client: p.client, ContainerRuntime: containers, InMemoryManager: inMemory, APIServerMux: none,
+	}
+	must(clusters.SetupWithManager(ctx, p.mgr, p.controllerOptions()), "controller DevCluster")
+
+	// kubeadm runs within a reconciliation; upstream's time limit.
+	o := p.controllerOptions()
+	o.ReconciliationTimeout = 5 * time.Minute
+	machines := &controllers.DevMachineReconciler{
+		Client: p.client, ContainerRuntime: containers, ClusterCache: p.clusterCache,
+		InMemoryManager: inMemory, APIServerMux: none,
+	}
+	must(machines.SetupWithManager(ctx, p.mgr, o), "controller DevMachine")
+
+	p.webhooks(&infrawebhooks.DevCluster{}, &infrawebhooks.DevClusterTemplate{},
+		&infrawebhooks.DevMachine{}, &infrawebhooks.DevMachineTemplate{})
+	p.mirrors(ctx)
+}
+
+// addDockerTypes adds the kinds of the test provider, in both versions: the
+// conversion webhook is made of them.
+func addDockerTypes(s *runtime.Scheme) error {
+	return errors.Join(infrav1beta1.AddToScheme(s), infrav1.AddToScheme(s))
+}
+
+// checkDockerHost refuses any engine but one on a socket of this machine. With
+// no DOCKER_HOST the containers would be in the engine of whoever works here.
+func checkDockerHost(host string) error {
+	if host == "" {
+		return errors.New("--docker needs DOCKER_HOST, the container engine to use (unix:///path/of/its.sock)")
+	}
+	if !strings.HasPrefix(host, "unix:///") {
+		return fmt.Errorf("DOCKER_HOST: %s is not a socket of this machine (unix:///path/of/its.sock)", host)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The chart that drivers are pointed at.
+
+Drivers do not choose the infrastructure: none of them has a value for it. So
+real nodes need a chart whose default is another one, a copy in the sandbox's
+folder.
+"""
+
+import pathlib
+import shutil
+
+import yaml
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox import nodes
+
+#: What the copy has as defaults: see values.yaml of charts/sandbox-cluster.
+DOCKER = {'infrastructure': nodes.DOCKER, 'docker': {'openStackMirror': True}}
+
+_VALUES = 'values.yaml'
+
+
+def check(chart: pathlib.Path):
+    """Whether a chart can make clusters of real nodes.
+
+    :raises UsageError: it has no such values.
+    """
+    if not set(DOCKER).issubset(_values(chart)):
+        raise errors.UsageError(
+            'This chart cannot make machines that are containers (its '
+            f'{_VALUES} lacks {" or ".join(DOCKER)})', where=chart,
+            hint='Use charts/sandbox-cluster, which is the default')
+
+
+def used(directory: pathlib.Path, record) -> pathlib.Path:
+    """Path of the chart that drivers of a sandbox are pointed at."""
+    if record.nodes.real:
+        return directory / 'chart'
+    return pathlib.Path(record.chart)
+
+
+def make(directory: pathlib.Path, record):
+    """Make the copy, if there is to be one, as its source is now."""
+    target = used(directory, record)
+    if not record.nodes.real:
+        return
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(record.chart, target)
+    values = merged(_values(target), DOCKER)
+    configuration.write_private(
+        target / _VALUES, yaml.safe_dump(values, sort_keys=False))
+
+
+def merged(values, changes) -> dict:
+    """Values with changes made, below mappings one by one; pure."""
+    result = dict(values)
+    for name, value in changes.items():
+        if isinstance(value, dict) and isinstance(result.get(name), dict):
+            value = merged(result[name], value)
+        result[name] = value
+    return result
+
+
+def _values(chart):
+    try:
+        found = yaml.safe_load((chart / _VALUES).read_text())
+    except (OSError, ValueError, yaml.YAMLError) as e:
+        raise errors.UsageError(
+            'The values of this chart cannot be read', where=chart / _VALUES,
+            last_seen=' '.join(str(e).split())) from e
+    return found if isinstance(found, dict) else {}

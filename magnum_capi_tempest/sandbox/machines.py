@@ -1,0 +1,103 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The engine in which a sandbox's real nodes are, with their images."""
+
+import pathlib
+
+from magnum_capi_tempest.sandbox import nodes
+from magnum_capi_tempest.toolchain import disk
+
+#: Bytes that a cluster of two nodes writes in some hours, with room for a
+#: third one during an upgrade.
+CLUSTER = 6 * 2**30
+
+#: Bytes of archives that are loaded in a second, on 2 cores.
+SPEED = 40 * 2**20
+
+#: An archive in the engine's store, as a multiple of its size.
+UNPACKED = 2.5
+
+
+def folder(directory):
+    """Folder of the engine of a sandbox."""
+    return directory / 'containers'
+
+
+def docker_host(directory) -> str:
+    """The engine's API, as the variable DOCKER_HOST takes it."""
+    return f'unix://{folder(directory)}/docker.sock'
+
+
+def needs(archives) -> str:
+    """What real nodes will cost, for a person; pure.
+
+    :param archives: those that have to be loaded.
+    """
+    size = sum(a.size for a in archives)
+    load = (f'{disk.text(size)} of images to load, which takes about '
+            f'{max(1, round(size / SPEED))} s and '
+            f'{disk.text(int(size * UNPACKED))} of disk; ' if size else '')
+    return (f'Real nodes need: {load}{disk.text(CLUSTER)} of disk and 1 GiB '
+            'of memory for a cluster of two, which takes about 2 minutes on '
+            '2 cores')
+
+
+def lacking(access, archives) -> list:
+    """The archives whose images an engine has not.
+
+    :param access: :class:`magnum_capi_tempest.containers.Access`.
+    """
+    client = access.client()
+    try:
+        there = {image.id.rpartition(':')[2]
+                 for image in client.images.list()}
+    finally:
+        client.close()
+    return [a for a in archives if a.image_id not in there]
+
+
+def up(directory, record, supervisor, progress) -> str | None:
+    """Start the engine, or repair it, and give it its images.
+
+    :param directory: folder of the sandbox.
+    :param record: its :class:`~.record.Record`.
+    :param supervisor: the sandbox's, which runs.
+    :returns: its URL; None for nodes in memory.
+    :raises EnvironmentProblem: archives are missing, or there is no room.
+    """
+    if not record.nodes.real:
+        return None
+    from magnum_capi_tempest import containers
+    from magnum_capi_tempest import images
+    wanted = nodes.needed(
+        images.inventory.read(pathlib.Path(record.nodes.images)))
+    engine = containers.Engine(folder(directory), supervisor)
+    if engine.access() is None:
+        # Of an engine that was killed it looks at every cluster again only
+        # when it starts: none could be deleted, for want of its load
+        # balancer, until the next resync after 10 minutes.
+        supervisor.stop('capi')
+    access = engine.up(progress)
+    new = lacking(access, wanted)
+    progress.info(needs(new))
+    disk.require(int(sum(a.size for a in new) * UNPACKED) + CLUSTER,
+                 [engine.layout.store], 'real nodes')
+    access.load(wanted, progress)
+    return docker_host(directory)
+
+
+def down(directory, supervisor):
+    """End the engine and every container; fine when there is none."""
+    if folder(directory).exists():
+        from magnum_capi_tempest import containers
+        containers.Engine(folder(directory), supervisor).down()

@@ -1,0 +1,139 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""WHAT are the nodes of workload clusters?
+
+*memory*: entries in an API server that is in memory; they are there at once
+and run no pods. *docker*: containers in which kubeadm makes real nodes, in an
+engine of the sandbox's own, with images out of archives.
+"""
+
+import dataclasses
+import re
+
+from magnum_capi_tempest import errors
+
+MEMORY, DOCKER = 'memory', 'docker'
+
+KINDS = (MEMORY, DOCKER)
+
+#: Minor versions of Kubernetes that are asked for when there is no archive.
+MINORS = ('1.34',)
+
+#: Of the load balancer in front of a control plane, by its repository.
+LOAD_BALANCER = 'kindest/haproxy'
+
+#: Serves traffic between nodes, for tests.
+WORKLOAD = 'e2e-test-images/agnhost'
+
+
+@dataclasses.dataclass(frozen=True)
+class Nodes:
+    """What the nodes of a sandbox's clusters are.
+
+    :param kind: one of :data:`KINDS`.
+    :param images: folder of the archives, empty for nodes in memory.
+    :param kubernetes: versions that there are machines of, oldest first,
+        ``v1.34.9``.
+    :param stand_ins: whether an image is not the published one.
+    :param workload_image: reference of an image in every node that serves
+        HTTP, empty when there is none.
+    """
+
+    kind: str = MEMORY
+    images: str = ''
+    kubernetes: tuple[str, ...] = ()
+    stand_ins: bool = False
+    workload_image: str = ''
+
+    @property
+    def real(self) -> bool:
+        """Whether pods run on them."""
+        return self.kind == DOCKER
+
+
+def image_name(version) -> str:
+    """Name of the Glance image for a version of Kubernetes."""
+    return f'kubernetes-{minor(version)}'
+
+
+def glance_images(nodes) -> dict[str, dict]:
+    """Properties of the Glance images for real nodes, by name."""
+    return {image_name(v): {'os_distro': 'ubuntu', 'kube_version': v}
+            for v in nodes.kubernetes}
+
+
+def wanted(kind, directory) -> Nodes:
+    """What a user wishes, after a look whether it can be had here.
+
+    :param kind: one of :data:`KINDS`, or None.
+    :param directory: folder of image archives; None: the default one.
+    :raises UsageError: archives for nodes in memory.
+    :raises EnvironmentProblem: containers cannot run here, or archives are
+        missing; the command that makes them is in it.
+    """
+    if kind != DOCKER:
+        if directory is not None:
+            raise errors.UsageError(
+                'Nodes in memory need no images', where=directory,
+                hint='Add --nodes docker')
+        return Nodes()
+    # Imported where they are needed: nodes in memory do without.
+    from magnum_capi_tempest import containers
+    problem = containers.problem()
+    if problem:
+        raise errors.EnvironmentProblem(
+            f'Real nodes cannot run here: {problem}',
+            hint='Leave --nodes docker out for nodes in memory')
+    return described(archives(directory))
+
+
+def archives(directory):
+    """The inventory of a folder with at least one kind of machines.
+
+    :param directory: None: the default folder.
+    :raises EnvironmentProblem: there is none, or something is missing.
+    """
+    from magnum_capi_tempest import images
+    found = images.inventory.read(directory)
+    minors = sorted({minor(a.kubernetes) for a in found.of_kind('node')})
+    return images.require(found.directory, tuple(minors) or MINORS,
+                          images.NODES)
+
+
+def minor(version) -> str:
+    """``v1.34.9`` -> ``1.34``."""
+    return '.'.join(version.lstrip('v').split('.')[:2])
+
+
+def described(inventory) -> Nodes:
+    """What an inventory has for nodes; pure."""
+    machines = inventory.of_kind('node')
+    workload = sorted(
+        r for a in inventory.of_set('node') for r in a.references
+        if WORKLOAD in r)
+    return Nodes(
+        DOCKER, str(inventory.directory),
+        tuple(sorted({a.kubernetes for a in machines}, key=_number)),
+        inventory.stand_in, workload[-1] if workload else '')
+
+
+def needed(inventory) -> tuple:
+    """The archives that the engine has to have; pure."""
+    return tuple(
+        a for a in inventory.archives.values()
+        if a.kind == 'node'
+        or any(LOAD_BALANCER in r for r in a.references))
+
+
+def _number(version):
+    return tuple(map(int, re.findall(r'\d+', version)))

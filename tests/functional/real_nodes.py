@@ -1,0 +1,238 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a user does with a cluster of real nodes in a sandbox.
+
+The REST API of Magnum, the openstack client for the kubeconfig, and kubectl:
+what users have. Every wait has an end and says what was last seen.
+"""
+
+import json
+import os
+
+import requests
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.sandbox import access
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import machines
+from magnum_capi_tempest.sandbox import nodes
+from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest.sandbox import rest
+from magnum_capi_tempest import toolchain
+from magnum_capi_tempest import waiting
+
+#: Seconds for a cluster of two nodes on two busy cores.
+PATIENCE = 900
+
+#: Pods that serve HTTP, one on every node.
+_SERVERS = {
+    'apiVersion': 'apps/v1', 'kind': 'DaemonSet',
+    'metadata': {'name': 'servers'},
+    'spec': {
+        'selector': {'matchLabels': {'app': 'servers'}},
+        'template': {
+            'metadata': {'labels': {'app': 'servers'}},
+            'spec': {
+                'tolerations': [{'operator': 'Exists'}],
+                'terminationGracePeriodSeconds': 0,
+                'containers': [{
+                    'name': 'server',
+                    'args': ['netexec', '--http-port=8080'],
+                    'readinessProbe': {'httpGet': {
+                        'path': '/hostname', 'port': 8080}}}]}}}}
+
+_SERVICE = {
+    'apiVersion': 'v1', 'kind': 'Service', 'metadata': {'name': 'servers'},
+    'spec': {'selector': {'app': 'servers'}, 'ports': [{'port': 8080}]}}
+
+
+class Cloud:
+    """A user of a sandbox whose nodes are real.
+
+    :param box: :class:`magnum_capi_tempest.sandbox.Sandbox`.
+    """
+
+    def __init__(self, box, progress):
+        self.box = box
+        self.made_of = records.require_ready(box.directory).nodes
+        self._user = rest.User(box.layout(), box.passwords()['demo'],
+                               timeout=180)
+        self._seeded = json.loads(
+            (box.directory / 'seeded.json').read_text())
+        self._venv = environment.ensure(progress)
+        self.kubectl = toolchain.ensure(['kubectl'], progress)['kubectl']
+
+    def request(self, method, path, body=None):
+        """Magnum's answer, whatever its status."""
+        try:
+            return self._user.request('container-infra', method, path, body)
+        except requests.ConnectionError:
+            # Servers end connections on which nothing was said for 5 s.
+            return self._user.request('container-infra', method, path, body)
+
+    def magnum(self, method, path, body=None):
+        """The decoded answer of Magnum, None for an empty one."""
+        answer = self.request(method, path, body)
+        if answer.status_code >= 400:
+            raise errors.MagnumCapiError(
+                f'Magnum answered {answer.status_code}',
+                where=f'{method} {path}', last_seen=answer.text[:500])
+        return answer.json() if answer.text else None
+
+    def template(self, driver, version, **change):
+        """Make a template; returns its id."""
+        return self.magnum('POST', 'clustertemplates', {
+            'name': f'{driver}-{version}', 'coe': 'kubernetes',
+            'network_driver': 'calico', 'driver': driver,
+            'image_id': self._seeded['images'][nodes.image_name(version)],
+            'external_network_id': self._seeded['networks']['public'],
+            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
+            **change})['uuid']
+
+    def create(self, template, name='demo', **change):
+        """Make a cluster of two nodes."""
+        uuid = self.magnum('POST', 'clusters', {
+            'name': name, 'cluster_template_id': template, 'node_count': 1,
+            'master_count': 1, 'keypair': 'demo', **change})['uuid']
+        # Magnum answers before it has written the cluster down.
+        waiting.wait_for(
+            lambda: self.request('GET', f'clusters/{uuid}').status_code,
+            done=lambda code: code == 200, timeout=120,
+            what=f'cluster {uuid} to be known')
+        return Cluster(self, uuid)
+
+    def kubeconfig(self, uuid) -> str:
+        """Path of what ``openstack coe cluster config`` writes."""
+        folder = self.box.directory / 'tmp' / f'config-{uuid}'
+        folder.mkdir(exist_ok=True)
+        variables = access.variables(self.box.layout(), self._venv)
+        processes.run(
+            [variables['SANDBOX_OPENSTACK'], 'coe', 'cluster', 'config',
+             uuid, '--dir', folder, '--force'], timeout=120,
+            env={k: v for k, v in os.environ.items()
+                 if 'proxy' not in k.lower()} | variables)
+        return folder / 'config'
+
+    def containers(self, name='') -> list[str]:
+        """Names of the containers in the engine of the nodes."""
+        import docker
+        client = docker.DockerClient(
+            base_url=machines.docker_host(self.box.directory), timeout=60)
+        try:
+            return sorted(c.name for c in client.containers.list(
+                all=True, ignore_removed=True) if name in c.name)
+        finally:
+            client.close()
+
+
+class Cluster:
+    """A cluster of a :class:`Cloud`."""
+
+    def __init__(self, cloud, uuid):
+        self.cloud = cloud
+        self.uuid = uuid
+        self._config = None
+
+    def get(self):
+        return self.cloud.magnum('GET', f'clusters/{self.uuid}')
+
+    def wait(self, status, timeout=PATIENCE):
+        """Wait for a status; a failed one ends it."""
+        return waiting.wait_for(
+            self.get, done=lambda c: c['status'] == status,
+            failed=lambda c: c['status'].endswith('FAILED')
+            and f'{c["status"]}: {c["status_reason"]}', timeout=timeout,
+            what=f'cluster {self.uuid} to be {status}',
+            describe=lambda c: f'{c["status"]}: {c["status_reason"]}',
+            pace=waiting.Pace(1, 1.2, 3))
+
+    def stack(self) -> str:
+        """What the names of all its containers begin with."""
+        return next(name.partition('-control-plane-')[0]
+                    for name in self.nodes() if '-control-plane-' in name)
+
+    def run(self, *args, stdin=None, timeout=60):
+        """What kubectl prints, with the user's own kubeconfig."""
+        if self._config is None:
+            self._config = self.cloud.kubeconfig(self.uuid)
+        return processes.run(
+            [self.cloud.kubectl, '--kubeconfig', self._config, *args],
+            timeout=timeout, stdin=stdin,
+            env={k: v for k, v in os.environ.items()
+                 if 'proxy' not in k.lower()})
+
+    def nodes(self) -> dict[str, tuple[str, bool]]:
+        """Version of the kubelet, and whether it is Ready, by node."""
+        found = json.loads(self.run('get', 'nodes', '-o', 'json'))['items']
+        return {n['metadata']['name']: (
+            n['status']['nodeInfo']['kubeletVersion'],
+            any(c['type'] == 'Ready' and c['status'] == 'True'
+                for c in n['status']['conditions'])) for n in found}
+
+    def wait_nodes(self, count, version=None, timeout=PATIENCE):
+        """Wait until there are so many, all Ready, all of a version."""
+        return waiting.wait_for(
+            self.nodes, timeout=timeout, what=f'{count} nodes to be Ready',
+            done=lambda found: len(found) == count and all(
+                ready and version in (None, kubelet)
+                for kubelet, ready in found.values()),
+            pace=waiting.Pace(1, 1.2, 3))
+
+    def resize(self, count):
+        self.cloud.magnum('POST', f'clusters/{self.uuid}/actions/resize',
+                          {'node_count': count})
+
+    def upgrade(self, template):
+        self.cloud.magnum('POST', f'clusters/{self.uuid}/actions/upgrade',
+                          {'cluster_template': template, 'max_batch_size': 1})
+
+    def serve(self):
+        """Have one pod on every node serve; wait until all do, and DNS."""
+        _SERVERS['spec']['template']['spec']['containers'][0]['image'] = \
+            self.cloud.made_of.workload_image
+        for wanted in (_SERVERS, _SERVICE):
+            self.run('apply', '-f', '-', stdin=json.dumps(wanted))
+        for namespace, what in (('default', 'daemonset/servers'),
+                                ('kube-system', 'deployment/coredns')):
+            self.run('rollout', 'status', what, '--namespace', namespace,
+                     '--timeout', '180s', timeout=200)
+
+    def conversations(self) -> dict[tuple[str, str], str]:
+        """What each pod gets from each other, and from the service by name.
+
+        :returns: answer by (node, node or "service").
+        """
+        pods = json.loads(self.run(
+            'get', 'pods', '-l', 'app=servers', '-o', 'json'))['items']
+        where = {p['metadata']['name']: (
+            p['spec']['nodeName'], p['status']['podIP']) for p in pods}
+        told = {}
+        for name, (node, _) in where.items():
+            for other, address in (*where.values(), ('service', 'servers')):
+                told[node, other] = self.run(
+                    'exec', name, '--', 'curl', '-sS', '-m', '20',
+                    f'http://{address}:8080/hostname').strip()
+        return told
+
+    def delete(self, timeout=PATIENCE):
+        """Delete it and wait until Magnum does not know it."""
+        self.cloud.magnum('DELETE', f'clusters/{self.uuid}')
+
+        def look():
+            answer = self.cloud.request('GET', f'clusters/{self.uuid}')
+            return None if answer.status_code == 404 else answer.text[:300]
+
+        waiting.wait_for(look, done=lambda left: left is None,
+                         timeout=timeout, pace=waiting.Pace(1, 1.2, 3),
+                         what=f'cluster {self.uuid} to be gone')

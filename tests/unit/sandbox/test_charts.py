@@ -1,0 +1,88 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+
+import fixtures
+import testtools
+import yaml
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import charts
+from magnum_capi_tempest.sandbox import nodes
+from magnum_capi_tempest.sandbox import record
+
+OURS = resources.find('charts/sandbox-cluster')
+
+
+class ChartTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path)
+
+    def record(self, kind=nodes.DOCKER):
+        return record.Record('embedded', '127.77', 25000, str(OURS),
+                             nodes=nodes.Nodes(kind))
+
+    def test_nodes_in_memory_have_the_chart_itself(self):
+        self.assertEqual(OURS, charts.used(
+            self.directory, self.record(nodes.MEMORY)))
+        charts.make(self.directory, self.record(nodes.MEMORY))
+        self.assertEqual([], list(self.directory.iterdir()))
+
+    def test_the_copy_differs_in_its_defaults_alone(self):
+        charts.make(self.directory, self.record())
+        copy = charts.used(self.directory, self.record())
+        was, now = (yaml.safe_load((chart / 'values.yaml').read_text())
+                    for chart in (OURS, copy))
+        self.assertEqual(('openstack', 'docker'),
+                         (was.pop('infrastructure'),
+                          now.pop('infrastructure')))
+        self.assertTrue(now['docker'].pop('openStackMirror'))
+        self.assertFalse(was['docker'].pop('openStackMirror'))
+        self.assertEqual(was, now)
+        self.assertEqual(
+            {p.relative_to(OURS): p.read_bytes()
+             for p in (OURS / 'templates').iterdir()},
+            {p.relative_to(copy): p.read_bytes()
+             for p in (copy / 'templates').iterdir()})
+
+    def test_the_copy_follows_its_source(self):
+        copy = charts.used(self.directory, self.record())
+        charts.make(self.directory, self.record())
+        (copy / 'templates' / 'old.yaml').touch()
+        charts.make(self.directory, self.record())
+        self.assertFalse((copy / 'templates' / 'old.yaml').exists())
+
+    def test_a_chart_of_openstack_alone_is_refused(self):
+        for text in ('controlPlane: {}\n', '- a list\n'):
+            (self.directory / 'values.yaml').write_text(text)
+            e = self.assertRaises(errors.UsageError, charts.check,
+                                  self.directory)
+            self.assertIn('lacks infrastructure or docker', str(e))
+
+    def test_values_that_cannot_be_read(self):
+        self.assertRaises(errors.UsageError, charts.check, self.directory)
+        (self.directory / 'values.yaml').write_text('{')
+        self.assertRaises(errors.UsageError, charts.check, self.directory)
+
+    def test_ours_can(self):
+        charts.check(OURS)
+
+    def test_merged(self):
+        self.assertEqual(
+            {'a': {'b': 1, 'c': 3}, 'd': 4, 'e': {'f': 5}},
+            charts.merged({'a': {'b': 1, 'c': 2}, 'd': {'x': 1}},
+                          {'a': {'c': 3}, 'd': 4, 'e': {'f': 5}}))

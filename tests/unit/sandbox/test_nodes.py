@@ -1,0 +1,114 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import containers
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import images
+from magnum_capi_tempest.sandbox import nodes
+from tests.unit.sandbox import archives
+
+
+class DescribedTest(testtools.TestCase):
+
+    def test_versions_are_in_the_order_of_numbers(self):
+        found = nodes.described(archives.inventory(
+            archives.node('v1.34.10'), archives.node('v1.34.9'),
+            archives.node('v1.9.1')))
+        self.assertEqual(('v1.9.1', 'v1.34.9', 'v1.34.10'),
+                         found.kubernetes)
+
+    def test_one_stand_in_makes_all_of_it_stand_ins(self):
+        real = archives.node('v1.34.9', stand_in=False)
+        made = archives.image('agnhost', 'e2e-test-images/agnhost:2.56')
+        self.assertFalse(nodes.described(
+            archives.inventory(real)).stand_ins)
+        self.assertTrue(nodes.described(
+            archives.inventory(real, made)).stand_ins)
+
+    def test_the_workload_is_in_the_nodes(self):
+        made = archives.image(
+            'agnhost', 'registry.k8s.io/e2e-test-images/agnhost:2.56')
+        self.assertEqual(
+            'registry.k8s.io/e2e-test-images/agnhost:2.56',
+            nodes.described(archives.inventory(made)).workload_image)
+
+    def test_glance_images_tell_the_version(self):
+        made_of = nodes.Nodes(nodes.DOCKER, '/i', ('v1.33.13', 'v1.34.9'))
+        self.assertEqual(
+            {'kubernetes-1.33': {'os_distro': 'ubuntu',
+                                 'kube_version': 'v1.33.13'},
+             'kubernetes-1.34': {'os_distro': 'ubuntu',
+                                 'kube_version': 'v1.34.9'}},
+            nodes.glance_images(made_of))
+
+    def test_the_engine_gets_machines_and_the_load_balancer(self):
+        found = nodes.needed(archives.inventory(
+            archives.node('v1.34.9'), archives.image('pause', 'x/pause:3'),
+            archives.image('haproxy', 'docker.io/kindest/haproxy:v1')))
+        self.assertEqual(['node-v1.34.9', 'haproxy'],
+                         [a.name for a in found])
+
+
+class WantedTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.asked = []
+        self.inventory = archives.inventory(archives.node('v1.34.9'))
+        for name, value in (
+                ('inventory', archives.Reader(lambda: self.inventory)),
+                ('require', self.require)):
+            self.useFixture(fixtures.MockPatchObject(images, name, value))
+        self.problem(None)
+
+    def require(self, folder, minors, purpose):
+        self.asked.append(minors)
+        return self.inventory
+
+    def problem(self, text):
+        self.useFixture(fixtures.MockPatchObject(
+            containers, 'problem', lambda: text))
+
+    def test_nodes_are_in_memory_by_default(self):
+        for kind in (None, nodes.MEMORY):
+            found = nodes.wanted(kind, None)
+            self.assertEqual((nodes.Nodes(), False), (found, found.real))
+
+    def test_archives_for_nodes_in_memory(self):
+        e = self.assertRaises(
+            errors.UsageError, nodes.wanted, None, pathlib.Path('/i'))
+        self.assertIn('--nodes docker', str(e))
+
+    def test_a_host_without_containers_says_so_in_one_line(self):
+        self.problem('containers need root, and this is another user')
+        e = self.assertRaises(errors.EnvironmentProblem, nodes.wanted,
+                              nodes.DOCKER, None)
+        self.assertIn('need root', str(e))
+        self.assertNotIn('\n', str(e))
+        self.assertEqual([], self.asked)
+
+    def test_what_there_are_machines_of_must_be_whole(self):
+        self.inventory = archives.inventory(
+            archives.node('v1.34.9'), archives.node('v1.33.13'))
+        found = nodes.wanted(nodes.DOCKER, None)
+        self.assertEqual([('1.33', '1.34')], self.asked)
+        self.assertEqual(('v1.33.13', 'v1.34.9'), found.kubernetes)
+
+    def test_without_machines_the_newest_are_asked_for(self):
+        self.inventory = archives.inventory()
+        nodes.wanted(nodes.DOCKER, None)
+        self.assertEqual([nodes.MINORS], self.asked)
