@@ -26,6 +26,7 @@ together with the rest of the plugin's options
 from oslo_config import cfg
 
 from magnum_capi_tempest import promises
+from magnum_capi_tempest import trials
 
 SERVICE_AVAILABLE_GROUP = cfg.OptGroup(
     'service_available', title='Available OpenStack services')
@@ -241,21 +242,29 @@ OPTS = [
         help='Name or id of a flavor whose machines are built, and never '
              'become ready nodes. When empty, it is not tested whether '
              'create_timeout of a cluster counts.'),
-    cfg.StrOpt(
-        'conformance_mode', default='',
-        choices=['', 'quick', 'non-disruptive-conformance',
-                 'certified-conformance'],
-        help='Which conformance tests Sonobuoy runs in a new cluster: quick '
-             'is one test and takes a minute, the others take hours. Needs '
-             'nodes that run pods, and the extra '
-             'magnum-capi-tempest[conformance]. When empty, conformance is '
-             'not tested: the nodes of an in-memory sandbox run no pods.'),
-    cfg.StrOpt(
-        'conformance_results', default='',
-        help='Folder, on the machine that runs Tempest, for the archive and '
-             'the report of the conformance tests. When empty, they are not '
-             'kept. An archive holds logs and objects of the cluster: look '
-             'at it before it is published.'),
+    cfg.BoolOpt(
+        'management_changes', default=False,
+        help='Tests may change in the management cluster what belongs to '
+             'clusters that they have made: they delete machines, remove '
+             'owner references, pause Cluster API for a moment. '
+             'management_kubeconfig must allow it. When false, it is not '
+             'tested what comes back.'),
+    cfg.IntOpt(
+        'rest_seconds', default=120, min=1,
+        help='How many seconds nothing may be written to the management '
+             'cluster while nothing happens to a cluster. As long as '
+             'Cluster API\'s own tests look on by default; more than '
+             '[kubernetes] health_polling_interval of magnum.conf (60) '
+             'is needed to catch a driver that writes on every poll.'),
+    cfg.IntOpt(
+        'many_clusters', default=0, min=0,
+        help='How many clusters are made one shortly after the other, all '
+             'of one project, whose quota must have room for them. Cluster '
+             'API\'s drivers should bear 20. When 0, this is not tested.'),
+    cfg.IntOpt(
+        'many_clusters_timeout', default=600, min=1,
+        help='How many seconds may pass until all of many_clusters are '
+             'complete.'),
     cfg.StrOpt(
         'configure_command', default='',
         help='Command that changes options of magnum.conf and restarts '
@@ -272,6 +281,7 @@ OPTS = [
     cfg.IntOpt(
         'configure_timeout', default=300, min=1,
         help='How many seconds configure_command may take.'),
+    *trials.OPTS,
 ]
 
 FEATURE_GROUP = cfg.OptGroup(

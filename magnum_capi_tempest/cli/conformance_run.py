@@ -27,6 +27,7 @@ from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.running import telling
 from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance import verdict
@@ -119,7 +120,7 @@ class Status(_OfRun):
         if state is None:
             return 0
         out = self.app.stdout
-        print(watch.line(state, world.clock.monotonic()), file=out)
+        print(telling.line(state, world.clock.monotonic()), file=out)
         for note in state.notes:
             print(note, file=out)
         if not state.outcome:
@@ -163,7 +164,9 @@ def wish_of(args) -> life.Wish:
         kubernetes=args.kubernetes_version or '',
         node_selector=tuple(args.aggregator_node),
         namespace=args.namespace or '', timeout=args.timeout or 0,
-        stall=args.stall)
+        stall=args.stall,
+        stand_in=args.stand_ins or os.environ.get(
+            model.STAND_IN_VARIABLE) == model.STAND_IN)
     return life.Wish(
         _target(args), plan, args.results.absolute(), args.backend,
         args.name or '', args.replace, args.keep)
@@ -188,7 +191,7 @@ def _add_target(parser):
                        help='kubeconfig of any cluster')
     group.add_argument('--os-cloud', metavar='CLOUD',
                        help='cloud of clouds.yaml (default: OS_CLOUD, or '
-                            'the other OS_ variables)')
+                            'the other variables of OpenStack)')
 
 
 def _add_tests(parser):
@@ -232,6 +235,11 @@ def _add_images(parser):
     group.add_argument(
         '--docker-config', type=pathlib.Path, metavar='FILE',
         help='Docker credentials for private registries')
+    group.add_argument(
+        '--stand-ins', action='store_true',
+        help="the images stand in for upstream's: have every report say so "
+             f'(default: whether {model.STAND_IN_VARIABLE} is '
+             f'{model.STAND_IN}, or the nodes say so)')
     group.add_argument('--image-pull-policy',
                        choices=['Always', 'IfNotPresent', 'Never'],
                        help='also for the tests; Never where images have '

@@ -231,10 +231,10 @@ def _clashing(found):
 
 def _conf(box, driver, promise):
     """tempest.conf for a driver of a sandbox, with so many promises."""
+    record = records.require_ready(box.directory)
     return access.tempest_config(
-        box.layout(), box.passwords(),
-        records.require_ready(box.directory).additions, driver,
-        promise=promise)
+        box.layout(), box.passwords(), record.additions, driver,
+        promise=promise, made_of=record.nodes)
 
 
 def _recorded(text):

@@ -55,6 +55,12 @@ FOCUSED = 'focus'
 UNKNOWN = 'unknown'
 MODES = (QUICK, NON_DISRUPTIVE, CERTIFIED, FOCUSED, UNKNOWN)
 
+#: Set in the environment of the e2e plugin, and so in its definition, by
+#: whoever runs images that are stand-ins for upstream's.
+STAND_IN_VARIABLE = 'MAGNUM_CAPI_IMAGES'
+#: Its value; and a word in what nodes of such images say of their system.
+STAND_IN = 'stand-in'
+
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
@@ -172,8 +178,11 @@ class Result:
     :param specs: one entry a spec, skipped ones too.
     :param whole: the record was read to its end; False where the reader was
         told to stop behind the results of the e2e tests.
-    :param stand_in_images: True when the images of the run say that they
-        are stand-ins for upstream's: such a run proves no conformance.
+    :param stand_in_images: True when the images of the run, or its nodes,
+        say that they are stand-ins for upstream's: such a run proves no
+        conformance.
+    :param signs: what was wrong with the cluster around the run, a line
+        each, the first that was seen in front.
     :param problems: why the record cannot be trusted as it is, a line each:
         counts that disagree, duplicate specs, a missing member.
     :param facts: more that a reader may want to know, in this order.
@@ -197,6 +206,7 @@ class Result:
     cluster: Cluster = Cluster()
     whole: bool = True
     stand_in_images: bool = False
+    signs: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     facts: typing.Mapping[str, str] = dataclasses.field(
         default_factory=lambda: types.MappingProxyType({}))

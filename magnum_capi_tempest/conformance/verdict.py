@@ -37,7 +37,8 @@ class Verdict:
     """How a run ended, and why.
 
     :param outcome: PASSED, FAILED, INCOMPLETE or HARNESS_ERROR.
-    :param reasons: the causes, the weightiest first; empty when it passed.
+    :param reasons: the causes, the weightiest first, and what was wrong
+        with the cluster; empty when it passed.
     :param eligible: the run may go to CNCF as it is.
     :param hindrances: what stands between the run and certification, also
         of a run that passed.
@@ -80,6 +81,8 @@ def judge(result, required=None):
     else:
         outcome = PASSED
     reasons += harness + incomplete
+    if outcome != PASSED:
+        reasons += [f'seen in the cluster: {sign}' for sign in result.signs]
     hindrances = _hindrances(result, required, missing)
     if outcome != PASSED:
         hindrances = [f'the run is not passed: {outcome}', *hindrances]

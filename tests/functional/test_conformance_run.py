@@ -180,6 +180,26 @@ class TestRun(base.BaseTest):
         self.assertIn('no such host', ended.verdict.reasons[0])
 
     @boxes.LONG
+    def test_a_node_that_is_switched_off_ends_it_with_the_reason(self):
+        cluster = self.cluster(base.running(), plugin_pods=[base.TESTS])
+        told = self.progress.info
+
+        def switch_off(text):
+            told(text)
+            if 'pod e2e-job: Running' in text:
+                cluster.nodes[0] = scripted.node('n1', 'Unknown')
+
+        self.progress.info = switch_off
+        world = dataclasses.replace(
+            self.world, limits=watch.Limits(600, stuck=2))
+
+        ended = life.run(self.wish(cluster), world)
+
+        self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
+        self.assertIn('the node n1 of pod e2e-job has not been ready',
+                      ended.verdict.reasons[0])
+
+    @boxes.LONG
     def test_what_can_be_saved_of_a_run_that_stalls_is_incomplete(self):
         with tarfile.open(base.QUICK) as archive:
             log = archive.extractfile(

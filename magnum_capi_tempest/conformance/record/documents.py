@@ -37,13 +37,10 @@ _MODES = {
 #: Daemon set -> network plugin that it belongs to.
 _NETWORKS = {
     'antrea-agent': 'antrea', 'calico-node': 'calico', 'canal': 'canal',
-    'cilium': 'cilium', 'kindnet': 'kindnet', 'kube-flannel': 'flannel',
+    'cilium': 'cilium', 'flannel': 'flannel', 'kindnet': 'kindnet',
+    'kube-flannel': 'flannel',
     'kube-flannel-ds': 'flannel', 'kube-router': 'kube-router',
     'ovnkube-node': 'ovn-kubernetes', 'weave-net': 'weave'}
-#: Set in the environment of the e2e plugin, and so in its definition, by
-#: whoever runs images that are stand-ins for upstream's.
-STAND_IN_VARIABLE = 'MAGNUM_CAPI_IMAGES'
-STAND_IN = 'stand-in'
 _VERSION = re.compile(r'v\d+\.\d+\.\d+[\w.+-]*')
 _LINE = 300
 #: Plugins that are told apart.

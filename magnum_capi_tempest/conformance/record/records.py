@@ -255,8 +255,11 @@ class Record:
             '' if parallel in ('', 'false') else 'several')
 
     def _stand_in(self):
-        told = self._definition.environment.get(documents.STAND_IN_VARIABLE)
-        return told == documents.STAND_IN or self._server().unbuilt
+        told = self._definition.environment.get(model.STAND_IN_VARIABLE)
+        # A node image tells it in /etc/os-release, and kubelet repeats that.
+        system = self._documents.get('nodes', {}).get('node system', '')
+        return (told == model.STAND_IN or model.STAND_IN in system
+                or self._server().unbuilt)
 
     def _server(self):
         return self._documents.get('server') or documents.Server()

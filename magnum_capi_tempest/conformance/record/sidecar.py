@@ -178,6 +178,7 @@ def _result(document):
             key: value if key == 'nodes' else _line(value)
             for key, value in cluster.items()})
         plain['problems'] = tuple(map(_line, plain['problems']))
+        plain['signs'] = tuple(map(_line, plain.get('signs', ())))
         plain['facts'] = {_line(k): _line(v)
                           for k, v in plain['facts'].items()}
         plain['seconds'] = _number(plain['seconds'])

@@ -36,7 +36,9 @@ from magnum_capi_tempest.conformance.running import retrieve as retrieve_
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import salvage
+from magnum_capi_tempest.conformance.running import snapshot
 from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.running import telling
 from magnum_capi_tempest.conformance.running import watch as watch_
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import progress as progress_
@@ -117,13 +119,17 @@ def run(wish: Wish, world: World) -> outcome.Outcome:
         driven = kind.backend(wish.plan, program, access.kubeconfig)
         reader = kube.Reader(access.kubeconfig, access.scratch)
         seen = _preflight(wish, driven, reader, world.progress)
+        if seen.stand_in:
+            wish = dataclasses.replace(wish, plan=dataclasses.replace(
+                wish.plan, stand_in=True))
         record = runs.Run(
             name, wish.target, wish.plan, str(wish.results.absolute()),
             wish.backend, runs.STARTED,
             datetime.datetime.now(datetime.timezone.utc).isoformat(),
             tuple(sorted(n.name for n in seen.nodes)),
             about=dataclasses.replace(
-                access.about, kubernetes=seen.version), keep=wish.keep)
+                access.about, kubernetes=seen.version), keep=wish.keep,
+            signs=seen.signs)
         world.store.save(record)
         world.progress.info(f'run {name}: {wish.plan.mode} on {wish.target}')
         with _left_running(record, world):
@@ -177,7 +183,7 @@ def status(name, world: World) -> tuple[runs.Run, watch_.Watch | None]:
         return record, None
     with _access(record, world) as (driven, reader):
         begin = _begin(record, world)
-        seen = observe.Observer(driven, reader, world.clock).look()
+        seen = _observer(record, driven, reader, world).look()
         return record, watch_.step(begin, seen, _limits(record, world))
 
 
@@ -207,11 +213,11 @@ def _left_running(record, world):
 def _preflight(wish, driven, reader, progress):
     namespace = driven.commands.namespace
     with progress.step('preflight'):
-        seen = preflight.look(reader, namespace)
+        seen = snapshot.look(reader, namespace)
     if wish.replace and seen.namespace:
         with progress.step(f'removing the namespace {namespace}'):
             driven.delete()
-        seen = preflight.look(reader, namespace)
+        seen = snapshot.look(reader, namespace)
     found = preflight.check(seen, wish.plan, namespace,
                             _images(wish, seen.version))
     for finding in found:
@@ -256,6 +262,12 @@ def _begin(record, world):
                         record.elapsed())
 
 
+def _observer(record, driven, reader, world):
+    return observe.Observer(
+        driven, reader, world.clock,
+        datetime.datetime.fromisoformat(record.started))
+
+
 def _limits(record, world):
     return world.limits or watch_.Limits(record.plan.seconds,
                                          record.plan.stall)
@@ -263,6 +275,9 @@ def _limits(record, world):
 
 def _finish(record, driven, reader, world):
     state = _watch(record, driven, reader, world)
+    record = dataclasses.replace(record, signs=tuple(dict.fromkeys(
+        (*record.signs, *state.signs))))
+    world.store.save(record)
     if state.outcome == watch_.COMPLETE:
         found = _fetch(record, driven, state.tarball, world)
         if not record.keep:
@@ -283,7 +298,7 @@ def _finish(record, driven, reader, world):
 
 
 def _watch(record, driven, reader, world):
-    observer = observe.Observer(driven, reader, world.clock)
+    observer = _observer(record, driven, reader, world)
     limits, state = _limits(record, world), _begin(record, world)
     with world.progress.step(f'run {record.name}') as note:
         def look():
@@ -291,7 +306,7 @@ def _watch(record, driven, reader, world):
             state = watch_.step(state, observer.look(), limits)
             for text in state.notes:
                 world.progress.info(text)
-            note(watch_.line(state, world.clock.monotonic()))
+            note(telling.line(state, world.clock.monotonic()))
             return state
 
         # The watch itself ends every wait; the timeout here is a net.
@@ -299,7 +314,7 @@ def _watch(record, driven, reader, world):
             look, done=lambda s: bool(s.outcome),
             timeout=limits.deadline + limits.silence + 600,
             what=f'the run {record.name}', pace=world.pace,
-            clock=world.clock, describe=lambda s: watch_.line(
+            clock=world.clock, describe=lambda s: telling.line(
                 s, world.clock.monotonic()))
 
 

@@ -17,11 +17,14 @@ Whatever cannot be asked is part of the observation, never an exception: a
 watch goes on through an API server that restarts.
 """
 
+import dataclasses
+import datetime
 import time
 
 from magnum_capi_tempest.conformance.running import ginkgolog
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.running import symptoms
 from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import texts
@@ -31,6 +34,9 @@ _LOG = 16 << 20
 
 #: Seconds between two readings of that log: all of it is read.
 _LOG_PAUSE = 60
+
+#: Seconds between two looks at everything else that is in the cluster.
+_LOOK_PAUSE = 20
 
 #: Characters that are shown of what a program says.
 _SAID = 300
@@ -46,13 +52,17 @@ class Observer:
     :param program: :class:`sonobuoy.Sonobuoy`.
     :param reader: :class:`kube.Reader`.
     :param clock: for ``monotonic``.
+    :param since: aware datetime when the run began: what the cluster warned
+        of before is of no interest.
     """
 
-    def __init__(self, program, reader, clock=time):
+    def __init__(self, program, reader, clock=time, since=None):
         self._program = program
         self._reader = reader
         self._clock = clock
         self._namespace = program.commands.namespace
+        self._since = since
+        self._looked = None
         self._log = None
         self._log_size = 0
         self._log_read = None
@@ -61,11 +71,15 @@ class Observer:
         """Look once. Takes up to the timeouts of its calls."""
         status, said, error, gone = self._status()
         pods = nodes = None
+        bad, wrong = (), None
         try:
-            pods = tuple(pod(p) for p in self._reader.items(
-                kube.pod_path(self._namespace)))
-            nodes = frozenset(n['metadata']['name'] for n in
-                              self._reader.items('/api/v1/nodes'))
+            found = self._reader.items(kube.pod_path(self._namespace))
+            pods = tuple(self._explained(found))
+            there = self._reader.items('/api/v1/nodes')
+            nodes = frozenset(n['metadata']['name'] for n in there)
+            bad = tuple((n['metadata']['name'], why) for n in there
+                        if (why := symptoms.not_ready(n)))
+            wrong = self._symptoms(there)
         except kube.KubeError as e:
             error = error or str(e)
         if status is not None and pods:
@@ -74,7 +88,32 @@ class Observer:
             self._clock.monotonic(), status, said,
             # One of the two answered: the cluster is there.
             '' if status is not None or gone else error,
-            gone, pods, self._log, self._log_size, nodes)
+            gone, pods, self._log, self._log_size, nodes, bad, wrong)
+
+    def _explained(self, found):
+        """Pods; of those that wait for no reason, the one in their events."""
+        events = None
+        for obj in found:
+            one = pod(obj)
+            if one.phase == 'Pending' and one.node and not one.reason:
+                if events is None:
+                    events = _readable(
+                        self._reader,
+                        f'/api/v1/namespaces/{self._namespace}/events')
+                reason, message = symptoms.cannot_start(obj, events)
+                one = dataclasses.replace(one, reason=reason,
+                                          message=message)
+            yield one
+
+    def _symptoms(self, nodes):
+        now = self._clock.monotonic()
+        if self._looked is not None and now - self._looked < _LOOK_PAUSE:
+            return None
+        self._looked = now
+        pods = _readable(self._reader, '/api/v1/pods')
+        return symptoms.diagnose(
+            everything(self._reader, nodes, pods), self._namespace,
+            datetime.datetime.now(datetime.timezone.utc), self._since)
 
     def _status(self):
         try:
@@ -116,6 +155,25 @@ class Observer:
                 return
             self._log_size = len(log)
             self._log = ginkgolog.count(log) or self._log
+
+
+def everything(reader: kube.Reader, nodes, pods) -> symptoms.Look:
+    """What tells why a cluster is ill; what cannot be read is left out.
+
+    :param nodes: objects that the caller has read; ``pods`` too.
+    """
+    return symptoms.Look(
+        tuple(nodes), tuple(pods), _readable(
+            reader, '/apis/apps/v1/namespaces/kube-system/deployments'),
+        _readable(reader, '/api/v1/events', fieldSelector='type=Warning'))
+
+
+def _readable(reader, path, **query):
+    """The objects of a list; none when they cannot be read."""
+    try:
+        return tuple(reader.items(path, **query))
+    except kube.KubeError:
+        return ()
 
 
 def pod(obj) -> watch.Pod:

@@ -94,12 +94,19 @@ def _files(record, junit, log):
                               backend=record.backend)
 
 
+def told(record: runs.Run, result: model.Result) -> model.Result:
+    """The result with what only the record of its run knows."""
+    return dataclasses.replace(
+        result, signs=tuple(dict.fromkeys((*result.signs, *record.signs))),
+        stand_in_images=result.stand_in_images or record.plan.stand_in)
+
+
 def _judged(record, result, source):
     about = {name: value for name, value in dataclasses.asdict(
         record.about).items() if value and name != 'nodes'}
     mode = record.plan.mode if result.mode == model.UNKNOWN else result.mode
     result = dataclasses.replace(
-        result, mode=mode,
+        told(record, result), mode=mode,
         cluster=dataclasses.replace(result.cluster, **about))
     return Outcome(record, result, verdict_.judge(
         result, required.names(result.cluster.kubernetes)), source)

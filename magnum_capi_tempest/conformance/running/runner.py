@@ -104,6 +104,7 @@ class Plan:
     :param timeout: seconds for the whole run; 0 for the mode's default.
     :param stall: seconds without any sign of progress after which the run
         counts as stuck.
+    :param stand_in: the images are stand-ins for upstream's.
     """
 
     mode: str = model.NON_DISRUPTIVE
@@ -118,6 +119,7 @@ class Plan:
     namespace: str = ''
     timeout: int = 0
     stall: int = 2700
+    stand_in: bool = False
 
     def __post_init__(self):
         """Refuse what no backend could run.
@@ -155,6 +157,10 @@ class Plan:
             separator = found.get('E2E_EXTRA_ARGS_SEP') or ' '
             found['E2E_EXTRA_ARGS'] = separator.join(
                 filter(None, [extra, PROGRESS]))
+        if self.stand_in:
+            # No test reads it; it is part of the plugin's definition, and
+            # so of every archive of the run.
+            found[model.STAND_IN_VARIABLE] = model.STAND_IN
         if self.parallel > 1:
             given = found.get('E2E_EXTRA_GINKGO_ARGS', '')
             found['E2E_EXTRA_GINKGO_ARGS'] = ' '.join(

@@ -72,6 +72,7 @@ class Run:
     :param sha256: of the archive; it was checked when it was retrieved.
     :param about: what is known of the cluster, :class:`model.Cluster`.
     :param keep: leave its objects in the cluster at the end.
+    :param signs: what was seen to be wrong with the cluster, a line each.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Run:
     sha256: str = ''
     about: model.Cluster = model.Cluster()
     keep: bool = False
+    signs: tuple[str, ...] = ()
 
     def elapsed(self, now=None) -> float:
         """Seconds since it was started, 0 before."""
@@ -198,4 +200,5 @@ def _from_dict(data):
     return Run(**{
         **data, 'target': Target(**data['target']),
         'plan': runner.Plan(**plan), 'nodes': tuple(data['nodes']),
+        'signs': tuple(data.get('signs', ())),
         'about': model.Cluster(**about)})

@@ -21,9 +21,10 @@ start (issue 1578). So the run is watched here: every look makes an
 """
 
 import dataclasses
-import datetime
 
 from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.running import symptoms as symptoms_
+from magnum_capi_tempest.conformance.running import telling
 
 #: Outcomes of a watch. All but COMPLETE leave the results in the cluster, or
 #: nowhere.
@@ -42,7 +43,12 @@ STUCK_REASONS = frozenset((
     'ImagePullBackOff', 'ErrImagePull', 'ErrImageNeverPull',
     'InvalidImageName', 'ImageInspectError', 'RegistryUnavailable',
     'CreateContainerConfigError', 'CreateContainerError', 'RunContainerError',
-    'CrashLoopBackOff', 'Unschedulable'))
+    'CrashLoopBackOff', 'Unschedulable',
+    # Reasons of events, of pods whose own status says ContainerCreating.
+    'FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'))
+
+#: Symptoms that are kept of a run.
+_SYMPTOMS = 50
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,6 +102,9 @@ class Observation:
         when it was not read.
     :param log_size: of that log, bytes.
     :param nodes: names of all nodes; None when they could not be listed.
+    :param bad: nodes that are not ready, and why: (name, text) pairs.
+    :param symptoms: what is wrong with the cluster, :mod:`.symptoms`; None
+        when nobody looked.
     """
 
     at: float
@@ -107,6 +116,8 @@ class Observation:
     log: tuple[int, int, int] | None = None
     log_size: int = 0
     nodes: frozenset[str] | None = None
+    bad: tuple[tuple[str, str], ...] = ()
+    symptoms: tuple[symptoms_.Symptom, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,7 +127,8 @@ class Limits:
     :param deadline: for the whole run.
     :param stall: without any sign of progress.
     :param silence: without any answer of the API.
-    :param stuck: of a container in one of STUCK_REASONS.
+    :param stuck: of a pod in one of STUCK_REASONS, or on a node that is not
+        ready.
     :param gone: of a namespace or pod that the API says is not there; longer
         than a moment, as an API behind several servers may be behind.
     """
@@ -132,6 +144,9 @@ class Limits:
 class Watch:
     """What is known of a run so far.
 
+    :param lost: pods on nodes that are not ready: name, time since when, and
+        why.
+    :param symptoms: what was wrong with the cluster so far.
     :param outcome: empty while the run goes on.
     :param reason: of the outcome, for people.
     :param notes: what a person should know now, changes from the step
@@ -149,6 +164,8 @@ class Watch:
     nodes_before: frozenset[str] | None = None
     nodes: frozenset[str] | None = None
     stuck: tuple[tuple[str, float], ...] = ()
+    lost: tuple[tuple[str, float, str], ...] = ()
+    symptoms: tuple[symptoms_.Symptom, ...] = ()
     gone: float | None = None
     plugin_gone: float | None = None
     plugin_seen: bool = False
@@ -156,6 +173,11 @@ class Watch:
     outcome: str = ''
     reason: str = ''
     notes: tuple[str, ...] = ()
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """What was wrong with the cluster, a line each."""
+        return tuple(map(str, self.symptoms))
 
     @property
     def tarball(self) -> sonobuoy.Tarball:
@@ -198,8 +220,10 @@ def _heard(watch, seen, notes):
     before = nodes if watch.nodes_before is None else watch.nodes_before
     if seen.said and seen.said != watch.said:
         notes.append(seen.said)
-    notes += _pod_notes(watch.pods, pods)
-    notes += _node_notes(watch.nodes or before, nodes)
+    notes += telling.pods(watch.pods, pods)
+    notes += telling.nodes(watch.nodes or before, nodes)
+    new = [s for s in seen.symptoms or () if s not in watch.symptoms]
+    notes += [f'the cluster: {symptom}' for symptom in new]
     plugins = [p for p in pods if p.plugin]
     waits = watch.plugin_seen and seen.pods is not None and not plugins \
         and status is not None and status.status == sonobuoy.RUNNING
@@ -207,7 +231,8 @@ def _heard(watch, seen, notes):
     return dataclasses.replace(
         watch, status=status, said=seen.said, pods=pods, nodes=nodes,
         nodes_before=before, counts=_counts(watch.counts, status, seen),
-        stuck=_stuck(watch, pods, now),
+        stuck=_stuck(watch, pods, now), lost=_lost(watch, pods, seen),
+        symptoms=(*watch.symptoms, *new)[:_SYMPTOMS],
         gone=(watch.gone if watch.gone is not None else now)
         if seen.gone else None,
         plugin_seen=watch.plugin_seen or bool(plugins),
@@ -249,27 +274,14 @@ def _stuck(watch, pods, now):
                  if p.reason in STUCK_REASONS)
 
 
-def _pod_notes(old, new):
-    before = {p.name: (p.phase, p.reason) for p in old}
-    for pod in new:
-        if before.get(pod.name) != (pod.phase, pod.reason):
-            yield (f'pod {pod.name}: {pod.phase}'
-                   + (f', {pod.reason}' if pod.reason else '')
-                   + (f': {pod.message}' if pod.message else ''))
-    names = {p.name for p in new}
-    for pod in old:
-        if pod.name not in names:
-            yield f'pod {pod.name} is gone'
-
-
-def _node_notes(old, new):
-    if old is None or new is None:
-        return
-    if new - old:
-        yield f'nodes joined: {", ".join(sorted(new - old))}'
-    if old - new:
-        yield (f'nodes left: {", ".join(sorted(old - new))}; tests that used '
-               'them may fail for that alone')
+def _lost(watch, pods, seen):
+    """Pods whose node does not answer: they say Running for ever."""
+    if seen.nodes is None:
+        return watch.lost
+    since = {name: when for name, when, _ in watch.lost}
+    bad = dict(seen.bad)
+    return tuple((p.name, since.get(p.name, seen.at), bad[p.node])
+                 for p in pods if p.node in bad)
 
 
 def _judge(watch, seen, limits):
@@ -285,15 +297,20 @@ def _judge(watch, seen, limits):
     dead = [p for p in watch.pods
             if not p.plugin and p.phase in ('Failed', 'Succeeded')]
     if dead and not seen.error:
-        return LOST, f'the aggregator has ended: {_pod(dead[0])}'
+        return LOST, f'the aggregator has ended: {telling.trouble(dead[0])}'
     if watch.plugin_gone is not None \
             and now - watch.plugin_gone >= limits.stuck:
         return LOST, 'the pod of the tests is gone; Sonobuoy would wait for '\
                      'it until its own timeout'
+    for name, since, why in watch.lost:
+        if now - since >= limits.stuck:
+            pod = next(p for p in watch.pods if p.name == name)
+            return LOST, (f'the node {pod.node} of pod {name} has not been '
+                          f'ready for {now - since:.0f} s: {why}')
     for name, since in watch.stuck:
         if now - since >= limits.stuck:
             pod = next(p for p in watch.pods if p.name == name)
-            return STUCK, _pod(pod)
+            return STUCK, telling.trouble(pod)
     if seen.error and now - watch.heard >= limits.silence:
         return UNREACHABLE, \
             f'no answer for {now - watch.heard:.0f} s: {seen.error}'
@@ -302,38 +319,3 @@ def _judge(watch, seen, limits):
     if not seen.error and now - watch.moved >= limits.stall:
         return STALLED, f'nothing has changed for {now - watch.moved:.0f} s'
     return '', ''
-
-
-def _pod(pod):
-    return (f'pod {pod.name} {pod.reason or pod.phase}'
-            + (f' on {pod.node}' if pod.node else '')
-            + (f': {pod.message}' if pod.message else ''))
-
-
-def line(watch: Watch, now: float, width=24) -> str:
-    """How far a run is, one line: a bar, the counts and their age.
-
-    :param now: seconds, of the watch's clock.
-    :param width: characters of the bar.
-    """
-    counts, status = watch.counts, watch.status
-    state = status.status if status else 'starting'
-    if watch.error:
-        state = 'no answer'
-    parts = [state]
-    if counts.total:
-        full = min(width * counts.done // counts.total, width)
-        parts.append(f'[{"#" * full}{"." * (width - full)}] '
-                     f'{counts.done}/{counts.total}')
-        parts.append(f'{counts.failed} failed')
-        if counts.done or counts.source != 'sonobuoy':
-            parts.append(
-                f'counted {_span(now - counts.updated)} ago'
-                + (' in the log' if counts.source == 'e2e log' else ''))
-        else:
-            parts.append('nothing counted yet')
-    return ', '.join([*parts, _span(now - watch.began)])
-
-
-def _span(seconds):
-    return str(datetime.timedelta(seconds=max(int(seconds), 0)))

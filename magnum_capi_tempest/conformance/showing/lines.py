@@ -34,6 +34,10 @@ def lines(result, verdict):
     yield from _cluster(result)
     yield from _errors(result)
     yield from _failures(result)
+    if verdict.outcome == verdicts.PASSED:
+        # Otherwise they are among the reasons.
+        for sign in result.signs:
+            yield _line(f'Seen in the cluster: {sign}'), 'yellow'
     if verdict.outcome == verdicts.PASSED and not verdict.eligible:
         yield '', ''
         yield 'It does not certify the cluster:', ''
@@ -59,6 +63,7 @@ def document(result, verdict):
         'mode': result.mode, 'kubernetes': result.cluster.kubernetes,
         'nodes': list(result.cluster.nodes),
         'stand_in_images': result.stand_in_images, 'whole': result.whole,
+        'signs': list(result.signs),
         'started': result.started.isoformat() if result.started else None,
         'seconds': result.seconds, 'planned': result.planned,
         'counts': {status: result.counts.get(status, 0)

@@ -117,6 +117,7 @@ def facts(result) -> dict[str, str]:
         'source': result.source.rstrip('/').rpartition('/')[2],
         'SHA-256': result.sha256,
         'record': 'verified' if result.verified else 'not verified',
+        'wrong with the cluster': '; '.join(result.signs),
     }
     found |= {key: value for key, value in result.facts.items()
               if key not in found}
@@ -132,6 +133,7 @@ def document(result, verdict, reruns=()) -> dict:
         'eligible': verdict.eligible,
         'hindrances': list(verdict.hindrances),
         'missing': list(verdict.missing),
+        'signs': list(result.signs),
         'stand_in_images': result.stand_in_images,
         'mode': result.mode,
         'planned': result.planned,

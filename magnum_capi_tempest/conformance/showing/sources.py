@@ -75,7 +75,10 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
     if path.exists():
         # An archive knows its version better than anybody.
         result = reading.find(path, kubernetes=version)
-        about = _known(store, path) | about
+        run = _of_path(store, path)
+        if run is not None:
+            result = outcome.told(run, result)
+        about = _known(run) | about
     else:
         record = _record(store, name)
         result = outcome.of_archive(record).result
@@ -131,8 +134,7 @@ def _of_path(store, path):
     return None
 
 
-def _known(store, path):
-    record = _of_path(store, path)
+def _known(record):
     about = dataclasses.asdict(record.about if record else model.Cluster())
     return {key: about[key] for key in KNOWN
             if about[key] and key != 'kubernetes'}

@@ -11,60 +11,73 @@
 # under the License.
 
 
-"""Does a cluster of Magnum's conform to Kubernetes?"""
+"""Does a cluster of Magnum's conform to Kubernetes, and does it stay so?"""
 
-import os
-import pathlib
-
-import fixtures
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.conformance.running import life
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.showing import presentation
-from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import report
-from magnum_capi_tempest.tests import access
 from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import details
+from magnum_capi_tempest.tests import conforming
 
 CONF = config.CONF
 
 
-class ConformanceTest(base.BaseMagnumCapiTest):
-
-    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_mode')
+class ConformanceTest(conforming.BaseConformanceTest):
 
     @decorators.attr(type=['slow', 'conformance'])
     @decorators.idempotent_id('d3a29b0e-60b4-4f0c-9c5e-2e1f6a7c8d41')
     def test_conformance(self):
         cluster = self.create_cluster(self.create_template())
 
-        ended = self.run_conformance(cluster)
+        self.assert_conforms(cluster)
 
-        self.assertEqual(verdict.PASSED, ended.verdict.outcome,
-                         ', '.join(ended.verdict.reasons))
-        self.assertGreater(len(ended.result.ran), 0)
 
-    def run_conformance(self, cluster):
-        """Run the tests in a cluster and keep what they leave."""
-        private = self.useFixture(fixtures.TempDir()).path
-        # Parallel workers, and runs of other users, meet no run of ours.
-        self.useFixture(fixtures.EnvironmentVariable(
-            'MAGNUM_CAPI_STATE', os.path.join(private, 'state')))
-        path = os.path.join(private, 'kubeconfig')
-        access.write_kubeconfig(self.magnum.certificates, cluster, path)
-        folder = pathlib.Path(
-            CONF.magnum_capi.conformance_results or private, cluster['name'])
-        ended = life.run(life.Wish(
-            runs.Target(kubeconfig=path),
-            runner.Plan(mode=CONF.magnum_capi.conformance_mode), folder,
-            name='conformance'), life.World())
-        shown = presentation.run(ended.result, ended.verdict)
-        report.write(shown, folder)
-        self.addDetail('conformance', details.text(
-            {'verdict': shown.verdict, 'counts': dict(ended.result.counts),
-             'reasons': ended.verdict.reasons, 'facts': dict(shown.facts)}))
-        return ended
+class ConformanceLifeTest(conforming.BaseConformanceTest):
+    """A cluster conforms and serves, whatever is done to it."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_mode',
+                        'upgrade_image_id', 'workload_image')
+    required_flags = ('resize', 'workload_api')
+    # Nodes are made for an upgrade and for a node group, and the tests run
+    # twice.
+    TIMEOUT_SCALING_FACTOR = 6
+
+    @decorators.attr(type=['slow', 'conformance'])
+    @decorators.idempotent_id('7c2f4f0a-6f0b-4b0e-9a53-3f1f0b7a9c64')
+    def test_life(self):
+        masters = CONF.magnum_capi.master_count
+        workers = CONF.magnum_capi.node_count
+        # Both before the cluster, so that it is deleted before them.
+        older = self.create_template()
+        newer = self.create_template(
+            image_id=CONF.magnum_capi.upgrade_image_id)
+        with self.phase('create'):
+            cluster = self.create_cluster(older)
+            self.assert_usable(cluster, masters, workers)
+
+        with self.phase('workload'):
+            workload = self.start_workload(cluster)
+            self.assert_serves(workload)
+        with self.phase('conformance'):
+            self.assert_conforms(cluster, 'created')
+
+        with self.phase('upgrade'), self.answering(workload):
+            upgraded = self.upgrade_cluster(cluster, newer)
+            self.assert_usable(upgraded, masters, workers)
+        self.assertNotEqual(cluster['coe_version'], upgraded['coe_version'])
+        self.assert_serves(workload)
+        with self.phase('conformance after the upgrade'):
+            self.assert_conforms(upgraded, 'upgraded')
+
+        with self.phase('node group added'):
+            group = self.create_group(upgraded, name='more', node_count=1)
+            self.assert_usable(upgraded, masters, workers + 1)
+            self.assert_serves(workload)
+        with self.phase('node group removed'):
+            self.delete_group(upgraded, group)
+            self.assert_usable(upgraded, masters, workers)
+            self.assert_serves(workload)
+
+        with self.phase('delete'):
+            # What is left of it fails the test, as of every other one.
+            self.delete_cluster(upgraded)

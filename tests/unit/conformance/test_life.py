@@ -79,7 +79,8 @@ class World(fixtures.Fixture):
     def _setUp(self):
         self.base = self.useFixture(own_folders.OwnFolders()).base
         self.said, self.fails, self.called = [RUNNING], {}, []
-        self.lists = {'nodes': [NODE], 'pods': [], 'namespaces': []}
+        self.lists = {'nodes': [NODE], 'pods': [], 'namespaces': [],
+                      'deployments': [], 'events': []}
         self.kubeconfig = self.base / 'kubeconfig'
         self.kubeconfig.write_text('')
         for owner, name, fake in ((processes, 'run', self.call),
@@ -207,7 +208,8 @@ class TestRun(TestCase):
         def away(path, **query):
             if 'status' in self.box.called:
                 raise kube.KubeError('no route')
-            return [NODE] if path.endswith('nodes') else items
+            return [NODE] if path.endswith('nodes') else (
+                [] if path.endswith(('deployments', 'events')) else items)
 
         reader = self.box.reader()
         reader.items.side_effect = away
@@ -216,6 +218,32 @@ class TestRun(TestCase):
 
         self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
         self.assertEqual(runs.STARTED, self.box.stage)
+
+    def test_what_was_wrong_with_the_cluster_is_in_the_verdict(self):
+        self.box.lists['deployments'] = [
+            {'metadata': {'name': 'coredns',
+                          'labels': {'k8s-app': 'kube-dns'}},
+             'spec': {'replicas': 0}}]
+        self.box.said = [RUNNING, COMPLETE]
+
+        ended = self.box.run()
+
+        sign = ('cluster DNS: the Deployment kube-system/coredns is scaled '
+                'to 0')
+        self.assertEqual((sign,), ended.result.signs)
+        self.assertIn(f'seen in the cluster: {sign}', ended.verdict.reasons)
+        self.assertEqual((sign,), self.box.world.store.load('r').signs)
+
+    def test_stand_ins_are_told_by_the_nodes(self):
+        for backend in (model.SONOBUOY, model.HYDROPHONE):
+            self.box.lists['nodes'] = [{**NODE, 'status': {
+                **NODE['status'], 'nodeInfo': {'osImage': 'X (stand-in)'}}}]
+            self.box.said = [COMPLETE]
+
+            ended = self.box.run(name=backend, backend=backend)
+
+            self.assertTrue(ended.result.stand_in_images)
+            self.assertTrue(self.box.world.store.load(backend).plan.stand_in)
 
     def test_hydrophone_gives_the_same_kind_of_result(self):
         ended = self.box.run(backend=model.HYDROPHONE)

@@ -32,6 +32,10 @@ PODS = [
      'spec': {'nodeName': 'n1'}, 'status': {'phase': 'Running'}}]
 
 
+NODE = {'metadata': {'name': 'n1'}, 'status': {'conditions': [
+    {'type': 'Ready', 'status': 'True'}]}}
+
+
 class TestObserver(testtools.TestCase):
 
     def setUp(self):
@@ -46,7 +50,9 @@ class TestObserver(testtools.TestCase):
         self.observer = observe.Observer(self.program, self.reader,
                                          self.clock)
         self.lists = {'/api/v1/namespaces/sonobuoy/pods': PODS,
-                      '/api/v1/nodes': [{'metadata': {'name': 'n1'}}]}
+                      '/api/v1/nodes': [NODE], '/api/v1/pods': [],
+                      '/apis/apps/v1/namespaces/kube-system/deployments': [],
+                      '/api/v1/events': []}
 
     def items(self, path, **query):
         found = self.lists[path]
@@ -119,6 +125,40 @@ class TestObserver(testtools.TestCase):
         seen = self.observer.look()
         self.assertEqual((False, 'something not found'),
                          (seen.gone, seen.error))
+
+    def test_a_node_that_is_not_ready(self):
+        self.lists['/api/v1/nodes'] = [{**NODE, 'status': {'conditions': [
+            {'type': 'Ready', 'status': 'Unknown',
+             'reason': 'NodeStatusUnknown',
+             'message': 'Kubelet stopped posting node status.'}]}}]
+
+        seen = self.observer.look()
+        self.assertEqual((('n1', 'NodeStatusUnknown: Kubelet stopped posting '
+                           'node status.'),), seen.bad)
+        self.assertEqual(['node'], [s.kind for s in seen.symptoms])
+
+    def test_everything_else_is_not_read_at_each_look(self):
+        self.assertEqual((), self.observer.look().symptoms)
+        self.assertIsNone(self.observer.look().symptoms)
+        self.clock.sleep(20)
+        self.assertEqual((), self.observer.look().symptoms)
+
+    def test_what_cannot_be_read_is_left_out(self):
+        self.lists['/api/v1/events'] = kube.KubeError('no', status=403)
+
+        self.assertEqual(((), ''), (self.observer.look().symptoms,
+                                    self.observer.look().error))
+
+    def test_a_pod_that_waits_for_no_reason_has_one_in_its_events(self):
+        waits = {**PODS[1], 'status': {'phase': 'Pending'}}
+        self.lists['/api/v1/namespaces/sonobuoy/pods'] = [PODS[0], waits]
+        self.lists['/api/v1/namespaces/sonobuoy/events'] = [
+            {'metadata': {}, 'involvedObject': {'name': 'e2e-job'},
+             'reason': 'FailedCreatePodSandBox', 'message': 'no cni'}]
+
+        seen = self.observer.look()
+        self.assertEqual(('FailedCreatePodSandBox', 'no cni'), (
+            seen.pods[1].reason, seen.pods[1].message))
 
     def test_sonobuoys_answer_is_enough(self):
         self.lists['/api/v1/nodes'] = kube.KubeError('x', status=500)

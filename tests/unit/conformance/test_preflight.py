@@ -20,12 +20,14 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import preflight
 from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import snapshot
+from magnum_capi_tempest.conformance.running import symptoms
 from magnum_capi_tempest import errors
 
 IMAGE = 'registry.k8s.io/conformance:v1.34.9'
-NODE = preflight.Node('n1', True, True, 'v1.34.9', 100, 2.0, 4 << 30,
-                      frozenset((IMAGE,)))
-GOOD = preflight.Snapshot('v1.34.9', (
+NODE = snapshot.Node('n1', True, True, 'v1.34.9', 100, 2.0, 4 << 30,
+                     frozenset((IMAGE,)))
+GOOD = snapshot.Snapshot('v1.34.9', (
     NODE, dataclasses.replace(NODE, name='n2')))
 
 
@@ -70,6 +72,34 @@ class TestCheck(testtools.TestCase):
 
         self.assertIn('nodes not ready: n2', found[0])
 
+    def test_why_nodes_are_of_no_use_is_said(self):
+        for words, node in (
+                ('nodes not ready: n1 (no cni)', {'ready': False,
+                                                  'schedulable': False}),
+                ('no node takes the pods of the tests: n1 (no cni)',
+                 {'schedulable': False})):
+            found = findings(preflight.BLOCKER, dataclasses.replace(
+                GOOD, nodes=(dataclasses.replace(
+                    NODE, why='no cni', **node),)))
+            self.assertIn(words, found[0])
+
+    def test_other_troubles_are_warnings(self):
+        found = findings(preflight.WARNING, dataclasses.replace(
+            GOOD, dns=0, symptoms=(
+                symptoms.Symptom(symptoms.DNS, 'cluster DNS', 'scaled to 0'),
+                symptoms.Symptom(symptoms.NODE, 'node n1', 'not ready: x'),
+                symptoms.Symptom(symptoms.POD, 'pod a/b', 'not ready: y'))))
+
+        self.assertEqual(['warning: cluster DNS: scaled to 0',
+                          'warning: pod a/b: not ready: y'], found)
+
+    def test_stand_ins_are_told(self):
+        node = dataclasses.replace(NODE, system='Debian (stand-in)')
+        for seen, plan in ((dataclasses.replace(GOOD, nodes=(node,)), {}),
+                           (GOOD, {'stand_in': True})):
+            self.assertTrue(any('stand-ins' in f for f in findings(
+                preflight.FACT, seen, **plan)))
+
     def test_what_is_only_said(self):
         for words, changes in (
                 ('little room', {'nodes': (dataclasses.replace(
@@ -112,10 +142,11 @@ class TestCheck(testtools.TestCase):
 class TestLook(testtools.TestCase):
 
     def reader(self, **lists):
-        lists = {'pods': [], 'nodes': [], 'namespaces': [], **lists}
+        lists = {'pods': [], 'nodes': [], 'namespaces': [],
+                 'deployments': [], 'events': [], **lists}
         reader = mock.Mock()
         reader.get.return_value = {'gitVersion': 'v1.34.9'}
-        reader.items.side_effect = lambda path: lists[
+        reader.items.side_effect = lambda path, **query: lists[
             path.rpartition('/')[2]]
         return reader
 
@@ -129,18 +160,20 @@ class TestLook(testtools.TestCase):
             'allocatable': {'pods': '110', 'cpu': '2', 'memory': '4Gi'},
             'conditions': [{'type': 'Ready', 'status': 'True'}],
             'images': [{'names': [IMAGE]}],
-            'nodeInfo': {'kubeletVersion': 'v1.34.9'}}}
+            'nodeInfo': {'kubeletVersion': 'v1.34.9',
+                         'osImage': 'Debian'}}}
 
-        found, = preflight.look(self.reader(
+        found, = snapshot.look(self.reader(
             pods=[pod, done], nodes=[node]), 'sonobuoy').nodes
 
-        self.assertEqual(preflight.Node(
+        self.assertEqual(snapshot.Node(
             'n1', True, True, 'v1.34.9', 109, 1.5, 3 << 30,
-            frozenset((IMAGE,)), frozenset((('a', 'b'),))), found)
+            frozenset((IMAGE,)), frozenset((('a', 'b'),)), '', 'Debian'),
+            found)
 
     def test_taints(self):
         def schedulable(**spec):
-            return preflight.look(self.reader(nodes=[
+            return snapshot.look(self.reader(nodes=[
                 {'metadata': {'name': 'n'}, 'spec': spec}]),
                 'x').nodes[0].schedulable
 
@@ -155,7 +188,7 @@ class TestLook(testtools.TestCase):
             {'key': 'CriticalAddonsOnly', 'effect': 'NoSchedule'}]))
 
     def test_namespaces(self):
-        seen = preflight.look(self.reader(namespaces=[
+        seen = snapshot.look(self.reader(namespaces=[
             {'metadata': {'name': 'sonobuoy'},
              'status': {'phase': 'Terminating'}},
             {'metadata': {'name': 'e2e-1', 'labels': {'e2e-run': 'x'}}}]),
@@ -168,7 +201,7 @@ class TestLook(testtools.TestCase):
         reader = mock.Mock()
         reader.get.side_effect = kube.KubeError('no', where='https://x')
 
-        error = self.assertRaises(errors.EnvironmentProblem, preflight.look,
+        error = self.assertRaises(errors.EnvironmentProblem, snapshot.look,
                                   reader, 'x')
         self.assertIn('Nothing was created', str(error))
 
@@ -180,4 +213,4 @@ class TestQuantity(testtools.TestCase):
                 ('2', 2), ('500m', 0.5), ('2Gi', 2 << 30), ('1k', 1000),
                 ('1e3', 1000), (0, 0), ('many', 0), ('3Zi', 0),
                 ('128974848000m', 128974848)):
-            self.assertAlmostEqual(expected, preflight.quantity(text))
+            self.assertAlmostEqual(expected, snapshot.quantity(text))

@@ -155,6 +155,18 @@ class RunTest(testtools.TestCase):
                          [detail.name for detail in test.details])
         self.assertEqual('no <ip>', test.reason)
 
+    def test_what_was_wrong_with_the_cluster(self):
+        signs = ('cluster DNS: scaled to 0',)
+        passed = by_hand.result(by_hand.passed('a'), signs=signs)
+        failed = by_hand.result(by_hand.failed('a'), signs=signs)
+
+        for result in (passed, failed):
+            run = run_of(result)
+            self.assertEqual(signs[0], run.facts['wrong with the cluster'])
+        self.assertIn(f'seen in the cluster: {signs[0]}', run.problems)
+        self.assertEqual(list(signs), presentation.document(
+            passed, verdict.judge(passed))['signs'])
+
     def test_facts_of_the_cluster_win_over_others(self):
         found = presentation.facts(by_hand.result(
             cluster=model.Cluster('v1.34.9', (), 'c1', 'k8s_capi_v1',

@@ -321,7 +321,8 @@ class SidecarTest(_Base):
                       archives.case('[AfterSuite]')),
             infra_errors=(model.InfraError(infra.LOST, 'e2e', 'gone'),),
             cluster=model.Cluster('v1.34.9', ('a', 'b'), 'n', 'd', 'c', 'i'),
-            stand_in_images=True, problems=('p',), facts={'k': 'v'})
+            stand_in_images=True, signs=('s',), problems=('p',),
+            facts={'k': 'v'})
 
         self.assertEqual(result, sidecar.from_json(sidecar.to_json(result)))
 

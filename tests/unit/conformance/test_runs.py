@@ -44,7 +44,7 @@ class TestStore(testtools.TestCase):
         run = self.saved(
             'full', stage=runs.STARTED, started=NOON.isoformat(),
             nodes=('n1',), about=model.Cluster(name='c1', nodes=('n1',)),
-            keep=True)
+            keep=True, signs=('node n1: not ready',))
         run = dataclasses.replace(run, plan=runner.Plan(
             mode=model.FOCUSED, focus=('a', 'b'), env=(('A', 'b'),),
             node_selector=(('k', 'v'),), images=runner.Images(

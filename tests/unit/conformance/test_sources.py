@@ -80,6 +80,13 @@ class SourcesTest(testtools.TestCase):
         self.assertEqual(('c1', 'k8s_capi_v1'), (cluster.name,
                                                  cluster.driver))
 
+    def test_what_only_the_record_of_its_run_knows(self):
+        self.record(signs=('cluster DNS: gone',))
+
+        for given in (self.files, 'first'):
+            self.assertEqual(('cluster DNS: gone',),
+                             self.load(given).result.signs)
+
     def test_name_of_a_run(self):
         self.record()
 

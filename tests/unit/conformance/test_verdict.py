@@ -134,6 +134,15 @@ class VerdictTest(testtools.TestCase):
                 self.assertFalse(found.eligible)
                 self.assertRegex(found.hindrances[0], pattern)
 
+    def test_what_was_wrong_with_the_cluster_explains_and_decides_nothing(
+            self):
+        sign = {'signs': ('node n1: not ready',)}
+        self.judge(good(**sign), verdict.PASSED)
+
+        found = verdict.judge(by_hand.result(**sign))
+        self.assertIn('seen in the cluster: node n1: not ready',
+                      found.reasons)
+
     def test_a_required_test_under_another_name_is_missing(self):
         names = required.names('v1.34.9')
         specs = [by_hand.passed(name) for name in names[1:]]

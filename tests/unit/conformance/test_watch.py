@@ -16,6 +16,8 @@ import dataclasses
 import testtools
 
 from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.running import symptoms
+from magnum_capi_tempest.conformance.running import telling
 from magnum_capi_tempest.conformance.running import watch
 
 LIMITS = watch.Limits(deadline=3600, stall=600, silence=900, stuck=300,
@@ -126,6 +128,46 @@ class TestEnds(TestCase):
         self.assertEqual(watch.STUCK, state.outcome)
         self.assertIn('no such host', state.reason)
 
+    def test_a_pod_that_gets_no_network(self):
+        waiting = dataclasses.replace(
+            TESTS, phase='Pending', reason='FailedCreatePodSandBox',
+            message='plugin type="flannel" failed')
+        state = self.play(seen(1, pods=(AGGREGATOR, waiting)),
+                          seen(302, pods=(AGGREGATOR, waiting)))
+
+        self.assertEqual(watch.STUCK, state.outcome)
+        self.assertIn('plugin type="flannel" failed', state.reason)
+
+    def test_the_node_of_the_tests_is_lost(self):
+        tests = dataclasses.replace(TESTS, node='n2')
+        off = {'pods': (AGGREGATOR, tests), 'bad': (('n2', 'no kubelet'),)}
+        state = self.play(seen(1, pods=(AGGREGATOR, tests)), seen(2, **off),
+                          # The API may be away for a moment.
+                          seen(100, status=None, pods=None, nodes=None,
+                               error='x'),
+                          seen(300, **off))
+        self.assertEqual('', state.outcome)
+
+        state = watch.step(state, seen(303, **off), LIMITS)
+        self.assertEqual(
+            (watch.LOST, 'the node n2 of pod e2e-job has not been ready for '
+             '301 s: no kubelet'), (state.outcome, state.reason))
+
+    def test_a_node_that_comes_back_was_not_lost(self):
+        tests = dataclasses.replace(TESTS, node='n2')
+        pods = AGGREGATOR, tests
+        state = self.play(
+            seen(1, pods=pods, bad=(('n2', 'x'),)), seen(200, pods=pods),
+            seen(302, pods=pods, bad=(('n2', 'x'),)))
+
+        self.assertEqual('', state.outcome)
+
+    def test_other_nodes_may_be_bad(self):
+        state = self.play(seen(1, bad=(('n9', 'x'),)),
+                          seen(400, bad=(('n9', 'x'),)))
+
+        self.assertEqual('', state.outcome)
+
     def test_an_image_that_comes_late_is_no_end(self):
         waiting = dataclasses.replace(TESTS, reason='ErrImagePull')
         state = self.play(seen(1, pods=(waiting,)), seen(290),
@@ -195,7 +237,7 @@ class TestErrors(TestCase):
                           seen(2, **self.SILENT))
 
         self.assertEqual(2, state.counts.passed)
-        self.assertIn('no answer', watch.line(state, 2))
+        self.assertIn('no answer', telling.line(state, 2))
 
     def test_an_api_that_never_comes_back(self):
         state = self.play(seen(1), seen(400, **self.SILENT),
@@ -220,6 +262,16 @@ class TestTold(TestCase):
 
         self.assertTrue(any('nodes left: n2' in n for n in self.notes))
 
+    def test_what_is_wrong_with_the_cluster_is_told_once(self):
+        one = symptoms.Symptom(symptoms.NODE, 'node n2', 'not ready: x')
+        state = self.play(seen(1, symptoms=(one,)), seen(2),
+                          seen(3, symptoms=(one,)), seen(4, symptoms=()))
+
+        self.assertEqual(
+            ['the cluster: node n2: not ready: x'],
+            [note for note in self.notes if 'cluster' in note])
+        self.assertEqual(('node n2: not ready: x',), state.signs)
+
     def test_prose_is_told_once(self):
         prose = {'status': None, 'said': 'The aggregator is Pending'}
         self.play(seen(1, **prose), seen(2, **prose))
@@ -232,12 +284,12 @@ class TestTold(TestCase):
 
         self.assertEqual(
             'running, [######..................] 100/400, 1 failed, '
-            'counted 0:01:00 ago, 0:02:40', watch.line(state, 160))
+            'counted 0:01:00 ago, 0:02:40', telling.line(state, 160))
 
     def test_a_line_that_does_not_pretend(self):
         state = self.play(seen(1, status=status(total=388)))
 
-        self.assertIn('nothing counted yet', watch.line(state, 2))
+        self.assertIn('nothing counted yet', telling.line(state, 2))
 
     def test_counts_of_the_log_stay_when_it_is_not_read(self):
         state = self.play(

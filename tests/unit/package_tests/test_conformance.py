@@ -25,8 +25,32 @@ from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.tests import access
+from magnum_capi_tempest.tests import conforming
 from magnum_capi_tempest.tests.scenario import test_conformance
 from tests.unit.package_tests import test_base
+
+
+OPTIONS = {'conformance_mode': 'quick', 'conformance_focus': '',
+           'conformance_skip': '', 'conformance_parallel': 1,
+           'conformance_timeout': 0, 'conformance_images': ''}
+
+
+class PlanTest(testtools.TestCase):
+
+    def test_what_options_say_is_run(self):
+        found = conforming.plan(test_base.Options(OPTIONS, **{
+            'conformance_mode': 'focus', 'conformance_focus': 'sig-apps',
+            'conformance_skip': 'Slow', 'conformance_parallel': 4,
+            'conformance_timeout': 60, 'conformance_images': 'stand-in'}))
+
+        self.assertEqual(
+            runner.Plan(mode=model.FOCUSED, expression='sig-apps',
+                        skip='Slow', parallel=4, timeout=60, stand_in=True),
+            found)
+
+    def test_defaults(self):
+        self.assertEqual(runner.Plan(mode=model.QUICK),
+                         conforming.plan(test_base.Options(OPTIONS)))
 
 
 class ConformanceTest(testtools.TestCase):
@@ -35,10 +59,9 @@ class ConformanceTest(testtools.TestCase):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.scenario.test_conformance.CONF',
-            types.SimpleNamespace(magnum_capi=test_base.Options(
-                conformance_mode='quick',
-                conformance_results=str(self.folder)))))
+            'magnum_capi_tempest.tests.conforming.CONF',
+            types.SimpleNamespace(magnum_capi=test_base.Options(OPTIONS, **{
+                'conformance_results': str(self.folder)}))))
         self.write = self.useFixture(fixtures.MockPatchObject(
             access, 'write_kubeconfig', mock.Mock())).mock
 
@@ -49,7 +72,10 @@ class ConformanceTest(testtools.TestCase):
         test.useFixture = self.useFixture
         test.magnum = mock.Mock()
         test.create_template = mock.Mock()
-        test.create_cluster = mock.Mock(return_value={'name': 'c1'})
+        test.create_cluster = mock.Mock(return_value={
+            'name': 'c1', 'cluster_template_id': 't1'})
+        test.magnum.templates.show_cluster_template.return_value = {
+            'driver': 'k8s_capi_v1', 'network_driver': 'calico'}
         result = model.Result('r', '/x', mode=model.QUICK, specs=specs,
                               suite_finished=True)
         self.run_ = self.useFixture(fixtures.MockPatchObject(
@@ -67,7 +93,8 @@ class ConformanceTest(testtools.TestCase):
                          (wish.plan.mode, wish.results))
         self.assertEqual(str(self.write.call_args.args[2]),
                          wish.target.kubeconfig)
-        self.assertTrue((self.folder / 'c1' / 'report.html').exists())
+        page = (self.folder / 'c1' / 'report.html').read_text()
+        self.assertIn('k8s_capi_v1', page)
         self.assertIn('passed', test.getDetails()['conformance'].as_text())
 
     def test_failed_tests_fail_it(self):

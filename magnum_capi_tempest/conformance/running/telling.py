@@ -1,0 +1,78 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What people are told of a run that is watched. Pure."""
+
+import datetime
+
+
+def pods(old, new):
+    """What has become of the pods of a run since the last look."""
+    before = {p.name: (p.phase, p.reason) for p in old}
+    for pod in new:
+        if before.get(pod.name) != (pod.phase, pod.reason):
+            yield (f'pod {pod.name}: {pod.phase}'
+                   + (f', {pod.reason}' if pod.reason else '')
+                   + (f': {pod.message}' if pod.message else ''))
+    names = {p.name for p in new}
+    for pod in old:
+        if pod.name not in names:
+            yield f'pod {pod.name} is gone'
+
+
+def nodes(old, new):
+    """What has become of the nodes, sets of names; None: not known."""
+    if old is None or new is None:
+        return
+    if new - old:
+        yield f'nodes joined: {", ".join(sorted(new - old))}'
+    if old - new:
+        yield (f'nodes left: {", ".join(sorted(old - new))}; tests that used '
+               'them may fail for that alone')
+
+
+def trouble(pod):
+    """A pod and its trouble, one line."""
+    return (f'pod {pod.name} {pod.reason or pod.phase}'
+            + (f' on {pod.node}' if pod.node else '')
+            + (f': {pod.message}' if pod.message else ''))
+
+
+def line(watch, now: float, width=24) -> str:
+    """How far a run is, one line: a bar, the counts and their age.
+
+    :param watch: :class:`.watch.Watch`.
+    :param now: seconds, of the watch's clock.
+    :param width: characters of the bar.
+    """
+    counts, status = watch.counts, watch.status
+    state = status.status if status else 'starting'
+    if watch.error:
+        state = 'no answer'
+    parts = [state]
+    if counts.total:
+        full = min(width * counts.done // counts.total, width)
+        parts.append(f'[{"#" * full}{"." * (width - full)}] '
+                     f'{counts.done}/{counts.total}')
+        parts.append(f'{counts.failed} failed')
+        if counts.done or counts.source != 'sonobuoy':
+            parts.append(
+                f'counted {_span(now - counts.updated)} ago'
+                + (' in the log' if counts.source == 'e2e log' else ''))
+        else:
+            parts.append('nothing counted yet')
+    return ', '.join([*parts, _span(now - watch.began)])
+
+
+def _span(seconds):
+    return str(datetime.timedelta(seconds=max(int(seconds), 0)))

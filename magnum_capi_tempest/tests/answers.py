@@ -1,0 +1,117 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""How long did a workload give no answer? From its clients' logs. Pure."""
+
+import dataclasses
+import datetime
+import re
+
+#: How the clients ask: by the address of the service, and by its name.
+WAYS = ('address', 'name')
+
+_LINE = re.compile(r'(\S+) address=(ok|no) name=(ok|no)$')
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Round:
+    """One round of a client.
+
+    :param at: seconds since the epoch, of its node's clock.
+    :param answered: the ways that had an answer.
+    """
+
+    at: float
+    client: str
+    answered: frozenset[str] = dataclasses.field(compare=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """What the clients saw of one way.
+
+    :param rounds: how often they asked.
+    :param failed: how often there was no answer.
+    :param gap: the longest time in which none of them had one, seconds.
+    :param worst: the longest time in which one client had none while it
+        asked, seconds: (client, seconds).
+    """
+
+    rounds: int = 0
+    failed: int = 0
+    gap: float = 0.0
+    worst: tuple[str, float] = ('', 0.0)
+
+    def __str__(self):
+        client, seconds = self.worst
+        return (f'{self.failed} of {self.rounds} rounds without an answer, '
+                f'none at all for {self.gap:.1f} s'
+                + (f', longest {seconds:.1f} s for {client}' if client
+                   else ''))
+
+
+def parse(log, client):
+    """Rounds of a client out of its log with time stamps; others are left.
+
+    :param log: text as ``timestamps=true`` gives it: RFC 3339 with
+        nanoseconds, a blank, and the line.
+    """
+    for line in log.splitlines():
+        match = _LINE.match(line)
+        if match:
+            at = _seconds(match[1])
+            if at is not None:
+                yield Round(at, client, frozenset(
+                    way for way, word in zip(WAYS, match.groups()[1:])
+                    if word == 'ok'))
+
+
+def summarise(rounds, way, begin, end) -> Summary:
+    """What the rounds between two moments tell of a way.
+
+    The time before the first answer and behind the last one counts.
+
+    :param begin: seconds since the epoch; ``end`` too.
+    """
+    rounds = sorted(r for r in rounds if begin <= r.at <= end)
+    answered = [r.at for r in rounds if way in r.answered]
+    moments = [begin, *answered, end]
+    gap = max(b - a for a, b in zip(moments, moments[1:]))
+    return Summary(len(rounds), len(rounds) - len(answered), gap,
+                   _worst(rounds, way))
+
+
+def _worst(rounds, way):
+    since, worst = {}, ('', 0.0)
+    for one in rounds:
+        if way in one.answered:
+            since.pop(one.client, None)
+            continue
+        # Its first answer tells that a new client's node is all there.
+        began = since.setdefault(one.client, one.at)
+        if one.at - began > worst[1]:
+            worst = one.client, one.at - began
+    return worst
+
+
+def _seconds(stamp):
+    # Python takes six digits of a second, Go writes nine.
+    match = re.fullmatch(r'(.{19})(?:\.(\d+))?(Z|[+-]\d\d:\d\d)', stamp)
+    if not match:
+        return None
+    try:
+        return datetime.datetime.fromisoformat(
+            f'{match[1]}.{(match[2] or "0")[:6].ljust(6, "0")}'
+            f'{match[3].replace("Z", "+00:00")}').timestamp()
+    except ValueError:
+        return None

@@ -1,0 +1,111 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The command: one sandbox, a cluster for each kind of break, and a table."""
+
+import argparse
+import contextlib
+import pathlib
+import signal
+import sys
+import tempfile
+
+from magnum_capi_tempest import containers
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import progress
+from tests.broken_clusters import cases
+from tests.broken_clusters import proof
+from tests.broken_clusters import table
+from tests.broken_clusters import world
+
+PORT_BASE = 33000
+
+DOCS = pathlib.Path(__file__).parents[2] / 'doc/source/broken-clusters.csv'
+
+
+def main(argv=None):
+    args = _parse(argv)
+    with contextlib.ExitStack() as stack:
+        folder = (args.directory or pathlib.Path(stack.enter_context(
+            tempfile.TemporaryDirectory(prefix='broken-', dir='/tmp')))
+        ).absolute()
+        results = args.results or folder / 'results'
+        if not args.from_results:
+            problem = containers.problem()
+            if problem:
+                raise errors.EnvironmentProblem(
+                    f'Real nodes cannot run here: {problem}')
+            _run(args, folder, results.absolute(), stack)
+        rows = _load(results)
+    print(table.as_text(rows))
+    if args.write_docs:
+        DOCS.write_text(table.as_csv(rows))
+    return 0 if rows and all(row.kept for row in rows) else 1
+
+
+def _parse(argv):
+    parser = argparse.ArgumentParser(
+        prog='python -m tests.broken_clusters',
+        description='Break real clusters, and show that conformance runs '
+        'give the right verdict and name the cause.')
+    parser.add_argument('--cluster', choices=cases.CLUSTERS, action='append',
+                        help='the cases of one cluster only; may be repeated')
+    parser.add_argument('--driver', default='k8s_capi_v1',
+                        help='Magnum driver (default: k8s_capi_v1)')
+    parser.add_argument('--images', type=pathlib.Path, metavar='DIR',
+                        help='folder of "magnum-capi images build"')
+    parser.add_argument('--results', type=pathlib.Path, metavar='DIR',
+                        help='keep rows, archives and reports there; the '
+                        'table is made of all rows that are there')
+    parser.add_argument('--from-results', action='store_true',
+                        help='run nothing, show the rows that are there')
+    parser.add_argument('--write-docs', action='store_true',
+                        help='write the table of the documentation')
+    parser.add_argument('--directory', type=pathlib.Path, metavar='DIR',
+                        help='use the sandbox of this folder, and leave it '
+                        'up (default: a new one, taken down at the end)')
+    parser.add_argument('--port-base', type=int, default=PORT_BASE)
+    return parser.parse_args(argv)
+
+
+def _run(args, folder, results, stack):
+    # So that the sandbox is taken down, too, when CI has lost its patience.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    results.mkdir(parents=True, exist_ok=True)
+    box = stack.enter_context(world.Box(
+        folder, progress.Progress(), driver=args.driver, images=args.images,
+        port_base=args.port_base, keep=args.directory is not None))
+    for name in args.cluster or cases.CLUSTERS:
+        with contextlib.ExitStack() as one:
+            target = one.enter_context(box.cluster(name))
+            for case in cases.CLUSTERS[name]:
+                with box.progress.step(f'{case.broken} {case.when}'):
+                    row = proof.play(box, case, target,
+                                     results / case.name)
+                (results / f'{case.name}.json').write_text(table.dump(row))
+                print(table.as_text([row]), flush=True)
+
+
+def _load(results):
+    """The rows of the cases that have been run."""
+    files = [results / f'{case.name}.json'
+             for group in cases.CLUSTERS.values() for case in group]
+    return [table.load(f.read_text()) for f in files if f.exists()]
+
+
+if __name__ == '__main__':
+    try:
+        sys.exit(main())
+    except errors.MagnumCapiError as e:
+        print(f'broken clusters: {e}', file=sys.stderr)
+        sys.exit(e.exit_code)

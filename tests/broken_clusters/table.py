@@ -1,0 +1,116 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What was broken, what was said of it, and whether that was right. Pure."""
+
+import csv
+import dataclasses
+import io
+import json
+import re
+
+from magnum_capi_tempest import texts
+
+#: Instead of a verdict: the preflight refused to begin.
+NOT_BEGUN = 'not begun'
+
+COLUMNS = ('What was broken', 'When', 'Verdict', 'Exit code',
+           'What the report says of it', 'Seconds', 'Right')
+
+
+@dataclasses.dataclass(frozen=True)
+class Expected:
+    """What a conformance run must say of a cluster that is broken.
+
+    :param verdicts: outcomes that are right; NOT_BEGUN is one.
+    :param cause: regular expression of a line that names the cause.
+    """
+
+    verdicts: tuple[str, ...]
+    cause: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One case.
+
+    :param name: of the case.
+    :param broken: what was done to the cluster.
+    :param when: "before the run", "during the run".
+    :param verdict: an outcome, or NOT_BEGUN.
+    :param told: the line of the report that names the cause; empty when
+        there is none.
+    :param seconds: of the run.
+    :param right: the verdict is.
+    """
+
+    name: str
+    broken: str
+    when: str
+    verdict: str
+    exit_code: int
+    told: str
+    seconds: float
+    right: bool
+
+    @property
+    def kept(self) -> bool:
+        """Whether all of it is as it should be."""
+        return self.right and bool(self.told)
+
+
+def row(case, verdict, exit_code, report, seconds) -> Row:
+    """The row of a case.
+
+    :param case: has ``name``, ``broken``, ``when``, ``expected``.
+    :param report: text of the report.
+    """
+    return Row(case.name, case.broken, case.when, verdict, exit_code,
+               cause(report, case.expected.cause), round(seconds, 1),
+               verdict in case.expected.verdicts)
+
+
+def cause(report, pattern) -> str:
+    """The shortest line of a report that names the cause."""
+    found = [texts.line(line.strip(' -!#*|'), 300)
+             for line in report.splitlines() if re.search(pattern, line)]
+    return min(found, key=len, default='')
+
+
+def as_text(rows) -> str:
+    """For a terminal: two lines a row."""
+    return '\n'.join(
+        f'{"right" if r.kept else "WRONG"}  {r.name}: {r.broken} {r.when}: '
+        f'{r.verdict}, exit code {r.exit_code}, {r.seconds:.0f} s\n'
+        f'       {r.told or "the report does not name the cause"}'
+        for r in rows)
+
+
+def as_csv(rows) -> str:
+    """For the documentation."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator='\n')
+    writer.writerow(COLUMNS)
+    writer.writerows(
+        (r.broken, r.when, r.verdict, r.exit_code, r.told,
+         f'{r.seconds:.0f}', 'yes' if r.kept else 'no') for r in rows)
+    return stream.getvalue()
+
+
+def dump(found) -> str:
+    """A row as JSON."""
+    return json.dumps(dataclasses.asdict(found), indent=1)
+
+
+def load(text) -> Row:
+    return Row(**json.loads(text))

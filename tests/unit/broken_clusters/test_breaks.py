@@ -1,0 +1,72 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+from unittest import mock
+
+import testtools
+
+from magnum_capi_tempest import errors
+from tests.broken_clusters import breaks
+
+PLANE = 'node-role.kubernetes.io/control-plane'
+
+
+class MachinesTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.hands, self.client = mock.Mock(), mock.Mock()
+        self.hands.nodes.return_value = [
+            {'metadata': {'name': 'p1', 'labels': {PLANE: ''}}},
+            {'metadata': {'name': 'w1', 'labels': {}}}]
+        self.machines = breaks.Machines(self.client, self.hands)
+
+    def test_nodes_by_their_role(self):
+        self.assertEqual(
+            (['p1', 'w1'], ['w1'], ['p1']),
+            (self.machines.names(), self.machines.names(worker=True),
+             self.machines.names(worker=False)))
+
+    def test_a_script_that_fails(self):
+        self.client.containers.get.return_value.exec_run.return_value = (
+            1, b'no such file')
+
+        error = self.assertRaises(errors.MagnumCapiError, self.machines.run,
+                                  'w1', 'false')
+        self.assertIn('no such file', str(error))
+
+    def test_a_power_cut_is_of_a_worker(self):
+        breaks.power_cut(self.machines)
+
+        self.client.containers.get.assert_called_once_with('w1')
+        self.client.containers.get.return_value.kill.assert_called_once_with()
+
+    def test_waits_for_a_condition(self):
+        self.hands.ask.return_value = {'status': {'conditions': [
+            {'type': 'Ready', 'status': 'Unknown'}]}}
+
+        breaks.still_off(self.machines)
+
+        self.assertEqual('/api/v1/nodes/w1', self.hands.ask.call_args.args[1])
+
+    def test_the_network_is_removed_with_what_keeps_it(self):
+        self.hands.ask.return_value = {
+            'items': [{'metadata': {'name': 'flannel'}}]}
+        self.hands.core.return_value = []
+        run = self.client.containers.get.return_value.exec_run
+        run.return_value = 0, b''
+
+        breaks.no_network(self.machines)
+
+        self.assertIn('daemonsets/flannel', self.hands.delete.call_args[0][0])
+        self.assertEqual(2, run.call_count)

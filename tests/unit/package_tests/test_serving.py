@@ -1,0 +1,163 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import time
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.conformance.running import kube as logs
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.tests import hands
+from magnum_capi_tempest.tests import serving
+from tests.unit import fake_clock
+
+
+def client(name, node, address, **status):
+    return {'metadata': {'name': name, 'namespace': 'magnum-capi-workload'},
+            'spec': {'nodeName': node},
+            'status': {'phase': 'Running', 'podIP': address, **status}}
+
+
+CLIENTS = [client('c1', 'n1', '10.0.0.1'), client('c2', 'n2', '10.0.1.1')]
+
+
+def counted(name, **status):
+    return {'metadata': {'name': name, 'generation': 1},
+            'status': {'observedGeneration': 1, **status}}
+
+
+class ServingTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.hands = mock.Mock()
+        self.hands.nodes.return_value = [{}, {}]
+        self.hands.core.return_value = []
+        self.hands.ask.side_effect = self.ask
+        self.useFixture(fixtures.MockPatchObject(
+            hands, 'Hands', mock.Mock(return_value=self.hands)))
+        self.answers = {
+            '/deployments/web': counted('web', readyReplicas=2),
+            '/daemonsets/client': counted('client', numberReady=2),
+            'labelSelector': {'items': CLIENTS},
+            'c1:8080/proxy/dial': {'responses': ['c2']},
+            'c2:8080/proxy/dial': {'responses': ['c1']}}
+        self.posted = []
+        self.serving = serving.Serving('/kubeconfig', 'image', 5,
+                                       fake_clock.FakeClock())
+
+    def ask(self, method, path, body=None):
+        if method == 'POST':
+            self.posted.append(body['kind'])
+            return {}
+        found = next(a for part, a in self.answers.items() if part in path)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def test_start(self):
+        self.serving.start()
+
+        self.assertEqual(['Namespace', 'Service', 'Deployment',
+                          'PodDisruptionBudget', 'DaemonSet'], self.posted)
+
+    def test_what_is_not_ready_is_named(self):
+        self.answers['/deployments/web'] = counted('web', readyReplicas=1)
+        self.hands.core.return_value = [client(
+            'web-1', 'n2', '', phase='Pending', containerStatuses=[{
+                'state': {'waiting': {'reason': 'ErrImagePull'}}}])]
+
+        error = self.assertRaises(errors.WaitTimeout, self.serving.wait)
+
+        self.assertIn('1 of 2 of web are ready', str(error))
+        self.assertIn('ErrImagePull', str(error))
+
+    def test_an_old_answer_does_not_count(self):
+        self.answers['/daemonsets/client']['metadata']['generation'] = 2
+
+        self.assertEqual(['2 of 2 of client are ready'],
+                         self.serving._missing())
+
+    def test_an_api_that_is_away_is_waited_for_and_a_refusal_is_not(self):
+        self.answers['/deployments/web'] = kube.KubeReadFailed('no answer')
+        self.assertIn('no answer', self.serving._missing()[0])
+
+        self.answers['/deployments/web'] = kube.KubeReadFailed(
+            'refused', status=403)
+        self.assertRaises(kube.KubeReadFailed, self.serving._missing)
+
+    def test_all_pairs_of_nodes_talk(self):
+        self.assertEqual(([], 2), self.serving.silent_pairs())
+
+    def test_a_pair_that_does_not(self):
+        self.answers['c1:8080/proxy/dial'] = {'errors': ['timeout']}
+        self.answers['c2:8080/proxy/dial'] = kube.KubeReadFailed('no route')
+
+        bad, asked = self.serving.silent_pairs()
+
+        self.assertEqual(2, asked)
+        self.assertIn("n1 -> n2: {'errors': ['timeout']}", bad[0])
+        self.assertIn('n2 -> n1: no route', bad[1])
+
+    def test_clients_that_leave_are_not_asked(self):
+        gone = client('c3', 'n3', '10.0.2.1')
+        gone['metadata']['deletionTimestamp'] = 'now'
+        self.answers['labelSelector'] = {'items': [
+            *CLIENTS, gone, client('c4', 'n4', '', phase='Pending')]}
+
+        self.assertEqual(2, len(self.serving.clients()))
+
+
+class WatchTest(testtools.TestCase):
+
+    def line(self, ago, word):
+        stamp = time.strftime('%Y-%m-%dT%H:%M:%S',
+                              time.gmtime(time.time() - ago))
+        return f'{stamp}Z address={word} name={word}'
+
+    def watch(self, clients=lambda: CLIENTS, text=None):
+        reader = mock.Mock()
+        reader.text.side_effect = text
+        watch = serving.Watch(clients, reader)
+        watch.start()
+        # As if it had been going on for a while.
+        watch._began -= 10
+        watch.stop()
+        return watch, reader
+
+    def test_what_clients_wrote_is_counted_once(self):
+        log = f'{self.line(8, "ok")}\n{self.line(2, "no")}\n'
+        watch, reader = self.watch(text=lambda *args, **kwargs: log)
+        watch.stop()
+
+        seen = watch.seen.ways['address']
+        # Two clients.
+        self.assertEqual((4, 2), (seen.rounds, seen.failed))
+        self.assertEqual('client', reader.text.call_args.kwargs['container'])
+
+    def test_a_log_that_cannot_be_read_is_no_error(self):
+        watch, _ = self.watch(text=logs.KubeError('node gone'))
+
+        self.assertEqual(0, watch.seen.ways['name'].rounds)
+
+    def test_an_api_that_is_away_is_a_gap_of_its_own(self):
+        def away():
+            raise kube.KubeReadFailed('no answer')
+
+        watch, _ = self.watch(clients=away)
+
+        self.assertGreaterEqual(watch.seen.api, 10)
+        self.assertIn('Kubernetes API: no answer for 1', str(watch.seen))

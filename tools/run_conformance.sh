@@ -1,0 +1,181 @@
+#!/bin/bash
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+# From a bare machine to a report on the conformance of real clusters.
+
+set -euo pipefail
+
+usage() {
+    cat << EOT
+usage: tools/run_conformance.sh [--mode quick|story|focus|certified]
+                                [--driver NAME]... [--results DIR]
+                                [--images DIR] [--keep]
+
+Builds what is missing of the images of nodes, starts a sandbox whose clusters
+have real nodes, has Magnum make a cluster with each driver, runs Sonobuoy in
+it, and takes everything down again.
+
+  --mode M      quick (default): one test
+                story: a workload serves while Kubernetes is upgraded, and a
+                    node group comes and goes; quick before and after
+                focus: all conformance tests that may run side by side
+                certified: all that CNCF wants, one after the other: hours
+  --driver D    of Magnum, may be repeated (default: k8s_capi_v1 and
+                k8s_capi_helm_v1)
+  --results DIR where archives and reports go (default: below the state
+                folder)
+  --images DIR  where image archives are (default: below the cache folder)
+  --keep        leave the sandbox up
+
+Needs root and containers; the images are stand-ins that are built here, so
+that no report certifies anything.
+
+Exit code: 0 all tests passed; 1 some did not; 2 wrong usage; 3 this machine
+lacks something, and what is in the last line.
+EOT
+}
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=tools/lib.sh
+source "$TOP/tools/lib.sh"
+
+mode=quick
+drivers=()
+results=
+images=()
+keep=
+while (($#)); do
+    case $1 in
+        -h | --help) usage; exit 0 ;;
+        --keep) keep=yes ;;
+        --mode | --driver | --results | --images)
+            if [[ -z ${2-} ]]; then
+                DIE_CODE=2 die 'A value is missing' "$1" 'See --help'
+            fi
+            case $1 in
+                --mode) mode=$2 ;;
+                --driver) drivers+=("$2") ;;
+                --results) results=$2 ;;
+                --images) images=(--images "$2") ;;
+            esac
+            shift ;;
+        *) DIE_CODE=2 die 'Unknown argument' "$1" 'See --help' ;;
+    esac
+    shift
+done
+case $mode in
+    quick | story | focus | certified) ;;
+    *) DIE_CODE=2 die 'Unknown mode' "--mode $mode" \
+           'Use quick, story, focus or certified' ;;
+esac
+if ((${#drivers[@]} == 0)); then
+    drivers=(k8s_capi_v1 k8s_capi_helm_v1)
+fi
+
+# Minors of Kubernetes, oldest first: the last one is what upgrades lead to.
+minors=(1.33 1.34)
+test_class=ConformanceTest
+options=(conformance_mode=quick)
+case $mode in
+    story) test_class=ConformanceLifeTest ;;
+    focus)
+        # The e2e tests leave the control plane alone: two workers.
+        options=(conformance_mode=focus node_count=2 conformance_parallel=4
+            'conformance_focus=\[Conformance\]'
+            'conformance_skip=\[Serial\]|\[Disruptive\]|\[Slow\]|Aggregator'
+            conformance_timeout=5400) ;;
+    certified)
+        options=(conformance_mode=certified-conformance node_count=2) ;;
+esac
+
+if ((EUID != 0)); then
+    die 'Skipped: real nodes need root' "user $(id -un)" \
+        'tools/run_sandbox.sh does without'
+fi
+
+# phase WHAT: what comes now, with what it costs. Measured on 2 cores.
+phase() {
+    say "Phase: $1"
+}
+
+started=
+# shellcheck disable=SC2317  # called by the trap
+finish() {
+    local code=$?
+    trap - EXIT
+    # A second Ctrl-C must not stop the cleaning.
+    trap '' INT TERM HUP PIPE
+    if [[ $started && ! $keep ]]; then
+        magnum-capi sandbox down --directory "$box" || code=$((code ? code : 1))
+    elif [[ $started ]]; then
+        echo "The sandbox stays up. Take it down with:"
+        echo "  $VIRTUAL_ENV/bin/magnum-capi sandbox down --directory $box"
+    fi
+    exit "$code"
+}
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+trap 'exit 141' PIPE
+trap finish EXIT
+
+STATE=${MAGNUM_CAPI_STATE:-${XDG_STATE_HOME:-$HOME/.local/state}/magnum-capi}
+box=$STATE/conformance-sandbox
+results=$(realpath -m "${results:-$STATE/results/conformance-$(date -u +%Y%m%dT%H%M%S)}")
+
+phase 'this machine: Python packages 1 GB and 1 min, Debian packages'
+prepare run
+packages nodes
+problem=$(python -c 'from magnum_capi_tempest import containers
+print(containers.problem() or "")')
+if [[ $problem ]]; then
+    die 'Skipped: real nodes cannot run here' "$problem" \
+        'tools/run_sandbox.sh does without'
+fi
+
+build=(magnum-capi images build --only node haproxy)
+for minor in "${minors[@]}"; do
+    build+=(--kubernetes "$minor")
+done
+if ((${#images[@]})); then
+    build+=(--directory "${images[1]}")
+fi
+phase 'image archives; seconds where they are there'
+"${build[@]}"
+
+phase 'Sonobuoy, built from its Go module; seconds where it is there'
+magnum-capi toolchain fetch sonobuoy > /dev/null
+
+phase 'sandbox with real nodes'
+started=yes
+magnum-capi sandbox up --directory "$box" --nodes docker "${images[@]}" \
+    --install "$TOP/drivers/k8s_capi_v1"
+
+code=0
+arguments=()
+for option in "${options[@]}"; do
+    arguments+=(--option "$option")
+done
+for driver in "${drivers[@]}"; do
+    phase "$mode with the driver $driver"
+    magnum-capi sandbox tempest --directory "$box" --driver "$driver" \
+        --concurrency 1 --regex "test_conformance\.$test_class" \
+        --results "$results/$driver" "${arguments[@]}" \
+        --option "conformance_results=$results/$driver/conformance" \
+        || code=1
+done
+
+echo
+echo 'Reports:'
+find "$results" -path '*/conformance/*' -name report.html | sort
+exit "$code"
