@@ -31,7 +31,10 @@ SANDBOX = b'@SANDBOX_IMAGE@'
 
 #: Units of Debian's that a container cannot or shall not have.
 MASKED = (
-    'apt-daily-upgrade.timer', 'apt-daily.timer', 'dev-hugepages.mount',
+    'apt-daily-upgrade.timer', 'apt-daily.timer',
+    # It hangs the console up, and with that the line by which Cluster API
+    # knows that the machine has booted may be lost.
+    'console-getty.service', 'dev-hugepages.mount',
     'e2scrub_all.timer', 'e2scrub_reap.service', 'getty@tty1.service',
     'haproxy.service', 'sys-fs-fuse-connections.mount',
     'sys-kernel-config.mount', 'sys-kernel-debug.mount',

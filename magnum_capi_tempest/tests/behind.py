@@ -109,6 +109,12 @@ def replacement(before, lost, machines):
     return came[0]
 
 
+def in_service(machines, control_plane):
+    """Return how many machines work, and will go on to."""
+    return sum(m.phase == 'Running' and not m.going for m in machines
+               if m.control_plane is control_plane)
+
+
 class Management(hands.Hands):
     """Changes what the management cluster has of a cluster.
 

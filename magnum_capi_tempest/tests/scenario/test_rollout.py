@@ -22,6 +22,7 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import behind
 from magnum_capi_tempest.tests import flags
 from magnum_capi_tempest.tests import looks
 from magnum_capi_tempest.tests import operations
@@ -34,12 +35,6 @@ WORKERS = operations.WORKERS
 
 #: Nodes that may be replaced at once, of twice as many.
 BATCH = 2
-
-
-def in_service(machines, control_plane):
-    """Return how many machines work, and will go on to."""
-    return sum(m.phase == 'Running' and not m.going for m in machines
-               if m.control_plane is control_plane)
 
 
 class RolloutTest(replaced.BaseBehindTest):
@@ -106,17 +101,17 @@ class RolloutTest(replaced.BaseBehindTest):
     @decorators.idempotent_id('31886a27-00f9-48e0-8b10-f85bd2afad8f')
     def test_the_control_plane_goes_on(self):
         self.assertEqual(self.masters, min(
-            in_service(machines, True) for machines in self.seen))
+            behind.in_service(machines, True) for machines in self.seen))
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('f6908894-7fb1-486f-816d-104627a01c2e')
     def test_no_more_workers_are_away_than_the_batch(self):
         self.assertLessEqual(BATCH, min(
-            in_service(machines, False) for machines in self.seen))
+            behind.in_service(machines, False) for machines in self.seen))
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('batch_size_counts')
     @decorators.idempotent_id('d7f8709a-4cb8-4829-8350-66ec2d08e3b6')
     def test_as_many_workers_are_away_as_the_batch(self):
         self.assertEqual(BATCH, min(
-            in_service(machines, False) for machines in self.seen))
+            behind.in_service(machines, False) for machines in self.seen))

@@ -17,7 +17,6 @@ import testtools
 from magnum_capi_tempest.tests import behind
 from magnum_capi_tempest.tests import looks
 from magnum_capi_tempest.tests.scenario import test_many_clusters
-from magnum_capi_tempest.tests.scenario import test_rollout
 
 
 def machine(name, phase='Running', going=False, control_plane=False):
@@ -32,8 +31,8 @@ class CountTest(testtools.TestCase):
                     machine('d', control_plane=True)]
 
         self.assertEqual((1, 1), (
-            test_rollout.in_service(machines, False),
-            test_rollout.in_service(machines, True)))
+            behind.in_service(machines, False),
+            behind.in_service(machines, True)))
 
     def test_how_many_clusters_are_how(self):
         look = {str(n): looks.Look({'status': status}) for n, status in
