@@ -185,13 +185,16 @@ class Minikube:
 
     def _run(self, args, timeout, spool=None):
         argv = [self._program, *args]
+        # It leaves locks and logs where temporary files go.
+        scratch = self.home / 'tmp'
+        scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
         env = {**os.environ, runmarks.MARK: str(self._directory),
                'MINIKUBE_HOME': str(self.home),
                'KUBECONFIG': str(self.kubeconfig),
                'MINIKUBE_IN_STYLE': 'false',
                'MINIKUBE_WANTUPDATENOTIFICATION': 'false',
                # Nothing of the user's ~/.docker, ~/.kube or ~/.ssh.
-               'HOME': str(self.home)}
+               'HOME': str(self.home), 'TMPDIR': str(scratch)}
         if self._docker:
             env.update(self._docker.environment)
             argv = self._docker.run_in(argv)

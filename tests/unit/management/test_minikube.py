@@ -102,7 +102,15 @@ class RunTest(testtools.TestCase):
         self.assertEqual(0o600, self.machine.kubeconfig.stat().st_mode
                          & 0o777)
         # What it printed is not kept.
-        self.assertEqual([], list(self.machine.home.iterdir()))
+        self.assertEqual(
+            ['tmp'], [path.name for path in self.machine.home.iterdir()])
+
+    def test_temporary_files_are_in_its_home(self):
+        self.script('touch "$TMPDIR/juju-lock"; echo "[]"')
+
+        self.machine.images()
+
+        self.assertTrue((self.machine.home / 'tmp' / 'juju-lock').exists())
 
     def test_failure_says_what_minikube_said(self):
         (self.base / 'events').write_text(EVENTS)
