@@ -76,18 +76,29 @@ def choose(recipes: dict, names, minors) -> tuple:
                     f'There is no recipe {name!r}',
                     hint=f'There are: {", ".join(sorted(possible))}')
             chosen.update(found)
-        for recipe in list(chosen.values()):
-            chosen.update({r.name: r for r in baked(recipe, recipes)})
+    for recipe in list(chosen.values()):
+        chosen = chosen | {r.name: r for r in baked(recipe, recipes)}
     return tuple(sorted(chosen.values(),
                         key=lambda r: (r.builder is not None, bool(r.bakes),
                                        r.minor or '9', r.name)))
 
 
 def baked(recipe, recipes: dict) -> tuple:
-    """The recipes whose images a builder puts into this one."""
+    """The recipes whose images a builder puts into this one.
+
+    A node also gets what outlives an upgrade to its minor.
+    """
+    before = _previous(recipe.minor) if recipe.kind == 'node' else None
     return tuple(
         r for r in recipes.values() if r.set in recipe.bakes
-        and r.builder is None and r.minor in (None, recipe.minor))
+        and r.builder is None and (
+            r.minor in (None, recipe.minor)
+            or r.outlives and r.minor == before))
+
+
+def _previous(minor):
+    major, _, number = minor.partition('.')
+    return f'{major}.{int(number) - 1}'
 
 
 def plan(chosen, lacking, archives: dict, measured: dict) -> Plan:

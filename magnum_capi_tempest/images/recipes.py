@@ -64,6 +64,8 @@ class Recipe:
         ``sh``.
     :param builder: module of this room that makes it; None: from the above.
     :param bakes: sets whose images a builder puts into it.
+    :param outlives: during an upgrade it also runs on nodes of the next
+        minor: kubeadm changes addons when all control planes are new.
     :param sources: files and folders of this project that count for the
         builder's cache.
     """
@@ -91,6 +93,7 @@ class Recipe:
     ports: tuple[str, ...] = ()
     builder: str | None = None
     bakes: tuple[str, ...] = ()
+    outlives: bool = False
     sources: tuple[str, ...] = ()
 
     @property

@@ -11,6 +11,8 @@
 # under the License.
 
 
+import dataclasses
+
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.images import plan
 from tests.unit.images import base
@@ -47,6 +49,18 @@ class TestChoose(base.TestCase):
     def test_a_name_brings_what_it_bakes_of_its_minor(self):
         self.assertEqual(['proxy-1.34', 'pause', 'node-1.34'],
                          self.names(['node-1.34']))
+
+    def test_a_node_has_what_outlives_an_upgrade_to_it(self):
+        lasting = dataclasses.replace(OLD_PROXY, outlives=True)
+        every = ALL | recipes(lasting)
+
+        for names in (['node-1.34'], None):
+            self.assertIn('proxy-1.33', [
+                r.name for r in plan.choose(every, names, ('1.34',))])
+        self.assertNotIn('proxy-1.34', [
+            r.name for r in plan.baked(OLD, every)])
+        self.assertNotIn(lasting, plan.baked(
+            dataclasses.replace(MINIKUBE, bakes=('node',)), every))
 
     def test_a_name_without_minor_is_all_its_minors(self):
         self.assertEqual(['proxy-1.33', 'proxy-1.34'],
