@@ -20,13 +20,12 @@ import threading
 import time
 
 from kubernetes import client
-from kubernetes import config
 from kubernetes import watch
 
 from sidebyside import figures
 from sidebyside import truth
 
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest import kubeclient
 
 _CORE = 'cluster.x-k8s.io', 'v1beta2'
 _ADDONS = 'addons.stackhpc.com', 'v1alpha1'
@@ -52,13 +51,7 @@ class Management:
     """
 
     def __init__(self, kubeconfig, history):
-        configuration = client.Configuration()
-        config.load_kube_config(
-            str(kubeconfig), client_configuration=configuration,
-            persist_config=False)
-        if kube.is_here(configuration.host):
-            configuration.proxy = None
-        self._api = client.ApiClient(configuration)
+        self._api = kubeclient.load(kubeconfig, 'evidence')
         self._custom = client.CustomObjectsApi(self._api)
         self._history = history
         self._lock = threading.Lock()

@@ -146,9 +146,8 @@ class BaseConformanceTest(operations.BaseOperationsTest):
     def assert_serves(self, workload):
         """Assert that every node's pods reach those of all other nodes."""
         workload.wait()
-        bad, asked = workload.silent_pairs()
-        self.assertEqual([], bad)
-        self.assertGreater(asked, 0, 'There is one node only')
+        self.assertGreater(workload.reach_each_other(), 0,
+                           'There is one node only')
 
     @contextlib.contextmanager
     def answering(self, workload):

@@ -35,6 +35,10 @@ _APPS = f'/apis/apps/v1/namespaces/{workloads.NAMESPACE}'
 #: client whose node goes away.
 _PAUSE = 2
 
+#: Seconds after which what a change left behind is no excuse any more: a
+#: node that is gone is noticed by Kubernetes within 40 to 50 s.
+SETTLED = 120
+
 
 @dataclasses.dataclass(frozen=True)
 class Watched:
@@ -114,6 +118,30 @@ class Serving:
                       if p.namespace == workloads.NAMESPACE and p.reason]
         return found
 
+    def reach_each_other(self):
+        """Wait until every node's pods reach those of all other nodes.
+
+        Right after a change a pod may still be listed whose node is gone.
+
+        :returns: the number of pairs of nodes that were asked.
+        :raises KubeReadFailed: the API refused.
+        :raises WaitTimeout: some do not; names each pair.
+        """
+        _, asked = waiting.wait_for(
+            self._look, done=lambda found: not found[0],
+            timeout=SETTLED, what='traffic between all nodes',
+            clock=self._clock, describe=lambda found: '; '.join(found[0]))
+        return asked
+
+    def _look(self):
+        """As silent_pairs, but waits for an API that is away."""
+        try:
+            return self.silent_pairs()
+        except kube.KubeReadFailed as e:
+            if e.is_final:
+                raise
+            return [str(e)], 0
+
     def silent_pairs(self):
         """Pairs of nodes between which there is no traffic, and why.
 
@@ -122,7 +150,8 @@ class Serving:
 
         :returns: list of str, and the number of pairs that were asked.
         """
-        clients = self.clients()
+        nodes = {n['metadata']['name'] for n in self._hands.nodes()}
+        clients = [c for c in self.clients() if c['spec']['nodeName'] in nodes]
         bad, asked = [], 0
         for one in clients:
             for other in clients:

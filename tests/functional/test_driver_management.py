@@ -110,6 +110,7 @@ class ManagementTest(testtools.TestCase):
         self.assertEqual(1, self.upgrade(digest='d1').revision)
         self.assertEqual('d1', self.release().digest)
 
+        self.kube.kind('Cluster')  # Which kinds there are is asked once.
         seen = []
         self.wait_for(lambda: self._ready(seen), 'the cluster to be ready')
         # While it was being made, the Cluster alone was enough.

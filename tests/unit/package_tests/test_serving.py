@@ -44,7 +44,8 @@ class ServingTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.hands = mock.Mock()
-        self.hands.nodes.return_value = [{}, {}]
+        self.hands.nodes.return_value = [
+            {'metadata': {'name': name}} for name in ('n1', 'n2')]
         self.hands.core.return_value = []
         self.hands.ask.side_effect = self.ask
         self.useFixture(fixtures.MockPatchObject(
@@ -111,6 +112,39 @@ class ServingTest(testtools.TestCase):
         self.assertEqual(2, asked)
         self.assertIn("n1 -> n2: {'errors': ['timeout']}", bad[0])
         self.assertIn('n2 -> n1: no route', bad[1])
+
+    def test_a_pod_of_a_node_that_is_gone_is_not_asked(self):
+        self.answers['labelSelector'] = {'items': [
+            *CLIENTS, client('c3', 'n3', '10.0.2.1')]}
+
+        self.assertEqual(([], 2), self.serving.silent_pairs())
+
+    def test_what_a_change_left_behind_goes_away(self):
+        # The node is gone, its object not yet.
+        self.answers['c1:8080/proxy/dial'] = {'errors': ['timeout']}
+
+        def sleep(seconds):
+            self.answers['c1:8080/proxy/dial'] = {'responses': ['c2']}
+
+        with mock.patch.object(self.serving._clock, 'sleep', sleep):
+            self.assertEqual(2, self.serving.reach_each_other())
+
+    def test_an_api_that_is_away_does_not_end_the_wait_for_traffic(self):
+        self.answers['labelSelector'] = kube.KubeReadFailed('no answer')
+
+        def sleep(seconds):
+            self.answers['labelSelector'] = {'items': CLIENTS}
+
+        with mock.patch.object(self.serving._clock, 'sleep', sleep):
+            self.assertEqual(2, self.serving.reach_each_other())
+
+    def test_nodes_that_never_reach_each_other_are_named(self):
+        self.answers['c1:8080/proxy/dial'] = {'errors': ['timeout']}
+
+        error = self.assertRaises(errors.WaitTimeout,
+                                  self.serving.reach_each_other)
+
+        self.assertIn("n1 -> n2: {'errors': ['timeout']}", str(error))
 
     def test_clients_that_leave_are_not_asked(self):
         gone = client('c3', 'n3', '10.0.2.1')
