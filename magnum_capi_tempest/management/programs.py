@@ -18,6 +18,7 @@ need a reason have it here.
 """
 
 import json
+import os
 
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest import supervision
@@ -106,9 +107,26 @@ def kube_apiserver(layout, program, admin):
         lambda: admin.answers('/readyz'), stop='KILL',
         # The largest program of a sandbox. A smaller GOGC saves 90 MiB when
         # idle and costs 2 CPU seconds of the start. The limit is for the
-        # long run; 700 MiB cost a third more CPU with five clusters at once
-        # (benchmarks/clusters.py).
-        env={'GOMEMLIMIT': '1500MiB'})
+        # long run.
+        env={'GOMEMLIMIT': f'{memory_limit(physical_memory())}MiB'})
+
+
+def memory_limit(physical):
+    """MiB that kube-apiserver may take before it collects garbage eagerly.
+
+    Five clusters at once cost a third more CPU with 700 than with 1500
+    (benchmarks/clusters.py). A hundred took 1500, and a quarter of the CPU
+    for collecting, until requests ran into their time limits
+    (benchmarks/driver.py).
+
+    :param physical: MiB that the machine has.
+    """
+    return max(1500, physical // 4)
+
+
+def physical_memory():
+    """MiB of memory that this machine has."""
+    return os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') >> 20
 
 
 def kube_controller_manager(layout, program):

@@ -80,6 +80,11 @@ class ProgramsTest(testtools.TestCase):
         self.assertLess(argv.index('/cache/127.80.lock'),
                         argv.index('/bin/etcd'))
 
+    def test_memory_grows_with_the_machine(self):
+        self.assertEqual([1500, 1500, 6000], [
+            programs.memory_limit(mib) for mib in (2000, 6000, 24000)])
+        self.assertGreater(programs.physical_memory(), 500)
+
     def test_gates(self):
         gates, = (a for a in self.programs['capi'].argv
                   if a.startswith('--feature-gates='))
