@@ -31,7 +31,8 @@ NETWORK_TAKEN = 75
 
 #: Feature gates of Cluster API. Drivers with a ClusterClass need the first
 #: two. Rate limiting and preflight checks add pauses of up to 15 s to every
-#: step, which are right for clouds and pointless in memory.
+#: step, which are right for clouds and pointless in memory, unless it is
+#: shown how many clusters Cluster API bears as it comes.
 GATES = {'ClusterTopology': True, 'MachinePool': True,
          'ReconcilerRateLimiting': False, 'MachineSetPreflightChecks': False}
 
@@ -155,18 +156,20 @@ def kube_controller_manager(layout, program):
         lambda: probe.answers('/healthz'), stop='KILL')
 
 
-def capi(layout, program, docker_host=None):
+def capi(layout, program, docker_host=None, rate_limiting=False):
     """Cluster API's controllers and the infrastructure provider.
 
     :param docker_host: engine for machines that are containers, a URL
         ``unix:///...``; None: there are no such machines.
+    :param rate_limiting: reconcile an object once a second at most, as
+        upstream does by default (1.14.0, feature/feature.go).
     """
     health = layout.url('capi-health', 'http')
     probe = client.Client(health, False, timeout=3)
     # Real kubelets must not be newer than their API server: workers wait.
     checks = {'MachineSetPreflightChecks': True} if docker_host else {}
-    gates = ','.join(f'{k}={json.dumps(v)}'
-                     for k, v in {**GATES, **checks}.items())
+    gates = ','.join(f'{k}={json.dumps(v)}' for k, v in {
+        **GATES, 'ReconcilerRateLimiting': rate_limiting, **checks}.items())
     return _program('capi', [
         program, f'--kubeconfig={layout.pki}/capi.kubeconfig',
         f'--bind-address={layout.address}',

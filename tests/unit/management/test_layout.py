@@ -91,6 +91,13 @@ class ProgramsTest(testtools.TestCase):
         self.assertIn('ClusterTopology=true', gates)
         self.assertIn('ReconcilerRateLimiting=false', gates)
 
+    def test_rate_limiting(self):
+        program = programs.capi(self.plane.layout, 'capi', None, True)
+        gates, = (a for a in program.argv
+                  if a.startswith('--feature-gates='))
+        self.assertIn('ReconcilerRateLimiting=true', gates)
+        self.assertNotIn('ReconcilerRateLimiting=false', gates)
+
     def test_all_arguments_are_text(self):
         for p in self.programs.values():
             for argument in p.argv:
