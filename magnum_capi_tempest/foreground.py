@@ -14,14 +14,16 @@
 """Runs a program on the user's terminal, and ends all of it when told to.
 
 Tempest starts stestr's workers by shells, and workers start programs of
-their own, some in sessions of their own: who ends is ended by descent. What
-such a tree works with (a sandbox, a workspace) may go right afterwards, so
-that nobody of it may outlive this program.
+their own, some in sessions of their own: they are known by descent, and by a
+variable that they inherit, for Ctrl-C may end parents before anybody looks.
+What they work with (a sandbox, a workspace) may go right afterwards, so that
+none of them may outlive this program.
 """
 
 import contextlib
 import os
 import pathlib
+import secrets
 import signal
 import sys
 import threading
@@ -32,6 +34,9 @@ from magnum_capi_tempest import waiting
 
 #: Exit code of who was ended by SIGTERM, as shells have it.
 TERMINATED = 128 + signal.SIGTERM
+
+#: Environment variable of all that descends from a program.
+_MARK = 'MAGNUM_CAPI_FOREGROUND'
 
 #: Seconds to end after SIGTERM, and to be gone after SIGKILL.
 _PATIENCE = 10
@@ -56,8 +61,10 @@ def run(argv, *, env=None, cwd=None) -> int:
     """
     argv = [str(a) for a in argv]
     with _listening() as listen:
-        process = processes.start(argv, env=env, cwd=cwd)
-        tree = _Tree(process)
+        mark = secrets.token_hex(8)
+        process = processes.start(argv, cwd=cwd, env={
+            **(os.environ if env is None else env), _MARK: mark})
+        tree = _Tree(process, mark)
         try:
             listen()
             return _end_of(process, tree)
@@ -140,7 +147,8 @@ class _Tree:
     tell any more whose its children are.
     """
 
-    def __init__(self, process):
+    def __init__(self, process, mark):
+        self._mark = f'{_MARK}={mark}'.encode()
         #: When they began, in ticks, by process id: ids are used again.
         self._seen = {process.pid: _stat(process.pid)[2]}
 
@@ -151,6 +159,7 @@ class _Tree:
                   if state not in 'ZX'}
         alive = {pid for pid, began in self._seen.items()
                  if pid in living and living[pid][1] == began}
+        alive.update(pid for pid in living if self._is_marked(pid))
         new = alive
         while new:
             new = {pid for pid, (parent, _began) in living.items()
@@ -158,6 +167,13 @@ class _Tree:
             alive |= new
         self._seen.update((pid, living[pid][1]) for pid in alive)
         return alive
+
+    def _is_marked(self, pid):
+        # It may have ended meanwhile, or belong to somebody else.
+        with contextlib.suppress(OSError):
+            return self._mark in pathlib.Path(
+                f'/proc/{pid}/environ').read_bytes().split(b'\0')
+        return False
 
     def send(self, number):
         for pid in self.look():

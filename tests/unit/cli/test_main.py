@@ -203,8 +203,8 @@ class ProcessTest(_Base):
             process.terminate()
             out, err = process.communicate(timeout=30)
         self.assertEqual((143, '', ''), (process.returncode, out, err))
-        self.assertEqual([], [pid for pid in pids
-                              if test_foreground.state(pid) in (*'RSDT',)])
+        for pid in pids:
+            test_foreground.assert_gone(pid)
 
     def test_ctrl_c(self):
         """While it follows logs: there it has something to wait for."""
