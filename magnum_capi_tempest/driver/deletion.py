@@ -26,7 +26,7 @@ def judge(snapshot, wanted, now) -> verdicts.Verdict:
     """Judge a deletion: done when nothing is left.
 
     :param snapshot: snapshot.Snapshot.
-    :param wanted: snapshot.Wanted.
+    :param wanted: goal.Wanted.
     :param now: aware datetime.
     """
     left = [obj for obj in (

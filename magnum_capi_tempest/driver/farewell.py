@@ -73,7 +73,7 @@ class Farewell:
         """Keystone first, the record last, then the row.
 
         :param state: state.State.
-        :param wanted: snapshot.Wanted.
+        :param wanted: goal.Wanted.
         :returns: whether nothing is left.
         """
         road, cluster = self._road, self._road.cluster

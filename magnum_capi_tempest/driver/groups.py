@@ -21,8 +21,8 @@ is right, whatever they are made of and whether they are ready (Cluster API
 import dataclasses
 
 from magnum_capi_tempest.driver import conditions
+from magnum_capi_tempest.driver import goal
 from magnum_capi_tempest.driver import machines
-from magnum_capi_tempest.driver import snapshot as snapshots
 
 READY = 'ready'
 WAITING = 'waiting'
@@ -63,10 +63,10 @@ def look(snapshot, group, wanted) -> Look:
     """Judge one node group.
 
     :param snapshot: snapshot.Snapshot.
-    :param group: snapshot.GroupWanted.
-    :param wanted: snapshot.Wanted.
+    :param group: goal.GroupWanted.
+    :param wanted: goal.Wanted.
     """
-    if group.role == snapshots.MASTER:
+    if group.role == goal.MASTER:
         return _control_plane(snapshot, group, wanted)
     if group.deleting:
         return _removal(snapshot, group, wanted)

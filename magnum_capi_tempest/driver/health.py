@@ -23,9 +23,9 @@ only late within reason, does not make a cluster unhealthy.
 
 from magnum_capi_tempest.driver import conditions
 from magnum_capi_tempest.driver import credentials
+from magnum_capi_tempest.driver import goal
 from magnum_capi_tempest.driver import machines
 from magnum_capi_tempest.driver import reasons
-from magnum_capi_tempest.driver import snapshot as snapshots
 
 HEALTHY = 'HEALTHY'
 UNHEALTHY = 'UNHEALTHY'
@@ -49,7 +49,7 @@ def health(snapshot, wanted, now, credential=credentials.UNKNOWN):
 
     :param snapshot: snapshot.Snapshot with machines and machine deployments;
         None when the management cluster did not answer.
-    :param wanted: snapshot.Wanted.
+    :param wanted: goal.Wanted.
     :param now: aware datetime.
     :param credential: credentials.VALID, INVALID or UNKNOWN, what Keystone
         said of the application credential.
@@ -193,7 +193,7 @@ def _groups(snapshot, wanted, found):
         return False
     missed = False
     for group in wanted.groups:
-        if (group.role == snapshots.MASTER or group.deleting
+        if (group.role == goal.MASTER or group.deleting
                 or group.status.startswith('CREATE_')
                 and not group.status.endswith('_COMPLETE')):
             continue

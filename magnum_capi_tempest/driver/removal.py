@@ -21,9 +21,9 @@ in the workload cluster and by its Machine, and those count.
 import re
 
 from magnum_capi_tempest.driver import conditions
+from magnum_capi_tempest.driver import goal
 from magnum_capi_tempest.driver import machines as machine_rules
 from magnum_capi_tempest.driver import names
-from magnum_capi_tempest.driver import snapshot
 from magnum_capi_tempest.driver import spec
 
 #: Of the OpenStack provider: openstack:///<uuid> or openstack://<region>/...
@@ -63,7 +63,7 @@ def machines(found, nodes, release, group) -> list[str]:
 
 def _is_of(machine, release, group):
     labels = conditions.labels(machine)
-    if group.role == snapshot.MASTER:
+    if group.role == goal.MASTER:
         return machine_rules.CONTROL_PLANE in labels
     return labels.get(machine_rules.DEPLOYMENT) == names.machine_deployment(
         release, names.node_group(group.uuid))

@@ -22,13 +22,13 @@ import dataclasses
 import hashlib
 import json
 
+from magnum_capi_tempest.driver import goal
 from magnum_capi_tempest.driver import labels as label_rules
 from magnum_capi_tempest.driver import names
 from magnum_capi_tempest.driver import node_groups
-from magnum_capi_tempest.driver import snapshot
 from magnum_capi_tempest.driver import spec
 
-MASTER = snapshot.MASTER
+MASTER = goal.MASTER
 
 _TEMPLATE_FIELDS = (
     'uuid', 'image_id', 'external_network_id', 'dns_nameserver',
@@ -127,7 +127,7 @@ class Rows:
         """What a look at the management cluster is judged by.
 
         :param state: state.State.
-        :returns: snapshot.Wanted.
+        :returns: goal.Wanted.
         """
         cluster = self.cluster
         deleting = self.operation == 'DELETE'
@@ -137,7 +137,7 @@ class Rows:
         since = state.since if state.operation == self.operation else None
         if since is None and self.operation == 'CREATE':
             since = cluster.created_at
-        return snapshot.Wanted(
+        return goal.Wanted(
             name=names.cluster(cluster.uuid), status=status,
             kube_version=None,
             groups=tuple(
@@ -148,7 +148,7 @@ class Rows:
             digest=None if deleting else self.digest(state.applied))
 
     def _group(self, group):
-        return snapshot.GroupWanted(
+        return goal.GroupWanted(
             key=names.node_group(group.uuid), name=group.name,
             role=group.role, status=group.status or 'UPDATE_COMPLETE',
             count=group.node_count,

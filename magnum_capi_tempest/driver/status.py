@@ -28,15 +28,7 @@ from magnum_capi_tempest.driver import conditions
 from magnum_capi_tempest.driver import deletion
 from magnum_capi_tempest.driver import groups as node_groups
 from magnum_capi_tempest.driver import reasons
-from magnum_capi_tempest.driver import snapshot as snapshots
 from magnum_capi_tempest.driver import verdicts
-
-#: The two sides of a judgement; see there.
-Snapshot = snapshots.Snapshot
-Release = snapshots.Release
-Wanted = snapshots.Wanted
-GroupWanted = snapshots.GroupWanted
-UNSEEN = snapshots.UNSEEN
 
 #: The answer; see there.
 Verdict = verdicts.Verdict
@@ -63,8 +55,8 @@ _STUCK = ('pending-install', 'pending-upgrade', 'pending-rollback',
 def judge(snapshot, wanted, now) -> Verdict:
     """Judge a cluster.
 
-    :param snapshot: Snapshot.
-    :param wanted: Wanted.
+    :param snapshot: snapshot.Snapshot.
+    :param wanted: goal.Wanted.
     :param now: aware datetime.
     """
     if wanted.operation == 'DELETE':
