@@ -22,7 +22,6 @@ only late within reason, does not make a cluster unhealthy.
 """
 
 from magnum_capi_tempest.driver import conditions
-from magnum_capi_tempest.driver import credentials
 from magnum_capi_tempest.driver import goal
 from magnum_capi_tempest.driver import machines
 from magnum_capi_tempest.driver import reasons
@@ -44,20 +43,19 @@ CURE = ('the application credential of the cluster is no longer valid '
         'of the project runs "openstack coe credential rotate <cluster>"')
 
 
-def health(snapshot, wanted, now, credential=credentials.UNKNOWN):
+def health(snapshot, wanted, now, refused=False):
     """Judge the health of a cluster.
 
     :param snapshot: snapshot.Snapshot with machines and machine deployments;
         None when the management cluster did not answer.
     :param wanted: goal.Wanted.
     :param now: aware datetime.
-    :param credential: credentials.VALID, INVALID or UNKNOWN, what Keystone
-        said of the application credential.
+    :param refused: whether Keystone refuses the application credential.
     :returns: pair of HEALTHY, UNHEALTHY or UNKNOWN, and a dict of texts.
     """
     if snapshot is None:
         return UNKNOWN, {'api': 'the management cluster does not answer'}
-    found = _credential(credential)
+    found = {'credential': CURE} if refused else {}
     if wanted.operation == 'DELETE':
         return UNKNOWN, {'cluster': 'is being deleted'} | found
     if snapshot.cluster is None:
@@ -85,10 +83,6 @@ def health(snapshot, wanted, now, credential=credentials.UNKNOWN):
         return UNKNOWN if creating else UNHEALTHY, found
     looked = snapshot.seen('control_plane') and snapshot.seen('machines')
     return HEALTHY if looked else UNKNOWN, found
-
-
-def _credential(state):
-    return {'credential': CURE} if state == credentials.INVALID else {}
 
 
 def _api(cluster):

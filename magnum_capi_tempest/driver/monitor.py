@@ -66,9 +66,10 @@ class Monitor:
         parts = () if rows.operation == 'DELETE' else _PARTS
         snapshot = look.look(world.kube, road.namespace, road.release,
                              parts, thorough=True)
+        credential = self._credential(world, road, state)
         self._note(*health.health(
             snapshot, rows.wanted(state), world.now(),
-            self._credential(world, road, state)))
+            refused=credential == credentials.INVALID))
         upkeep.keep(road, rows, snapshot)
 
     def _note(self, status, reason):

@@ -14,7 +14,6 @@
 
 import testtools
 
-from magnum_capi_tempest.driver import credentials
 from magnum_capi_tempest.driver import health
 from magnum_capi_tempest.driver import snapshot
 from tests.unit.driver import objects
@@ -24,10 +23,10 @@ OLD = objects.ago(days=2)
 YOUNG = objects.ago(minutes=2)
 
 
-def judge(seen, credential=credentials.VALID, **kwargs):
+def judge(seen, refused=False, **kwargs):
     kwargs = {'status': 'CREATE_COMPLETE', **kwargs}
     return health.health(seen, objects.wanted(**kwargs), objects.NOW,
-                         credential)
+                         refused)
 
 
 def with_machine(healthy='True', **kwargs):
@@ -65,7 +64,7 @@ class HealthTest(testtools.TestCase):
         for seen in (None, snapshot.Snapshot(None), objects.complete(),
                      with_machine('False', node='n'),
                      objects.recorded('nodes-not-ready', objects.V1BETA1)):
-            for value in judge(seen, credentials.INVALID)[1].values():
+            for value in judge(seen, refused=True)[1].values():
                 self.assertIsInstance(value, str)
 
     def test_a_node_that_is_not_ready(self):
@@ -239,15 +238,9 @@ class UnknownTest(testtools.TestCase):
 
 class CredentialTest(testtools.TestCase):
 
-    def test_an_invalid_credential_shows_with_its_cure(self):
-        found, reason = judge(objects.complete(), credentials.INVALID)
+    def test_one_that_is_refused_shows_with_its_cure(self):
+        found, reason = judge(objects.complete(), refused=True)
 
         self.assertEqual(health.UNHEALTHY, found)
         self.assertIn('openstack coe credential rotate',
                       reason['credential'])
-
-    def test_one_that_nobody_could_check_says_nothing(self):
-        found, reason = judge(objects.complete(), credentials.UNKNOWN)
-
-        self.assertEqual(health.HEALTHY, found)
-        self.assertNotIn('credential', reason)

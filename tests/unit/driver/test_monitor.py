@@ -56,6 +56,15 @@ class MonitorTest(test_converge.Base):
         self.assertIn('openstack coe credential rotate',
                       data['health_status_reason']['credential'])
 
+    def test_credential_that_nobody_could_check_says_nothing(self):
+        self.created()
+        self.answer = credentials.UNKNOWN
+
+        data = self.poll()
+
+        self.assertEqual(health.HEALTHY, data['health_status'])
+        self.assertNotIn('credential', data['health_status_reason'])
+
     def test_keystone_is_not_asked_each_time(self):
         self.created()
         self.poll()
