@@ -19,10 +19,10 @@ import time
 from oslo_log import log as logging
 
 from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver import credentials
-from magnum_capi_tempest.driver import health
-from magnum_capi_tempest.driver import look
-from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.kubernetes import look
+from magnum_capi_tempest.driver.seen import health
 from magnum_capi_tempest.driver import upkeep
 
 LOG = logging.getLogger(__name__)

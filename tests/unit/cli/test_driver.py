@@ -77,7 +77,7 @@ class RenderTest(testtools.TestCase):
 
     def test_manifests(self):
         template = self.useFixture(fixtures.MockPatch(
-            'magnum_capi_tempest.driver.helm.Helm.template',
+            'magnum_capi_tempest.driver.kubernetes.helm.Helm.template',
             return_value='kind: Cluster\n')).mock
 
         self.assertEqual((0, 'kind: Cluster\n'),

@@ -25,8 +25,8 @@ import datetime
 import json
 import pathlib
 
-from magnum_capi_tempest.driver import goal
-from magnum_capi_tempest.driver import snapshot
+from magnum_capi_tempest.driver.seen import snapshot
+from magnum_capi_tempest.driver.wanted import goal
 
 DATA = pathlib.Path(__file__).parent / 'data'
 

@@ -19,8 +19,8 @@ import testtools
 from urllib3 import exceptions
 import yaml
 
-from magnum_capi_tempest.driver import access
-from magnum_capi_tempest.driver import rest
+from magnum_capi_tempest.driver.kubernetes import access
+from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest import errors
 from tests.unit.driver import tls_server
 

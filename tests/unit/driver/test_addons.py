@@ -16,7 +16,7 @@ import json
 
 import testtools
 
-from magnum_capi_tempest.driver import addons
+from magnum_capi_tempest.driver.seen import addons
 from tests.unit.driver import objects
 
 SECRET = 'c0-cloud-credentials'

@@ -12,7 +12,7 @@
 
 import testtools
 
-from magnum_capi_tempest.driver import attention
+from magnum_capi_tempest.driver.seen import attention
 
 
 def cluster(version='1'):

@@ -14,7 +14,7 @@
 
 import testtools
 
-from magnum_capi_tempest.driver import conditions
+from magnum_capi_tempest.driver.seen import conditions
 from tests.unit.driver import objects
 
 VERSIONS = (objects.V1BETA1, objects.V1BETA2)

@@ -14,8 +14,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver import snapshot
-from magnum_capi_tempest.driver import status
+from magnum_capi_tempest.driver.seen import snapshot
+from magnum_capi_tempest.driver.seen import status
 from tests.unit.driver import objects
 
 DELETE = 'DELETE_IN_PROGRESS'

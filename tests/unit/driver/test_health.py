@@ -14,8 +14,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver import health
-from magnum_capi_tempest.driver import snapshot
+from magnum_capi_tempest.driver.seen import health
+from magnum_capi_tempest.driver.seen import snapshot
 from tests.unit.driver import objects
 
 VERSIONS = (objects.V1BETA1, objects.V1BETA2)

@@ -12,8 +12,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver import kinds
-from magnum_capi_tempest.driver import rest
+from magnum_capi_tempest.driver.kubernetes import kinds
+from magnum_capi_tempest.driver.kubernetes import rest
 from tests.unit.driver import api_server
 
 N = '/api/v1/namespaces/n'

@@ -18,8 +18,8 @@ from hypothesis import strategies
 import testtools
 import yaml
 
-from magnum_capi_tempest.driver import label_types
-from magnum_capi_tempest.driver import labels
+from magnum_capi_tempest.driver.wanted import label_types
+from magnum_capi_tempest.driver.wanted import labels
 from magnum_capi_tempest import errors
 
 PROPERTY = hypothesis.settings(

@@ -12,8 +12,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver import loadbalancers
-from magnum_capi_tempest.driver import services
+from magnum_capi_tempest.driver.cloud import loadbalancers
+from magnum_capi_tempest.driver.cloud import services
 from tests.unit.driver import fake_cloud
 
 LBS = '/lbaas/loadbalancers'

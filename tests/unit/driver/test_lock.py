@@ -16,8 +16,8 @@ import threading
 import fixtures
 import testtools
 
-from magnum_capi_tempest.driver import lock
-from magnum_capi_tempest.driver import rest
+from magnum_capi_tempest.driver.kubernetes import lock
+from magnum_capi_tempest.driver.kubernetes import rest
 from tests.unit.driver import api_server
 
 PATH = '/apis/coordination.k8s.io/v1/namespaces/n/leases/c1'

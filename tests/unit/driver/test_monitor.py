@@ -14,10 +14,10 @@
 import socket
 
 from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver import credentials
-from magnum_capi_tempest.driver import health
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver import monitor
-from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver.seen import health
 from magnum_capi_tempest.driver import upkeep
 from tests.unit.driver import small_world
 from tests.unit.driver import test_converge

@@ -20,7 +20,7 @@ import hypothesis
 from hypothesis import strategies
 import testtools
 
-from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver.wanted import names
 
 PROPERTY = hypothesis.settings(
     derandomize=True, database=None, deadline=None, max_examples=100)

@@ -14,7 +14,7 @@
 
 import testtools
 
-from magnum_capi_tempest.driver import reasons
+from magnum_capi_tempest.driver.seen import reasons
 from tests.unit.driver import objects
 
 

@@ -12,8 +12,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver import releases
-from magnum_capi_tempest.driver import snapshot
+from magnum_capi_tempest.driver.kubernetes import releases
+from magnum_capi_tempest.driver.seen import snapshot
 from tests.unit.driver import api_server
 
 SECRETS = '/api/v1/namespaces/n/secrets'

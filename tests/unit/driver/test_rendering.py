@@ -16,15 +16,15 @@ from unittest import mock
 
 from openstack import exceptions as sdk_exceptions
 
-from magnum_capi_tempest.driver import by_hand
-from magnum_capi_tempest.driver import described_cloud
-from magnum_capi_tempest.driver import description
 from magnum_capi_tempest.driver import gather
-from magnum_capi_tempest.driver import helm
-from magnum_capi_tempest.driver import helm_errors
-from magnum_capi_tempest.driver import names
-from magnum_capi_tempest.driver import rendering
-from magnum_capi_tempest.driver import spec
+from magnum_capi_tempest.driver.gitops import by_hand
+from magnum_capi_tempest.driver.gitops import described_cloud
+from magnum_capi_tempest.driver.gitops import description
+from magnum_capi_tempest.driver.gitops import rendering
+from magnum_capi_tempest.driver.kubernetes import helm
+from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import spec
 from magnum_capi_tempest import errors
 from tests.unit.driver import small_world
 from tests.unit.driver import test_converge

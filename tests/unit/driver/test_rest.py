@@ -17,8 +17,8 @@ import fixtures
 import testtools
 import urllib3
 
-from magnum_capi_tempest.driver import access
-from magnum_capi_tempest.driver import rest
+from magnum_capi_tempest.driver.kubernetes import access
+from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest import errors
 from tests.unit.driver import api_server
 from tests.unit import fake_clock

@@ -12,8 +12,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver import rollout
-from magnum_capi_tempest.driver import spec
+from magnum_capi_tempest.driver.wanted import rollout
+from magnum_capi_tempest.driver.wanted import spec
 
 
 class BatchTest(testtools.TestCase):

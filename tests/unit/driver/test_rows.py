@@ -15,14 +15,14 @@ import types
 
 import testtools
 
-from magnum_capi_tempest.driver import credentials
-from magnum_capi_tempest.driver import machines
-from magnum_capi_tempest.driver import names
-from magnum_capi_tempest.driver import removal
-from magnum_capi_tempest.driver import rows
-from magnum_capi_tempest.driver import spec
-from magnum_capi_tempest.driver import state
-from magnum_capi_tempest.driver import vault
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import state
+from magnum_capi_tempest.driver.keys import vault
+from magnum_capi_tempest.driver.seen import machines
+from magnum_capi_tempest.driver.seen import removal
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import rows
+from magnum_capi_tempest.driver.wanted import spec
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
 

@@ -19,7 +19,7 @@ import time
 import fixtures
 import testtools
 
-from magnum_capi_tempest.driver import scratch
+from magnum_capi_tempest.driver.kubernetes import scratch
 
 
 class ScratchTest(testtools.TestCase):

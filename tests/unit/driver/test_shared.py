@@ -19,9 +19,9 @@ from oslo_config import cfg
 import testtools
 import yaml
 
-from magnum_capi_tempest.driver import rest
+from magnum_capi_tempest.driver.kubernetes import rest
+from magnum_capi_tempest.driver.kubernetes import shared
 from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest.driver import shared
 from magnum_capi_tempest import errors
 
 DEFAULTS = settings.Settings.of(cfg.ConfigOpts())

@@ -18,11 +18,11 @@ import hypothesis
 from hypothesis import strategies
 import testtools
 
-from magnum_capi_tempest.driver import labels
-from magnum_capi_tempest.driver import node_groups
-from magnum_capi_tempest.driver import spec as spec_model
-from magnum_capi_tempest.driver import validation
-from magnum_capi_tempest.driver import versions
+from magnum_capi_tempest.driver.wanted import labels
+from magnum_capi_tempest.driver.wanted import node_groups
+from magnum_capi_tempest.driver.wanted import spec as spec_model
+from magnum_capi_tempest.driver.wanted import validation
+from magnum_capi_tempest.driver.wanted import versions
 from magnum_capi_tempest import errors
 
 PROPERTY = hypothesis.settings(

@@ -16,7 +16,7 @@ import dataclasses
 
 import testtools
 
-from magnum_capi_tempest.driver import upgrade
+from magnum_capi_tempest.driver.wanted import upgrade
 
 
 def image(kube_version='v1.35.0', status='active', **kwargs):

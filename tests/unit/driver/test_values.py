@@ -17,12 +17,12 @@ import json
 
 import testtools
 
-from magnum_capi_tempest.driver import charts
-from magnum_capi_tempest.driver import labels
-from magnum_capi_tempest.driver import names
-from magnum_capi_tempest.driver import node_files
-from magnum_capi_tempest.driver import spec as spec_model
-from magnum_capi_tempest.driver import values
+from magnum_capi_tempest.driver.wanted import charts
+from magnum_capi_tempest.driver.wanted import labels
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import node_files
+from magnum_capi_tempest.driver.wanted import spec as spec_model
+from magnum_capi_tempest.driver.wanted import values
 from magnum_capi_tempest import errors
 
 UUID = '1f2c1f2c-0000-4000-8000-000000000001'
