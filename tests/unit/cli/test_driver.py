@@ -20,8 +20,8 @@ import testtools
 import yaml
 
 from magnum_capi_tempest.cli import driver as cli
+from tests.unit.driver.gitops import test_rendering
 from tests.unit.driver import small_world
-from tests.unit.driver import test_rendering
 
 
 class RenderTest(testtools.TestCase):
