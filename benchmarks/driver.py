@@ -197,8 +197,9 @@ def main():
                         help='only this one; both by default')
     parser.add_argument('--polls', type=int, default=30,
                         help='of each held cluster; 30 are five minutes')
-    parser.add_argument('--stagger', type=float, default=2.0,
-                        help='seconds between two requests')
+    parser.add_argument('--stagger', type=float, default=5.0,
+                        help='seconds between two requests; with less, a '
+                        'hundred clusters overload two processors')
     parser.add_argument('--json', type=pathlib.Path, metavar='FILE')
     parser.add_argument('--directory', type=pathlib.Path,
                         help='of the sandbox; a temporary one by default')

@@ -260,7 +260,9 @@ OPTS = [
         'many_clusters', default=0, min=0,
         help='How many clusters are made one shortly after the other, all '
              'of one project, whose quota must have room for them. Cluster '
-             'API\'s drivers should bear 20. When 0, this is not tested.'),
+             'API\'s drivers should bear 20, with rate limiting, which a '
+             'sandbox has with "up --rate-limiting". When 0, this is not '
+             'tested.'),
     cfg.IntOpt(
         'many_clusters_timeout', default=600, min=1,
         help='How many seconds may pass until all of many_clusters are '

@@ -43,15 +43,15 @@ def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
     :raises EnvironmentProblem: there is no such program.
     """
     argv = [str(a) for a in argv]
-    start = time.monotonic()
+    begin = time.monotonic()
     with contextlib.ExitStack() as stack:
         files = [] if spool is None else [stack.enter_context(open(
             os.path.join(spool, name), 'w+b')) for name in ('out', 'err')]
-        return _run(argv, files, start, timeout, env, cwd, stdin, merge,
+        return _run(argv, files, begin, timeout, env, cwd, stdin, merge,
                     hint, binary)
 
 
-def _run(argv, files, start, timeout, env, cwd, stdin, merge, hint, binary):
+def _run(argv, files, begin, timeout, env, cwd, stdin, merge, hint, binary):
     stdout, stderr = files or (
         subprocess.PIPE, subprocess.STDOUT if merge else subprocess.PIPE)
 
@@ -59,17 +59,11 @@ def _run(argv, files, start, timeout, env, cwd, stdin, merge, hint, binary):
         said = process.communicate(*args, **kwargs)
         return [_content(file, binary) for file in files] or said
 
-    try:
-        process = subprocess.Popen(
-            argv, env=env, cwd=cwd, start_new_session=True,
-            text=not binary, errors=None if binary else 'replace',
-            stdout=stdout, stderr=stderr,
-            stdin=subprocess.PIPE if stdin is not None
-            else subprocess.DEVNULL)
-    except (FileNotFoundError, PermissionError) as e:
-        raise errors.EnvironmentProblem(
-            f'Cannot run {argv[0]}: {e.strerror}', where=' '.join(argv),
-            hint=hint) from e
+    process = start(
+        argv, hint, env=env, cwd=cwd, start_new_session=True,
+        text=not binary, errors=None if binary else 'replace',
+        stdout=stdout, stderr=stderr,
+        stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL)
     try:
         out, err = communicate(stdin, timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -77,7 +71,7 @@ def _run(argv, files, start, timeout, env, cwd, stdin, merge, hint, binary):
         out, err = communicate()
         raise errors.CommandFailed(
             argv, None, _text(err) + _text(out),
-            elapsed=time.monotonic() - start, hint=hint) from None
+            elapsed=time.monotonic() - begin, hint=hint) from None
     except BaseException:
         _kill(process)
         process.wait()
@@ -85,7 +79,7 @@ def _run(argv, files, start, timeout, env, cwd, stdin, merge, hint, binary):
     if process.returncode:
         raise errors.CommandFailed(
             argv, process.returncode, _text(err or out),
-            elapsed=time.monotonic() - start, hint=hint)
+            elapsed=time.monotonic() - begin, hint=hint)
     return out
 
 
@@ -95,27 +89,19 @@ def _content(file, binary):
     return content if binary else content.decode(errors='replace')
 
 
-def attached(argv, *, env=None, cwd=None) -> int:
-    """Run a program on the user's terminal until it ends by itself.
+def start(argv, hint=None, **options) -> subprocess.Popen:
+    """Start a program that the caller waits for.
 
-    It stays in the caller's process group, so that Ctrl-C reaches it; the
-    caller then waits until it has cleaned up.
-
-    :returns: its exit code.
+    :param argv: list of strings.
+    :param options: of Popen.
     :raises EnvironmentProblem: there is no such program.
     """
-    argv = [str(a) for a in argv]
     try:
-        process = subprocess.Popen(argv, env=env, cwd=cwd)
+        return subprocess.Popen(argv, **options)
     except (FileNotFoundError, PermissionError) as e:
         raise errors.EnvironmentProblem(
-            f'Cannot run {argv[0]}: {e.strerror}',
-            where=' '.join(argv)) from e
-    try:
-        return process.wait()
-    except KeyboardInterrupt:
-        process.wait()
-        raise
+            f'Cannot run {argv[0]}: {e.strerror}', where=' '.join(argv),
+            hint=hint) from e
 
 
 def _text(output):

@@ -53,6 +53,11 @@ class Up(_OfDirectory):
             '--kubeconfig-to', type=pathlib.Path, metavar='FILE',
             help='Also write the kubeconfig to this file, for its owner '
                  'only: where Magnum\'s driver reads it.')
+        parser.add_argument(
+            '--rate-limiting', action='store_true',
+            help='Have the controllers of Cluster API look at an object once '
+                 'a second at most, as upstream does by default; with the '
+                 'backend "minikube" they always do.')
         group = parser.add_argument_group('with the backend "minikube"')
         group.add_argument(
             '--infrastructure', metavar='NAME',
@@ -90,7 +95,8 @@ class Up(_OfDirectory):
             raise errors.UsageError(
                 f'{", ".join(given)}: only with --backend minikube')
         plane = standalone.up(directory, progress.Progress(),
-                              kubeconfig_to=args.kubeconfig_to)
+                              kubeconfig_to=args.kubeconfig_to,
+                              rate_limiting=args.rate_limiting)
         print(plane.kubeconfig)
 
     def _hosted(self, args, directory):

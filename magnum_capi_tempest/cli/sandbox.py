@@ -85,6 +85,11 @@ class Up(_OfSandbox, base.Command):
             '--images', type=pathlib.Path, metavar='DIR',
             help='folder of "magnum-capi images build", for --nodes docker '
                  '(default: images in the cache folder)')
+        parser.add_argument(
+            '--rate-limiting', action='store_true',
+            help='have the controllers of Cluster API look at an object once '
+                 'a second at most, as upstream does by default; everything '
+                 'takes longer then')
         return parser
 
     def take_action(self, args):
@@ -93,7 +98,7 @@ class Up(_OfSandbox, base.Command):
         record = box.up(sandbox.Wish(
             args.profile, args.chart, args.port_base, tuple(args.install),
             tuple(args.magnum_conf), args.discovery_filter, args.clash,
-            args.nodes, args.images), say)
+            args.nodes, args.images, args.rate_limiting), say)
         say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
                  f'{record.profile}. Use it: eval "$(magnum-capi sandbox '
                  'env)"')

@@ -56,15 +56,18 @@ class Processes:
         returns the folder of its sources; the toolchain's by default.
     :param docker_host: engine (``unix:///...``) for Cluster API's provider
         "docker", which is served only then.
+    :param rate_limiting: see :func:`..programs.capi`.
     """
 
     def __init__(self, layout, programs, behaviours=None, lock=None,
-                 module_directory=None, docker_host=None):
+                 module_directory=None, docker_host=None,
+                 rate_limiting=False):
         self.layout = layout
         self._paths = programs
         self._behaviours = behaviours or {}
         self._lock = lock
         self._docker_host = docker_host
+        self._rate_limiting = rate_limiting
         self._module_directory = module_directory or _module_directory
         missing = set(TOOLS) - set(programs)
         if missing:
@@ -92,7 +95,8 @@ class Processes:
                 layout, paths['kube-apiserver'], self.client(timeout=3)),
             programs.kube_controller_manager(
                 layout, paths['kube-controller-manager']),
-            programs.capi(layout, paths['capi'], self._docker_host)]
+            programs.capi(layout, paths['capi'], self._docker_host,
+                          self._rate_limiting)]
 
     def up(self, supervisor, progress, timeout=120):
         """Bring the cluster up, or what is missing of it.

@@ -18,6 +18,7 @@ need a reason have it here.
 """
 
 import json
+import os
 
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest import supervision
@@ -30,7 +31,8 @@ NETWORK_TAKEN = 75
 
 #: Feature gates of Cluster API. Drivers with a ClusterClass need the first
 #: two. Rate limiting and preflight checks add pauses of up to 15 s to every
-#: step, which are right for clouds and pointless in memory.
+#: step, which are right for clouds and pointless in memory, unless it is
+#: shown how many clusters Cluster API bears as it comes.
 GATES = {'ClusterTopology': True, 'MachinePool': True,
          'ReconcilerRateLimiting': False, 'MachineSetPreflightChecks': False}
 
@@ -106,9 +108,26 @@ def kube_apiserver(layout, program, admin):
         lambda: admin.answers('/readyz'), stop='KILL',
         # The largest program of a sandbox. A smaller GOGC saves 90 MiB when
         # idle and costs 2 CPU seconds of the start. The limit is for the
-        # long run; 700 MiB cost a third more CPU with five clusters at once
-        # (benchmarks/clusters.py).
-        env={'GOMEMLIMIT': '1500MiB'})
+        # long run.
+        env={'GOMEMLIMIT': f'{memory_limit(physical_memory())}MiB'})
+
+
+def memory_limit(physical):
+    """MiB that kube-apiserver may take before it collects garbage eagerly.
+
+    Five clusters at once cost a third more CPU with 700 than with 1500
+    (benchmarks/clusters.py). A hundred took 1500, and a quarter of the CPU
+    for collecting, until requests ran into their time limits
+    (benchmarks/driver.py).
+
+    :param physical: MiB that the machine has.
+    """
+    return max(1500, physical // 4)
+
+
+def physical_memory():
+    """MiB of memory that this machine has."""
+    return os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') >> 20
 
 
 def kube_controller_manager(layout, program):
@@ -137,18 +156,20 @@ def kube_controller_manager(layout, program):
         lambda: probe.answers('/healthz'), stop='KILL')
 
 
-def capi(layout, program, docker_host=None):
+def capi(layout, program, docker_host=None, rate_limiting=False):
     """Cluster API's controllers and the infrastructure provider.
 
     :param docker_host: engine for machines that are containers, a URL
         ``unix:///...``; None: there are no such machines.
+    :param rate_limiting: reconcile an object once a second at most, as
+        upstream does by default (1.14.0, feature/feature.go).
     """
     health = layout.url('capi-health', 'http')
     probe = client.Client(health, False, timeout=3)
     # Real kubelets must not be newer than their API server: workers wait.
     checks = {'MachineSetPreflightChecks': True} if docker_host else {}
-    gates = ','.join(f'{k}={json.dumps(v)}'
-                     for k, v in {**GATES, **checks}.items())
+    gates = ','.join(f'{k}={json.dumps(v)}' for k, v in {
+        **GATES, 'ReconcilerRateLimiting': rate_limiting, **checks}.items())
     return _program('capi', [
         program, f'--kubeconfig={layout.pki}/capi.kubeconfig',
         f'--bind-address={layout.address}',

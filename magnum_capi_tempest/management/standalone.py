@@ -21,6 +21,7 @@ import contextlib
 import pathlib
 import shutil
 
+from magnum_capi_tempest import errors
 from magnum_capi_tempest.management import folder
 from magnum_capi_tempest.management import handover
 from magnum_capi_tempest.management import hosted
@@ -42,7 +43,7 @@ def default_directory() -> pathlib.Path:
 
 def up(directory, progress, tools=None, behaviours=None,
        port_base=layout.Layout.port_base,
-       kubeconfig_to=None) -> local.Processes:
+       kubeconfig_to=None, rate_limiting=False) -> local.Processes:
     """Bring a management cluster up, on a loopback network of its own.
 
     What it started ends when it fails or is interrupted, unless the cluster
@@ -54,7 +55,9 @@ def up(directory, progress, tools=None, behaviours=None,
     :param behaviours: see :class:`..local.Processes`.
     :param port_base: see :class:`..layout.Layout`.
     :param kubeconfig_to: see :func:`..hosted.up`.
-    :raises UsageError: the folder holds something else.
+    :param rate_limiting: see :func:`..programs.capi`.
+    :raises UsageError: the folder holds something else, or a cluster that is
+        up without the rate limiting that is wanted.
     :raises EnvironmentProblem: a port is taken, a program is missing.
     """
     directory = pathlib.Path(directory).resolve()
@@ -63,6 +66,11 @@ def up(directory, progress, tools=None, behaviours=None,
         tools = tools or _toolchain(progress)
         record, supervisor = _read(directory), _supervisor(directory)
         if record and supervisor.running():
+            if rate_limiting and not record.get('rate_limiting'):
+                raise errors.UsageError(
+                    'A management cluster without rate limiting is up',
+                    where=directory,
+                    hint='Take it down, or name another folder')
             plane = _plane(directory, record, tools, behaviours)
             plane.up(supervisor, progress)
             handover.give(directory, plane.kubeconfig, kubeconfig_to)
@@ -75,7 +83,8 @@ def up(directory, progress, tools=None, behaviours=None,
                         directory, port_base=port_base).ports.values(),
                     paths.cache() / 'networks') as mine:
                 record = {'address': mine.address, 'network': mine.cidr,
-                          'port_base': port_base, 'lock': str(mine.lock)}
+                          'port_base': port_base, 'lock': str(mine.lock),
+                          'rate_limiting': rate_limiting}
                 folder.write(directory, record)
                 plane = _plane(directory, record, tools, behaviours)
                 plane.up(supervisor, progress)
@@ -126,7 +135,9 @@ def _plane(directory, record, tools, behaviours=None):
     return local.Processes(
         layout.Layout(directory, record['address'], record['port_base'],
                       record['network']),
-        tools, behaviours, pathlib.Path(record['lock']))
+        tools, behaviours, pathlib.Path(record['lock']),
+        # One of an earlier version has none.
+        rate_limiting=record.get('rate_limiting', False))
 
 
 def _supervisor(directory):

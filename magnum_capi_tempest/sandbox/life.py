@@ -142,7 +142,8 @@ class Sandbox:
         plane = management.Processes(
             layout.management, programs, flavors.behaviours(), lock,
             docker_host=machines.up(
-                self.directory, record, self.supervisor, progress))
+                self.directory, record, self.supervisor, progress),
+            rate_limiting=record.additions.rate_limiting)
         above = cloud.Cloud(layout, record, venv, self.supervisor,
                             programs['helm'])
         # Side by side: neither needs the other until a cluster is made.

@@ -35,6 +35,8 @@ class Wish:
     :param clash: also install :data:`CLASH`, with its configuration.
     :param nodes: one of :data:`.nodes.KINDS`.
     :param images: folder of image archives for real nodes.
+    :param rate_limiting: that of Cluster API, see
+        :func:`.management.programs.capi`.
     """
 
     profile: str | None = None
@@ -46,6 +48,7 @@ class Wish:
     clash: bool = False
     nodes: str | None = None
     images: pathlib.Path | None = None
+    rate_limiting: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Additions:
     magnum_conf: tuple[str, ...] = ()
     discovery_filter: bool = False
     clash: bool = False
+    rate_limiting: bool = False
 
 
 def additions(wish) -> Additions:
@@ -76,7 +80,7 @@ def additions(wish) -> Additions:
         # First, so that the user's files win.
         conf.insert(0, str(folder / 'magnum.conf'))
     return Additions(tuple(install), tuple(conf), wish.discovery_filter,
-                     wish.clash)
+                     wish.clash, wish.rate_limiting)
 
 
 def chart(path) -> pathlib.Path:

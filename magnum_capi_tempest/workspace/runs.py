@@ -21,6 +21,7 @@ import sys
 import time
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import foreground
 from magnum_capi_tempest import outfile
 from magnum_capi_tempest import processes
 
@@ -36,13 +37,15 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     :returns: absolute path of the stream.
     :raises EnvironmentProblem: Tempest is not installed.
     :raises MagnumCapiError: it did not run any test.
+    :raises SystemExit: this program was told to end (SIGTERM), and Tempest
+        with its workers has.
     """
     workspace = pathlib.Path(workspace)
     command = [beside('tempest'), 'run', *map(str, arguments)]
     env = {**(os.environ if env is None else env),
            'TEMPEST_CONFIG_DIR': str(pathlib.Path(etc).absolute())}
     begin = time.time()
-    processes.attached(command, cwd=workspace, env=env)
+    foreground.run(command, cwd=workspace, env=env)
     newest = workspace / '.stestr' / 'next-stream'
     if not newest.exists() or newest.stat().st_mtime < begin - 1:
         raise errors.MagnumCapiError(

@@ -16,9 +16,7 @@
 import argparse
 import contextlib
 import pathlib
-import signal
 import sys
-import tempfile
 
 from magnum_capi_tempest import containers
 from magnum_capi_tempest import errors
@@ -27,6 +25,7 @@ from tests.broken_clusters import cases
 from tests.broken_clusters import proof
 from tests.broken_clusters import table
 from tests.broken_clusters import world
+from tests import proofs
 
 PORT_BASE = 33000
 
@@ -36,9 +35,7 @@ DOCS = pathlib.Path(__file__).parents[2] / 'doc/source/broken-clusters.csv'
 def main(argv=None):
     args = _parse(argv)
     with contextlib.ExitStack() as stack:
-        folder = (args.directory or pathlib.Path(stack.enter_context(
-            tempfile.TemporaryDirectory(prefix='broken-', dir='/tmp')))
-        ).absolute()
+        folder = proofs.folder(args, stack, 'broken-').absolute()
         results = args.results or folder / 'results'
         if not args.from_results:
             problem = containers.problem()
@@ -64,23 +61,15 @@ def _parse(argv):
                         help='Magnum driver (default: k8s_capi_v1)')
     parser.add_argument('--images', type=pathlib.Path, metavar='DIR',
                         help='folder of "magnum-capi images build"')
-    parser.add_argument('--results', type=pathlib.Path, metavar='DIR',
-                        help='keep rows, archives and reports there; the '
-                        'table is made of all rows that are there')
-    parser.add_argument('--from-results', action='store_true',
-                        help='run nothing, show the rows that are there')
-    parser.add_argument('--write-docs', action='store_true',
-                        help='write the table of the documentation')
-    parser.add_argument('--directory', type=pathlib.Path, metavar='DIR',
-                        help='use the sandbox of this folder, and leave it '
-                        'up (default: a new one, taken down at the end)')
-    parser.add_argument('--port-base', type=int, default=PORT_BASE)
+    proofs.add_options(
+        parser, PORT_BASE, results='rows, archives and reports there; the '
+        'table is made of all rows that are there',
+        shown='show the rows that are there', tables='table')
     return parser.parse_args(argv)
 
 
 def _run(args, folder, results, stack):
-    # So that the sandbox is taken down, too, when CI has lost its patience.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    proofs.take_down_at_the_end()
     results.mkdir(parents=True, exist_ok=True)
     box = stack.enter_context(world.Box(
         folder, progress.Progress(), driver=args.driver, images=args.images,

@@ -14,7 +14,6 @@
 
 import argparse
 import pathlib
-import signal
 import sys
 import tempfile
 import typing
@@ -25,8 +24,8 @@ from magnum_capi_tempest.report import model
 from tests.discovery_proof import compare
 from tests.discovery_proof import proof
 from tests.discovery_proof import suite
+from tests import proofs
 
-#: A developer's own sandbox may run meanwhile.
 PORT_BASE = 29000
 
 
@@ -62,12 +61,10 @@ def main(argv=None):
         'they must, and only there.')
     parser.add_argument('--part', choices=PARTS, action='append',
                         help='one part only; may be repeated')
-    parser.add_argument('--results', type=pathlib.Path, metavar='DIR',
-                        help='keep the reports of the runs there')
-    parser.add_argument('--port-base', type=int, default=PORT_BASE)
+    proofs.add_results(parser, 'the reports of the runs there')
+    proofs.add_port_base(parser, PORT_BASE)
     args = parser.parse_args(argv)
-    # So that sandboxes are taken down, too, when CI has lost its patience.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    proofs.take_down_at_the_end()
     tests = suite.load()
     runs, found = {}, []
     with tempfile.TemporaryDirectory(prefix='proof-', dir='/tmp') as folder:

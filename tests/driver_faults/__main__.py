@@ -16,9 +16,7 @@ import argparse
 import contextlib
 import functools
 import pathlib
-import signal
 import sys
-import tempfile
 import time
 import typing
 
@@ -32,8 +30,8 @@ from tests.driver_faults import races
 from tests.driver_faults import results as results_module
 from tests.driver_faults import table
 from tests.driver_faults import world
+from tests import proofs
 
-#: A developer's own sandbox may run meanwhile.
 PORT_BASE = 31000
 
 #: Tables of the documentation: rows, and what each part took.
@@ -74,8 +72,7 @@ PARTS = {
 def main(argv=None):
     args = _parse(argv)
     with contextlib.ExitStack() as stack:
-        folder = args.directory or pathlib.Path(stack.enter_context(
-            tempfile.TemporaryDirectory(prefix='faults-', dir='/tmp')))
+        folder = proofs.folder(args, stack, 'faults-')
         results = results_module.Results(args.results or folder / 'results')
         if args.part or not args.from_results:
             _run(args, folder, results, stack)
@@ -96,17 +93,10 @@ def _parse(argv):
         'that nothing is lost and nothing leaks.')
     parser.add_argument('--part', choices=PARTS, action='append',
                         help='one part only; may be repeated')
-    parser.add_argument('--results', type=pathlib.Path, metavar='DIR',
-                        help='keep the rows there, a file for each part; '
-                        'the table is made of all that are there')
-    parser.add_argument('--from-results', action='store_true',
-                        help='run nothing, show the rows that are there')
-    parser.add_argument('--write-docs', action='store_true',
-                        help='write the tables of the documentation')
-    parser.add_argument('--directory', type=pathlib.Path, metavar='DIR',
-                        help='use the sandbox of this folder, and leave it '
-                        'up (default: a new one, taken down at the end)')
-    parser.add_argument('--port-base', type=int, default=PORT_BASE)
+    proofs.add_options(
+        parser, PORT_BASE, results='the rows there, a file for each part; '
+        'the table is made of all that are there',
+        shown='show the rows that are there', tables='tables')
     parser.add_argument('--profile', choices=('full', 'embedded'),
                         default='full')
     args = parser.parse_args(argv)
@@ -117,8 +107,7 @@ def _parse(argv):
 
 
 def _run(args, folder, results, stack):
-    # So that the sandbox is taken down, too, when CI has lost its patience.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    proofs.take_down_at_the_end()
     box = stack.enter_context(world.Box(
         folder, progress.Progress(), profile=args.profile,
         port_base=args.port_base, keep=args.directory is not None))

@@ -16,17 +16,15 @@ import argparse
 from concurrent import futures
 import contextlib
 import pathlib
-import signal
 import sys
-import tempfile
 
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import progress
+from tests import proofs
 from tests.suite_defects import box as box_module
 from tests.suite_defects import tables
 from tests.suite_defects import verdicts
 
-#: A developer's own sandbox may run meanwhile.
 PORT_BASE = 27000
 
 #: Table of the documentation.
@@ -42,8 +40,7 @@ def main(argv=None):
         print(*(f'{d.name}: {d.does} ({d.short})' for d in chosen), sep='\n')
         return 0
     with contextlib.ExitStack() as stack:
-        folder = args.directory or pathlib.Path(stack.enter_context(
-            tempfile.TemporaryDirectory(prefix='defects-', dir='/tmp')))
+        folder = proofs.folder(args, stack, 'defects-')
         results = (args.results or folder / 'results').absolute()
         alarms = []
         if not args.from_results:
@@ -79,16 +76,9 @@ def _parse(argv, defects):
                         f'{" and ".join(box_module.HEALTHY)} (default: 3)')
     parser.add_argument('--only-rounds', action='store_true',
                         help='try no defect')
-    parser.add_argument('--results', type=pathlib.Path, metavar='DIR',
-                        help='keep the recorded runs there')
-    parser.add_argument('--from-results', action='store_true',
-                        help='run nothing, judge the runs that are there')
-    parser.add_argument('--write-docs', action='store_true',
-                        help='write the table of the documentation')
-    parser.add_argument('--directory', type=pathlib.Path, metavar='DIR',
-                        help='use the sandbox of this folder, and leave it '
-                        'up (default: a new one, taken down at the end)')
-    parser.add_argument('--port-base', type=int, default=PORT_BASE)
+    proofs.add_options(
+        parser, PORT_BASE, results='the recorded runs there',
+        shown='judge the runs that are there', tables='table')
     args = parser.parse_args(argv)
     unknown = set(args.defects) - {defect.name for defect in defects}
     if unknown:
@@ -102,8 +92,7 @@ def _parse(argv, defects):
 
 def _run(args, defects, folder, results, stack):
     """Try defects, then drivers without one; returns false alarms."""
-    # So that the sandbox is taken down, too, when CI has lost its patience.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    proofs.take_down_at_the_end()
     box = stack.enter_context(box_module.Box(
         folder, results, progress.Progress(), port_base=args.port_base,
         keep=args.directory is not None))

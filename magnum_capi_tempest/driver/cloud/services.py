@@ -61,6 +61,10 @@ class Denied(CloudError):
     """The user or Magnum may not do this (401, 403)."""
 
 
+class Conflict(CloudError):
+    """Something that is there is in the way (409)."""
+
+
 class CloudUnreachable(CloudError):
     """The service did not answer, or has a fault (5xx, 429)."""
 
@@ -170,6 +174,8 @@ def _error(what, status, e):
     told = ' '.join(str(e).split())[:300]
     if status in (401, 403):
         return Denied(f'No right to {what}', status=status, last_seen=told)
+    if status == 409:
+        return Conflict(f'Refused: {what}', status=status, last_seen=told)
     if status is None or status == 429 or status >= 500:
         return CloudUnreachable(
             f'No answer about {what}', status=status, last_seen=told,

@@ -44,6 +44,7 @@ def create(cloud, user_id, name, description, *, has, allowed):
     :param allowed: names of those that it may get.
     :returns: Credential with its secret.
     :raises services.NotUsable: the user has no allowed role.
+    :raises services.Conflict: the user has one of this name.
     """
     roles = delegation.roles(has, allowed)
     if not roles:

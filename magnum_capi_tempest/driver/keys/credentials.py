@@ -18,6 +18,13 @@ name is recorded before it is made, its id before it is used, and it is
 deleted at Keystone before the record of it is dropped. Every step can be
 repeated; after a crash ``next_step`` of the record says how to go on.
 
+The answer of Keystone can be lost, too: a proxy in front of a slow Keystone,
+or keystoneauth with ``connect_retries`` (5.18.1, session.py: of any method,
+after a timeout as well), sends the request again, and Keystone refuses the
+second one, for the name is there. Names are never used twice, so it was the
+first that made it. Its secret went with the answer: it is looked up, deleted
+and made again, like what a crash left.
+
 Rotation has two phases: the new one is made, recorded and applied, and only
 when it is taken up (see :func:`adopted`) the old one goes. Until then both
 are valid, so nodes need not be made anew.
@@ -28,6 +35,7 @@ cluster, together with the secrets, and writes all of it at once.
 
 import dataclasses
 import datetime
+import typing
 
 #: What Keystone says of a credential: authenticated, refused, not asked.
 VALID = 'valid'
@@ -99,8 +107,8 @@ class State:
         nobody but a user make the user's application credentials.
     :param fresh: function without arguments, a name never used before; see
         ``delegation.name``.
-    :param found: ids at Keystone by name, for entries without an id; None
-        when nobody looked yet, or not since a MAKE that did not end well.
+    :param found: ids at Keystone by name, of each user whose were looked at,
+        for entries without an id; of nobody after a MAKE.
     :param adopted: of the applied entry: True, False, or None when nothing
         can tell; see :func:`adopted`.
     :param gone: ids that Keystone was seen not to have any more.
@@ -113,7 +121,7 @@ class State:
     now: datetime.datetime
     user_id: str | None
     fresh: object
-    found: dict | None = None
+    found: typing.Mapping = dataclasses.field(default_factory=dict)
     adopted: bool | None = None
     gone: frozenset = frozenset()
     settle: float = SETTLE
@@ -126,11 +134,12 @@ class Step:
 
     ========= =========================================================
     PLAN      write ``record``
-    LOOK      look up the names of entries without an id at Keystone, into
+    LOOK      look up the names of ``entry.user_id`` at Keystone, into
               ``State.found``
     MAKE      create ``entry.name`` at Keystone with a token of
               ``entry.user_id``, then write the record of :func:`made`, with
-              the secret, in one write
+              the secret, in one write. Refused because the name is there:
+              nothing, ask again
     APPLY     write the Secret that the cluster reads, then ``record``
     WAIT      nothing; ask again later. ``reason`` says what for
     ADOPT     write ``record``
@@ -278,11 +287,13 @@ def _replace(state):
 def _resolve(state, entry):
     """A name without an id: Keystone knows it, or not, since a crash.
 
+    Names are unique for a user only, so it is a user's that is meant.
+
     Its secret is lost, so it is of no use: it goes, under its id.
     """
-    if state.found is None:
+    if entry.user_id not in state.found:
         return Step(LOOK, entry)
-    known = state.found.get(entry.name)
+    known = state.found[entry.user_id].get(entry.name)
     if known is None or known in state.gone:
         return None
     return Step(DELETE, entry, id=known)

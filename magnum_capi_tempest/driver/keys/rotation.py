@@ -23,7 +23,9 @@ import secrets
 from keystoneauth1 import exceptions as keystone_exceptions
 from keystoneauth1.identity import v3
 from keystoneauth1 import session as keystone_session
+from oslo_log import log as logging
 
+from magnum_capi_tempest.driver.cloud import services
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.keys import app_credentials
 from magnum_capi_tempest.driver.keys import credentials
@@ -33,8 +35,12 @@ from magnum_capi_tempest.driver.keys import vault as vault_module
 from magnum_capi_tempest.driver.seen import addons
 from magnum_capi_tempest.driver.wanted import names
 
+LOG = logging.getLogger(__name__)
+
 #: More than any road through the steps has.
 _MOST = 60
+#: How often Keystone is asked to make one.
+_TRIES = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,8 +94,9 @@ class Rotation:
         self._access = access
         self._now = now
         self._deleter = deleter
-        self._found = None
+        self._found = {}
         self._gone = frozenset()
+        self._tries = 0
 
     def bring_in(self, state, new=False):
         """Go on until the cluster has a credential to use.
@@ -146,7 +153,7 @@ class Rotation:
     def _do(self, step, state):
         kind = step.kind
         if kind == credentials.LOOK:
-            self._found = {
+            self._found[step.entry.user_id] = {
                 found.name: found.id for found in app_credentials.find(
                     self._deleter().services, step.entry.user_id,
                     delegation.name(self._cluster.uuid, ''))}
@@ -164,11 +171,25 @@ class Rotation:
 
     def _make(self, step, state):
         # What is found now is older than what may be made.
-        self._found = None
-        made = app_credentials.create(
-            self._cloud.services, step.entry.user_id, step.entry.name,
-            delegation.description(self._cluster.name, self._cluster.uuid),
-            has=self._user.roles, allowed=self._settings.credential_roles)
+        self._found = {}
+        self._tries += 1
+        try:
+            made = app_credentials.create(
+                self._cloud.services, step.entry.user_id, step.entry.name,
+                delegation.description(self._cluster.name,
+                                       self._cluster.uuid),
+                has=self._user.roles, allowed=self._settings.credential_roles)
+        except services.Conflict:
+            # Who lost the lock must not delete what its heir has made.
+            if (self._tries >= _TRIES
+                    or self._vault.state().record != state.record):
+                raise
+            LOG.warning(
+                'Cluster %s: Keystone has its new application credential %s '
+                'already, from a request whose answer was lost; it is '
+                'deleted and made again', self._cluster.uuid,
+                step.entry.name)
+            return state
         return self._write(
             state, credentials.made(state.record, step.entry, made.id),
             **{step.entry.name: made.secret})

@@ -13,6 +13,11 @@
 """Many clusters at a time, as the spec scale of Cluster API's own tests.
 
 They are asked for one shortly after the other, as users do, and not at once.
+Upstream's own test runs with rate limiting of reconcilers, its default. A
+sandbox has that off, unless it is made for this:
+
+  magnum-capi sandbox up --rate-limiting
+  magnum-capi sandbox tempest -r test_many_clusters --option many_clusters=20
 """
 
 import time

@@ -30,8 +30,25 @@ from magnum_capi_tempest.cli import base
 from magnum_capi_tempest.cli import main
 from magnum_capi_tempest import errors
 from tests.unit import own_folders
+from tests.unit import test_foreground
 
 _TOP = pathlib.Path(main.__file__).parent.parent.parent
+
+#: ``magnum-capi`` with a sandbox that is not there, and bin/tempest in its
+#: folder for Tempest.
+_STANDS_IN = """
+import pathlib, sys
+from unittest import mock
+from magnum_capi_tempest.cli import main, sandbox
+from magnum_capi_tempest.sandbox import access, tempest_run
+from magnum_capi_tempest.workspace import runs
+folder = pathlib.Path(sys.argv[-1])
+sandbox._snapshot = tempest_run.records.require_ready = mock.MagicMock()
+tempest_run.prepare = lambda *args: folder
+access.of_nodes = lambda *args: {}
+runs.beside = lambda name: folder / 'bin' / name
+sys.exit(main.main())
+"""
 
 
 def commands():
@@ -158,8 +175,11 @@ class ProcessTest(_Base):
     """What only a process of its own can show."""
 
     def start(self, *argv):
+        return self.python('-m', 'magnum_capi_tempest.cli.main', *argv)
+
+    def python(self, *argv):
         return subprocess.Popen(
-            [sys.executable, '-m', 'magnum_capi_tempest.cli.main', *argv],
+            [sys.executable, *map(str, argv)],
             cwd=_TOP, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True)
 
@@ -168,6 +188,23 @@ class ProcessTest(_Base):
             process.stdout.close()
             err = process.stderr.read()
         self.assertEqual((141, ''), (process.returncode, err))
+
+    def test_a_tempest_run_that_is_told_to_end(self):
+        """It takes Tempest with it, here somebody who stands in for it."""
+        (self.base / 'bin').mkdir()
+        tempest = self.base / 'bin' / 'tempest'
+        tempest.write_text(
+            '#!/bin/sh\nsleep 60 &\necho $$ $!\nwait\n')
+        tempest.chmod(0o755)
+        with self.python('-c', _STANDS_IN, 'sandbox', 'tempest', '--results',
+                         self.base / 'results', '--directory',
+                         self.base) as process:
+            pids = process.stdout.readline().split()
+            process.terminate()
+            out, err = process.communicate(timeout=30)
+        self.assertEqual((143, '', ''), (process.returncode, out, err))
+        self.assertEqual([], [pid for pid in pids
+                              if test_foreground.state(pid) in (*'RSDT',)])
 
     def test_ctrl_c(self):
         """While it follows logs: there it has something to wait for."""

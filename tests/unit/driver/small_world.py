@@ -182,6 +182,9 @@ class Cloud:
         self.credentials = {}
         self.owners = {}
         self.roles = []
+        #: Answers of Keystone to come that are lost on their way; whoever is
+        #: in between sends the request again.
+        self.lost = 0
         #: Raised instead of an answer of the next look-up.
         self.fault = None
         self.services = self
@@ -219,10 +222,18 @@ class Cloud:
         return self
 
     def create_application_credential(self, user_id, name, **kwargs):
+        if (name, user_id) in {(self.credentials[made], self.owners[made])
+                               for made in self.credentials}:
+            raise sdk_exceptions.ConflictException(
+                'Duplicate entry found', http_status=409)
         made = f'id-{len(self.roles)}'
         self.credentials[made] = name
         self.owners[made] = user_id
         self.roles.append([role['name'] for role in kwargs['roles']])
+        if self.lost:
+            self.lost -= 1
+            return self.create_application_credential(
+                user_id, name, **kwargs)
         return types.SimpleNamespace(
             id=made, name=name, project_id=PROJECT, secret=f'secret-{made}')
 

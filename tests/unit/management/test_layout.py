@@ -80,11 +80,23 @@ class ProgramsTest(testtools.TestCase):
         self.assertLess(argv.index('/cache/127.80.lock'),
                         argv.index('/bin/etcd'))
 
+    def test_memory_grows_with_the_machine(self):
+        self.assertEqual([1500, 1500, 6000], [
+            programs.memory_limit(mib) for mib in (2000, 6000, 24000)])
+        self.assertGreater(programs.physical_memory(), 500)
+
     def test_gates(self):
         gates, = (a for a in self.programs['capi'].argv
                   if a.startswith('--feature-gates='))
         self.assertIn('ClusterTopology=true', gates)
         self.assertIn('ReconcilerRateLimiting=false', gates)
+
+    def test_rate_limiting(self):
+        program = programs.capi(self.plane.layout, 'capi', None, True)
+        gates, = (a for a in program.argv
+                  if a.startswith('--feature-gates='))
+        self.assertIn('ReconcilerRateLimiting=true', gates)
+        self.assertNotIn('ReconcilerRateLimiting=false', gates)
 
     def test_all_arguments_are_text(self):
         for p in self.programs.values():

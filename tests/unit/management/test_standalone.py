@@ -36,8 +36,9 @@ class FolderTest(testtools.TestCase):
             'MAGNUM_CAPI_CACHE', str(base / 'cache')))
         self.tools = dict.fromkeys(local.TOOLS, pathlib.Path('/nowhere'))
 
-    def up(self):
-        return standalone.up(self.directory, progress.Silent(), self.tools)
+    def up(self, **options):
+        return standalone.up(self.directory, progress.Silent(), self.tools,
+                             **options)
 
     def fail(self, error):
         def up(plane, supervisor, progress):
@@ -87,6 +88,29 @@ class FolderTest(testtools.TestCase):
         self.assertEqual([], standalone.status(self.directory))
         standalone.down(self.directory)
         self.assertFalse(self.directory.exists())
+
+    def test_rate_limiting_is_kept_and_not_brought_in_later(self):
+        used = []
+        self.useFixture(fixtures.MockPatchObject(
+            local.Processes, 'up', lambda plane, *_: used.append(
+                plane.programs()[-1].argv)))
+        self.useFixture(fixtures.MockPatchObject(
+            standalone.handover, 'give', lambda *_: None))
+        self.useFixture(fixtures.MockPatchObject(
+            supervision.Supervisor, 'running', lambda _: bool(used)))
+
+        self.up(rate_limiting=True)
+        self.up()
+        self.up(rate_limiting=True)
+        record = self.directory / 'management.json'
+        record.write_text(record.read_text().replace(
+            '"rate_limiting": true', '"rate_limiting": false'))
+        e = self.assertRaises(errors.UsageError, self.up, rate_limiting=True)
+
+        self.assertEqual([True] * 3, [
+            'ReconcilerRateLimiting=true' in ' '.join(argv)
+            for argv in used])
+        self.assertIn('without rate limiting', str(e))
 
     def test_missing_program(self):
         self.tools.pop('kubectl')

@@ -182,7 +182,8 @@ class WishTest(_Base):
     def test_other_drivers_than_those_of_the_running_one(self):
         self.pretend()
         for wish in ({'install': ('x',)}, {'discovery_filter': True},
-                     {'clash': True}, {'magnum_conf': (self.conf(),)}):
+                     {'clash': True}, {'magnum_conf': (self.conf(),)},
+                     {'rate_limiting': True}):
             with self.subTest(str(wish)):
                 e = self.assertRaises(
                     errors.UsageError, self.box.up, sandbox.Wish(**wish),
@@ -191,10 +192,12 @@ class WishTest(_Base):
 
     def test_the_drivers_of_the_running_one(self):
         wish = sandbox.Wish(install=('x',), discovery_filter=True,
-                            magnum_conf=(self.conf(),), clash=True)
+                            magnum_conf=(self.conf(),), clash=True,
+                            rate_limiting=True)
         self.pretend(additions=wishes.additions(wish))
         for again in (wish, sandbox.Wish(clash=True),
-                      sandbox.Wish(discovery_filter=True)):
+                      sandbox.Wish(discovery_filter=True),
+                      sandbox.Wish(rate_limiting=True)):
             with self.subTest(str(again)):
                 if again is not wish and again.clash:
                     # Fewer than it has are others.

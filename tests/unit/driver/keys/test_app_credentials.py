@@ -59,6 +59,11 @@ class AppCredentialsTest(testtools.TestCase):
         self.assertIn('roles audit', str(e))
         self.assertIn('one of member, reader', str(e))
 
+    def test_name_that_is_there(self):
+        self.serve('POST', URL, {}, status=409)
+        e = self.assertRaises(services.Conflict, self.create, ['member'])
+        self.assertIn('magnum-c1-ab', str(e))
+
     def test_secret_is_not_shown(self):
         self.serve_create()
         self.assertNotIn('geheim', repr(self.create(['member'])))

@@ -38,6 +38,8 @@ class World:
     def __init__(self, case):
         self.case = case
         self.keystone = {}
+        self.owners = {}
+        self.lost = 0
         self.record = ()
         self.applied = None
         self.wish = credentials.KEEP
@@ -71,7 +73,7 @@ class World:
 
     def run(self, user='alice', most=100):
         """Carry out steps until nothing is left to do; return the kinds."""
-        found, gone, kinds = None, frozenset(), []
+        found, gone, kinds = {}, frozenset(), []
         for _ in range(most):
             step = credentials.next_step(credentials.State(
                 self.record, self.wish, self.now, user,
@@ -83,15 +85,23 @@ class World:
                 case credentials.WAIT:
                     self.now += datetime.timedelta(seconds=10)
                 case credentials.LOOK:
-                    found = {name: credential_id for credential_id, name
-                             in self.keystone.items()}
+                    found = {**found, step.entry.user_id: {
+                        name: credential_id for credential_id, name
+                        in self.keystone.items()
+                        if self.owners[credential_id] == step.entry.user_id}}
                 case credentials.MAKE:
                     self.case.assertEqual(user, step.entry.user_id)
                     self.case.assertNotIn(
                         step.entry.name, self.keystone.values())
                     credential_id = next(self.ids)
                     self.keystone[credential_id] = step.entry.name
+                    self.owners[credential_id] = user
                     self.tick()
+                    found = {}
+                    if self.lost:
+                        # Sent again on its way, and refused.
+                        self.lost -= 1
+                        continue
                     self.write(credentials.made(
                         self.record, step.entry, credential_id))
                 case credentials.APPLY:
@@ -140,6 +150,19 @@ class LifeTest(testtools.TestCase):
         self.world.run()
 
         self.assertEqual([credentials.DONE], self.world.run())
+
+    def test_one_whose_answer_was_lost_is_deleted_and_made_again(self):
+        self.world.lost = 2
+
+        kinds = self.world.run()
+
+        again = [credentials.MAKE, credentials.LOOK, credentials.DELETE]
+        self.assertEqual(
+            [credentials.PLAN, credentials.LOOK, *again, *again,
+             credentials.MAKE, credentials.APPLY, credentials.ADOPT,
+             credentials.DONE], kinds)
+        self.assertEqual({'id-2'}, set(self.world.keystone))
+        self.assertEqual('id-2', self.world.applied)
 
     def test_rotation_makes_a_new_one_before_the_old_one_goes(self):
         # B.4.15
@@ -215,6 +238,7 @@ class LifeTest(testtools.TestCase):
             for _ in range(chance.randrange(1, 12)):
                 if chance.random() < 0.5:
                     self.world.rotate()
+                self.world.lost = chance.randrange(2)
                 self.run_with_a_crash(
                     chance.randrange(8), chance.choice(('alice', 'bob')))
             self.world.run()
@@ -250,16 +274,25 @@ class StepTest(testtools.TestCase):
         planned = self.entry(credentials.PLANNED, id=None)
 
         step = credentials.next_step(
-            self.state(planned, found={planned.name: 'orphan'}))
+            self.state(planned, found={'alice': {planned.name: 'orphan'}}))
 
         self.assertEqual((credentials.DELETE, 'orphan'),
                          (step.kind, step.id))
+
+    def test_what_one_user_has_says_nothing_of_another(self):
+        retired = self.entry(credentials.RETIRED, id=None, user_id='bob')
+
+        step = credentials.next_step(
+            self.state(retired, found={'alice': {retired.name: 'other'}}))
+
+        self.assertEqual((credentials.LOOK, 'bob'),
+                         (step.kind, step.entry.user_id))
 
     def test_nobody_but_the_user_can_make_one(self):
         planned = self.entry(credentials.PLANNED, id=None)
 
         step = credentials.next_step(
-            self.state(planned, found={}, user_id=None))
+            self.state(planned, found={'alice': {}}, user_id=None))
 
         self.assertEqual(credentials.WAIT, step.kind)
         self.assertIn('asked for by a user', step.reason)
@@ -267,7 +300,7 @@ class StepTest(testtools.TestCase):
     def test_what_another_user_planned_is_not_made(self):
         planned = self.entry(credentials.PLANNED, id=None, user_id='bob')
 
-        step = credentials.next_step(self.state(planned, found={}))
+        step = credentials.next_step(self.state(planned, found={'bob': {}}))
 
         self.assertEqual(credentials.RETIRE, step.kind)
 

@@ -1,0 +1,194 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Runs a program on the user's terminal, and ends all of it when told to.
+
+Tempest starts stestr's workers by shells, and workers start programs of
+their own, some in sessions of their own: who ends is ended by descent. What
+such a tree works with (a sandbox, a workspace) may go right afterwards, so
+that nobody of it may outlive this program.
+"""
+
+import contextlib
+import os
+import pathlib
+import signal
+import sys
+import threading
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import waiting
+
+#: Exit code of who was ended by SIGTERM, as shells have it.
+TERMINATED = 128 + signal.SIGTERM
+
+#: Seconds to end after SIGTERM, and to be gone after SIGKILL.
+_PATIENCE = 10
+
+
+class _Told(BaseException):
+    """This program was told to end."""
+
+
+def run(argv, *, env=None, cwd=None) -> int:
+    """Run a program on the user's terminal until it ends by itself.
+
+    It stays in the caller's process group, so that Ctrl-C reaches all of it;
+    the caller then waits until it has cleaned up. A SIGINT to the caller
+    alone is passed on. SIGTERM, and a second SIGINT, end the program with
+    all that descends from it, by SIGKILL if need be.
+
+    :returns: its exit code.
+    :raises EnvironmentProblem: there is no such program.
+    :raises KeyboardInterrupt: Ctrl-C; nothing of it is left.
+    :raises SystemExit: SIGTERM, with :data:`TERMINATED`; nothing is left.
+    """
+    argv = [str(a) for a in argv]
+    with _listening() as listen:
+        process = processes.start(argv, env=env, cwd=cwd)
+        tree = _Tree(process)
+        try:
+            listen()
+            return _end_of(process, tree)
+        except BaseException as e:
+            with _deaf():
+                tree.end()
+            if isinstance(e, _Told):
+                raise SystemExit(TERMINATED) from None
+            raise
+
+
+def _end_of(process, tree):
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        tree.look()
+        if not _has_terminal():
+            tree.send(signal.SIGINT)
+        # It cleans up; who cannot wait for that says so again.
+        process.wait()
+        raise
+
+
+@contextlib.contextmanager
+def _listening():
+    """Have SIGTERM raise _Told once the function that this gives is called.
+
+    Not before: there would be a program that nobody knows.
+    """
+    told, listens = [], []
+
+    def tell(*_):
+        told.append(True)
+        if listens:
+            raise _Told
+
+    def listen():
+        listens.append(True)
+        if told:
+            raise _Told
+
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread gets signals.
+        yield lambda: None
+        return
+    before = signal.signal(signal.SIGTERM, tell)
+    try:
+        yield listen
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def _deaf():
+    """Let no signal stop what takes seconds only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN)
+              for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _has_terminal():
+    """Whether Ctrl-C reaches the whole process group by itself."""
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+class _Tree:
+    """A process and all that descends from it.
+
+    Who was seen once is remembered: when a parent ends first, nobody can
+    tell any more whose its children are.
+    """
+
+    def __init__(self, process):
+        #: When they began, in ticks, by process id: ids are used again.
+        self._seen = {process.pid: _stat(process.pid)[2]}
+
+    def look(self):
+        """The process ids of those that are alive."""
+        living = {pid: (parent, began)
+                  for pid, (state, parent, began) in _processes()
+                  if state not in 'ZX'}
+        alive = {pid for pid, began in self._seen.items()
+                 if pid in living and living[pid][1] == began}
+        new = alive
+        while new:
+            new = {pid for pid, (parent, _began) in living.items()
+                   if parent in new} - alive
+            alive |= new
+        self._seen.update((pid, living[pid][1]) for pid in alive)
+        return alive
+
+    def send(self, number):
+        for pid in self.look():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+
+    def end(self):
+        """End all of it; they get a while to do so by themselves."""
+        self.send(signal.SIGTERM)
+        with contextlib.suppress(errors.WaitTimeout):
+            self._wait(self.look)
+            return
+        self._wait(lambda: self.send(signal.SIGKILL) or self.look())
+
+    def _wait(self, poll):
+        waiting.wait_for(
+            poll, done=lambda alive: not alive, timeout=_PATIENCE,
+            what='all processes to end', pace=waiting.Pace(0.02, 1.5, 0.5))
+
+
+def _processes():
+    """Ids of all processes, with their :func:`_stat`."""
+    for name in os.listdir('/proc'):
+        if name.isdigit():
+            # It may have ended meanwhile.
+            with contextlib.suppress(OSError):
+                yield int(name), _stat(name)
+
+
+def _stat(pid):
+    """State, parent and beginning of a process; see proc(5)."""
+    text = pathlib.Path(f'/proc/{pid}/stat').read_text(errors='replace')
+    fields = text.rpartition(')')[2].split()
+    return fields[0], int(fields[1]), int(fields[19])

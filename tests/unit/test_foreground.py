@@ -1,0 +1,184 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import os
+import pathlib
+import pty
+import signal
+import subprocess
+import sys
+import threading
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import foreground
+from magnum_capi_tempest import waiting
+
+#: As stestr: a program, a shell, a worker below it; what the worker starts
+#: has a session of its own.
+_PARENT = """
+import pathlib, subprocess, sys, time
+try:
+    subprocess.Popen('%s %s; :' % (sys.executable, sys.argv[1]), shell=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    pathlib.Path('cleaned').touch()
+    time.sleep(float(sys.argv[2]))
+    raise
+"""
+_WORKER = """
+import os, pathlib, signal, subprocess, time
+if pathlib.Path('stubborn').exists():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+own = subprocess.Popen(['sleep', '60'], start_new_session=True)
+pathlib.Path('pids.new').write_text(f'{os.getppid()} {os.getpid()} {own.pid}')
+os.rename('pids.new', 'pids')
+time.sleep(60)
+"""
+_CALLER = """
+import sys
+from magnum_capi_tempest import foreground
+foreground._PATIENCE = float(sys.argv[1])
+try:
+    print('code', foreground.run(sys.argv[2:]))
+finally:
+    print('cleaned up')
+"""
+
+
+class RunTest(testtools.TestCase):
+
+    def test_the_exit_code_is_the_programs(self):
+        self.assertEqual(
+            [0, 3, 3], [foreground.run(['sh', '-c', f'exit {code}'])
+                        for code in (0, 3)] + [foreground.run(
+                            ['sh', '-c', 'exit $A'],
+                            env={**os.environ, 'A': '3'}, cwd='/')])
+
+    def test_unknown_program(self):
+        error = self.assertRaises(
+            errors.EnvironmentProblem, foreground.run, ['/no/such', 'x'])
+
+        self.assertIn('Cannot run /no/such: No such file', str(error))
+
+    def test_the_callers_handler_comes_back(self):
+        before = signal.getsignal(signal.SIGTERM)
+
+        foreground.run(['true'])
+
+        self.assertEqual(before, signal.getsignal(signal.SIGTERM))
+
+    def test_a_thread_gets_no_signals(self):
+        codes = []
+        thread = threading.Thread(
+            target=lambda: codes.append(foreground.run(['true'])))
+        thread.start()
+        thread.join()
+
+        self.assertEqual([0], codes)
+
+
+class SignalTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (self.folder / 'parent').write_text(_PARENT)
+        (self.folder / 'worker').write_text(_WORKER)
+
+    def start(self, patience=20, lingers=0, **options):
+        """Start the caller of a program; returns when its worker works."""
+        top = pathlib.Path(foreground.__file__).parents[1]
+        process = subprocess.Popen(
+            [sys.executable, '-c', _CALLER, str(patience), sys.executable,
+             'parent', 'worker', str(lingers)],
+            cwd=self.folder, env={**os.environ, 'PYTHONPATH': str(top)},
+            **{'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE,
+               'stderr': subprocess.DEVNULL, 'text': True, **options})
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        waiting.wait_for((self.folder / 'pids').exists, done=bool,
+                         timeout=60, what='the worker to work')
+        return process
+
+    def assert_ends(self, process, code):
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual((code, 'cleaned up\n'), (process.returncode, out))
+        for pid in (self.folder / 'pids').read_text().split():
+            self.assertNotIn(state(pid), (*'RSDT',), pid)
+
+    def test_sigterm_ends_all_of_it(self):
+        process = self.start()
+
+        process.terminate()
+
+        self.assert_ends(process, 143)
+        self.assertFalse((self.folder / 'cleaned').exists())
+
+    def test_who_does_not_listen_is_killed(self):
+        (self.folder / 'stubborn').touch()
+        process = self.start(patience=0.5)
+
+        process.terminate()
+
+        self.assert_ends(process, 143)
+
+    def test_sigint_to_the_caller_alone_is_passed_on(self):
+        process = self.start()
+
+        process.send_signal(signal.SIGINT)
+
+        self.assert_ends(process, -signal.SIGINT)
+        self.assertTrue((self.folder / 'cleaned').exists())
+
+    def impatient(self, number, code):
+        process = self.start(lingers=60)
+        process.send_signal(signal.SIGINT)
+        waiting.wait_for((self.folder / 'cleaned').exists, done=bool,
+                         timeout=60, what='the program to clean up')
+
+        process.send_signal(number)
+
+        self.assert_ends(process, code)
+
+    def test_a_second_sigint_does_not_wait_for_the_cleaning(self):
+        self.impatient(signal.SIGINT, -signal.SIGINT)
+
+    def test_sigterm_does_not_wait_for_the_cleaning(self):
+        self.impatient(signal.SIGTERM, 143)
+
+    def test_ctrl_c_comes_once(self):
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        # Becomes the terminal of the new session when it is opened.
+        process = self.start(
+            stdin=subprocess.DEVNULL, start_new_session=True,
+            preexec_fn=lambda: os.dup2(
+                os.open(os.ttyname(theirs), os.O_RDWR), 0))
+        os.close(theirs)
+
+        os.write(ours, b'\x03')
+
+        self.assert_ends(process, -signal.SIGINT)
+        self.assertTrue((self.folder / 'cleaned').exists())
+
+
+def state(pid):
+    try:
+        text = pathlib.Path(f'/proc/{pid}/stat').read_text()
+    except OSError:
+        return None
+    # A killed orphan stays a zombie until init looks at it.
+    return text.rpartition(')')[2].split()[0]
