@@ -21,7 +21,7 @@ from unittest import mock
 from cliff import sphinxext
 from sphinx.util import docutils
 
-from magnum_capi_tempest.driver import labels
+from magnum_capi_tempest.driver.wanted import labels
 from magnum_capi_tempest.matrix import columns
 from magnum_capi_tempest.matrix import rst
 from magnum_capi_tempest.matrix import source
@@ -68,6 +68,21 @@ class Doors(docutils.SphinxDirective):
         return self.parse_text_to_nodes('\n'.join(lines))
 
 
+class Floors(docutils.SphinxDirective):
+    """Floors of the driver, as import-linter checks them."""
+
+    def run(self):
+        path = TOP / '.importlinter'
+        self.env.note_dependency(str(path))
+        parser = configparser.ConfigParser()
+        parser.read(path)
+        floors = parser['importlinter:contract:driver']['layers']
+        lines = [
+            '#. ' + ', '.join(f'``{name}``' for name in floor.split(' | '))
+            for floor in floors.strip().splitlines()]
+        return self.parse_text_to_nodes('\n'.join(lines))
+
+
 class DriverLabels(docutils.SphinxDirective):
     """The labels that the driver knows."""
 
@@ -99,6 +114,7 @@ def setup(app):
     """Entry point for Sphinx."""
     app.setup_extension('cliff.sphinxext')
     app.add_directive('doors', Doors)
+    app.add_directive('floors', Floors)
     app.add_directive('driver-bugs', DriverBugs)
     app.add_directive('driver-labels', DriverLabels)
     app.add_directive('magnum-capi', Commands)

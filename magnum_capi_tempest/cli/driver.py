@@ -61,7 +61,7 @@ class Render(base.Command):
 
     def take_action(self, args):
         try:
-            from magnum_capi_tempest.driver import by_hand
+            from magnum_capi_tempest.driver.gitops import by_hand
         except ImportError as e:
             raise errors.EnvironmentProblem(
                 'The libraries of the driver are not installed',

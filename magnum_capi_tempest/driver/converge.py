@@ -26,16 +26,16 @@ import typing
 
 from oslo_log import log as logging
 
-from magnum_capi_tempest.driver import credentials
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
-from magnum_capi_tempest.driver import lock as lock_module
-from magnum_capi_tempest.driver import names
-from magnum_capi_tempest.driver import releases
-from magnum_capi_tempest.driver import rotation
-from magnum_capi_tempest.driver import rows as rows_module
-from magnum_capi_tempest.driver import state as state_module
-from magnum_capi_tempest.driver import vault
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.keys import state as state_module
+from magnum_capi_tempest.driver.keys import vault
+from magnum_capi_tempest.driver.kubernetes import lock as lock_module
+from magnum_capi_tempest.driver.kubernetes import releases
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import rows as rows_module
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)

@@ -29,11 +29,11 @@ from oslo_log import log as logging
 
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver import helm
+from magnum_capi_tempest.driver.kubernetes import helm
+from magnum_capi_tempest.driver.kubernetes import shared
 from magnum_capi_tempest.driver import monitor
 from magnum_capi_tempest.driver import operations
 from magnum_capi_tempest.driver import settings as settings_module
-from magnum_capi_tempest.driver import shared
 from magnum_capi_tempest.driver import store
 from magnum_capi_tempest.driver import upgrading
 from magnum_capi_tempest.driver import upkeep

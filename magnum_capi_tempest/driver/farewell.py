@@ -15,11 +15,11 @@
 
 from oslo_log import log as logging
 
-from magnum_capi_tempest.driver import conditions
+from magnum_capi_tempest.driver.cloud import loadbalancers
 from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver import loadbalancers
-from magnum_capi_tempest.driver import scratch
-from magnum_capi_tempest.driver import verdicts
+from magnum_capi_tempest.driver.kubernetes import scratch
+from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.seen import verdicts
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class Farewell:
         """Keystone first, the record last, then the row.
 
         :param state: state.State.
-        :param wanted: snapshot.Wanted.
+        :param wanted: goal.Wanted.
         :returns: whether nothing is left.
         """
         road, cluster = self._road, self._road.cluster

@@ -20,13 +20,13 @@ import dataclasses
 
 import yaml
 
-from magnum_capi_tempest.driver import charts
-from magnum_capi_tempest.driver import labels as label_rules
-from magnum_capi_tempest.driver import rows as rows_module
-from magnum_capi_tempest.driver import services
-from magnum_capi_tempest.driver import spec as spec_model
-from magnum_capi_tempest.driver import validation
-from magnum_capi_tempest.driver import values as values_module
+from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver.wanted import charts
+from magnum_capi_tempest.driver.wanted import labels as label_rules
+from magnum_capi_tempest.driver.wanted import rows as rows_module
+from magnum_capi_tempest.driver.wanted import spec as spec_model
+from magnum_capi_tempest.driver.wanted import validation
+from magnum_capi_tempest.driver.wanted import values as values_module
 from magnum_capi_tempest import errors
 
 _ZONE = 'topology.cinder.csi.openstack.org/zone'

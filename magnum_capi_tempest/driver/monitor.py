@@ -19,10 +19,10 @@ import time
 from oslo_log import log as logging
 
 from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver import credentials
-from magnum_capi_tempest.driver import health
-from magnum_capi_tempest.driver import look
-from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.kubernetes import look
+from magnum_capi_tempest.driver.seen import health
 from magnum_capi_tempest.driver import upkeep
 
 LOG = logging.getLogger(__name__)
@@ -66,9 +66,10 @@ class Monitor:
         parts = () if rows.operation == 'DELETE' else _PARTS
         snapshot = look.look(world.kube, road.namespace, road.release,
                              parts, thorough=True)
+        credential = self._credential(world, road, state)
         self._note(*health.health(
             snapshot, rows.wanted(state), world.now(),
-            self._credential(world, road, state)))
+            refused=credential == credentials.INVALID))
         upkeep.keep(road, rows, snapshot)
 
     def _note(self, status, reason):

@@ -24,11 +24,11 @@ import contextlib
 from oslo_log import log as logging
 
 from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver import credentials
 from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver import names
-from magnum_capi_tempest.driver import removal
-from magnum_capi_tempest.driver import state as state_module
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import state as state_module
+from magnum_capi_tempest.driver.seen import removal
+from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)

@@ -29,11 +29,11 @@ import magnum.conf
 from magnum import objects
 from oslo_log import log as logging
 
+from magnum_capi_tempest.driver.cloud import openstack
+from magnum_capi_tempest.driver.cloud import services
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
-from magnum_capi_tempest.driver import openstack
-from magnum_capi_tempest.driver import rotation
-from magnum_capi_tempest.driver import services
+from magnum_capi_tempest.driver.keys import rotation
 
 CONF = magnum.conf.CONF
 

@@ -24,16 +24,16 @@ import dataclasses
 from oslo_log import log as logging
 
 from magnum_capi_tempest.driver import answer as answer_module
-from magnum_capi_tempest.driver import conditions
+from magnum_capi_tempest.driver.cloud import services
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
-from magnum_capi_tempest.driver import names
-from magnum_capi_tempest.driver import rollout
-from magnum_capi_tempest.driver import rows as rows_module
-from magnum_capi_tempest.driver import services
-from magnum_capi_tempest.driver import state as state_module
-from magnum_capi_tempest.driver import upgrade as rules
+from magnum_capi_tempest.driver.keys import state as state_module
+from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import rollout
+from magnum_capi_tempest.driver.wanted import rows as rows_module
+from magnum_capi_tempest.driver.wanted import upgrade as rules
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)

@@ -19,10 +19,10 @@ is none. Whoever works on the cluster has the lock, and goes first.
 
 from oslo_log import log as logging
 
-from magnum_capi_tempest.driver import conditions
 from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver import lock as lock_module
-from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver.kubernetes import lock as lock_module
+from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.wanted import names
 
 LOG = logging.getLogger(__name__)
 

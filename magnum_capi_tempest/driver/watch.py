@@ -26,18 +26,18 @@ import threading
 
 from oslo_log import log as logging
 
-from magnum_capi_tempest.driver import attention as attention_module
 from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver import credentials
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import farewell
-from magnum_capi_tempest.driver import lock as lock_module
-from magnum_capi_tempest.driver import look
-from magnum_capi_tempest.driver import names
-from magnum_capi_tempest.driver import rotation
-from magnum_capi_tempest.driver import state as state_module
-from magnum_capi_tempest.driver import status
-from magnum_capi_tempest.driver import verdicts
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.keys import state as state_module
+from magnum_capi_tempest.driver.kubernetes import lock as lock_module
+from magnum_capi_tempest.driver.kubernetes import look
+from magnum_capi_tempest.driver.seen import attention as attention_module
+from magnum_capi_tempest.driver.seen import status
+from magnum_capi_tempest.driver.seen import verdicts
+from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)

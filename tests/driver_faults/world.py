@@ -162,7 +162,7 @@ class Box:
                    if lease['metadata']['name'] == release]
         for name in (CONDUCTOR, SECOND):
             first = psutil.Process(self._pids()[name])
-            # Host, process, one-time number: driver/lock.py.
+            # Host, process, one-time number: driver/kubernetes/lock.py.
             if any(f'-{p.pid}-' in holder
                    for p in (first, *first.children(recursive=True))):
                 return name

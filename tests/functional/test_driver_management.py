@@ -20,13 +20,13 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.driver import access
-from magnum_capi_tempest.driver import helm_errors
-from magnum_capi_tempest.driver import kube
-from magnum_capi_tempest.driver import lock
-from magnum_capi_tempest.driver import look
-from magnum_capi_tempest.driver import releases
-from magnum_capi_tempest.driver import rest
+from magnum_capi_tempest.driver.kubernetes import access
+from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver.kubernetes import kube
+from magnum_capi_tempest.driver.kubernetes import lock
+from magnum_capi_tempest.driver.kubernetes import look
+from magnum_capi_tempest.driver.kubernetes import releases
+from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import progress
 from magnum_capi_tempest import waiting

@@ -26,11 +26,11 @@ import os
 import testtools
 import yaml
 
-from magnum_capi_tempest.driver import charts
-from magnum_capi_tempest.driver import names
-from magnum_capi_tempest.driver import spec as spec_model
-from magnum_capi_tempest.driver import validation
-from magnum_capi_tempest.driver import values
+from magnum_capi_tempest.driver.wanted import charts
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import spec as spec_model
+from magnum_capi_tempest.driver.wanted import validation
+from magnum_capi_tempest.driver.wanted import values
 from magnum_capi_tempest import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain

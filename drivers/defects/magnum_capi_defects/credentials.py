@@ -19,8 +19,8 @@ from oslo_log import log as logging
 
 from magnum_capi_defects import parts
 from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver import credentials
-from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver import upkeep
 
 LOG = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ import time
 
 from magnum_capi_defects import parts
 from magnum_capi_tempest.driver import farewell
-from magnum_capi_tempest.driver import helm
-from magnum_capi_tempest.driver import verdicts
+from magnum_capi_tempest.driver.kubernetes import helm
+from magnum_capi_tempest.driver.seen import verdicts
 from magnum_capi_tempest.driver import watch
 
 #: Seconds that a slow deletion takes more than others.

@@ -16,8 +16,8 @@ import time
 
 from magnum_capi_defects import parts
 from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver import health
 from magnum_capi_tempest.driver import monitor
+from magnum_capi_tempest.driver.seen import health
 from magnum_capi_tempest.driver import store
 
 

@@ -19,16 +19,16 @@ import magnum.conf
 
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import driver
-from magnum_capi_tempest.driver import helm
+from magnum_capi_tempest.driver.kubernetes import helm
+from magnum_capi_tempest.driver.kubernetes import shared
+from magnum_capi_tempest.driver.seen import verdicts
 from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest.driver import shared
-from magnum_capi_tempest.driver import snapshot
 from magnum_capi_tempest.driver import store
-from magnum_capi_tempest.driver import verdicts
+from magnum_capi_tempest.driver.wanted import goal
 from magnum_capi_tempest.driver import watch
 
 #: Key of the control plane among the sizes of node groups.
-MASTER = snapshot.MASTER
+MASTER = goal.MASTER
 
 
 class Seeded(driver.Driver):

@@ -20,8 +20,8 @@ import dataclasses
 import threading
 
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver import helm
-from magnum_capi_tempest.driver import verdicts
+from magnum_capi_tempest.driver.kubernetes import helm
+from magnum_capi_tempest.driver.seen import verdicts
 
 _first = {}
 

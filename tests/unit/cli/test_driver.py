@@ -20,8 +20,8 @@ import testtools
 import yaml
 
 from magnum_capi_tempest.cli import driver as cli
+from tests.unit.driver.gitops import test_rendering
 from tests.unit.driver import small_world
-from tests.unit.driver import test_rendering
 
 
 class RenderTest(testtools.TestCase):
@@ -77,7 +77,7 @@ class RenderTest(testtools.TestCase):
 
     def test_manifests(self):
         template = self.useFixture(fixtures.MockPatch(
-            'magnum_capi_tempest.driver.helm.Helm.template',
+            'magnum_capi_tempest.driver.kubernetes.helm.Helm.template',
             return_value='kind: Cluster\n')).mock
 
         self.assertEqual((0, 'kind: Cluster\n'),

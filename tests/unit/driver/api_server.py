@@ -21,9 +21,9 @@ from urllib import parse
 
 import fixtures
 
-from magnum_capi_tempest.driver import access
-from magnum_capi_tempest.driver import kube
-from magnum_capi_tempest.driver import rest
+from magnum_capi_tempest.driver.kubernetes import access
+from magnum_capi_tempest.driver.kubernetes import kube
+from magnum_capi_tempest.driver.kubernetes import rest
 from tests.unit import fake_clock
 from tests.unit import loopback
 

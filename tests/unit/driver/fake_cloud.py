@@ -19,7 +19,7 @@ import fixtures
 from keystoneauth1 import session
 from keystoneauth1 import token_endpoint
 
-from magnum_capi_tempest.driver import services
+from magnum_capi_tempest.driver.cloud import services
 from tests.unit import loopback
 
 

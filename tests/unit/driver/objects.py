@@ -25,7 +25,8 @@ import datetime
 import json
 import pathlib
 
-from magnum_capi_tempest.driver import snapshot
+from magnum_capi_tempest.driver.seen import snapshot
+from magnum_capi_tempest.driver.wanted import goal
 
 DATA = pathlib.Path(__file__).parent / 'data'
 
@@ -52,7 +53,7 @@ def recorded(moment, version, **kwargs):
 
 def group(**kwargs):
     """Default worker group as GroupWanted."""
-    return snapshot.GroupWanted(**{
+    return goal.GroupWanted(**{
         'key': 'default-worker', 'name': 'default-worker', 'role': 'worker',
         'status': 'CREATE_IN_PROGRESS', 'count': 2, **kwargs})
 
@@ -66,7 +67,7 @@ def master(**kwargs):
 def wanted(*groups, **kwargs):
     """Wanted, of groups given or of the default ones, begun a minute ago."""
     status = kwargs.get('status', 'CREATE_IN_PROGRESS')
-    return snapshot.Wanted(**{
+    return goal.Wanted(**{
         'name': NAME, 'status': status, 'kube_version': 'v1.34.2',
         'groups': groups or (master(status=status), group(status=status)),
         'since': ago(minutes=1), 'timeout': 60, **kwargs})

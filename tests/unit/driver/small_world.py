@@ -25,14 +25,14 @@ import types
 
 from openstack import exceptions as sdk_exceptions
 
+from magnum_capi_tempest.driver.cloud import openstack
+from magnum_capi_tempest.driver.cloud import services
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
-from magnum_capi_tempest.driver import names
-from magnum_capi_tempest.driver import openstack
-from magnum_capi_tempest.driver import releases
-from magnum_capi_tempest.driver import rotation
-from magnum_capi_tempest.driver import services
+from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.kubernetes import releases
+from magnum_capi_tempest.driver.wanted import names
 from tests.unit.driver import objects
 
 CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'

@@ -19,19 +19,19 @@ from oslo_config import cfg
 from oslo_config import fixture as config_fixture
 import testtools
 
+from magnum_capi_tempest.driver.cloud import loadbalancers
+from magnum_capi_tempest.driver.cloud import services
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver import helm_errors
-from magnum_capi_tempest.driver import loadbalancers
-from magnum_capi_tempest.driver import lock
-from magnum_capi_tempest.driver import names
+from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver.kubernetes import lock
+from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest.driver import operations
 from magnum_capi_tempest.driver import options
-from magnum_capi_tempest.driver import rest
-from magnum_capi_tempest.driver import rotation
-from magnum_capi_tempest.driver import services
 from magnum_capi_tempest.driver import settings
 from magnum_capi_tempest.driver import upgrading
+from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest.driver import watch
 from tests.unit.driver import api_server
 from tests.unit.driver import objects
@@ -788,8 +788,8 @@ class WatchTest(Base):
         def die(*_args):
             raise SystemExit
         with fixtures.MonkeyPatch(
-                'magnum_capi_tempest.driver.vault.Vault.write_credentials',
-                die):
+                'magnum_capi_tempest.driver.keys.vault.Vault'
+                '.write_credentials', die):
             self.assertRaises(SystemExit, self.create)
         self.look(2)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)

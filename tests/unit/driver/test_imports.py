@@ -34,7 +34,7 @@ MAGNUM = 'magnum'
 def imported():
     """Names of what modules of the driver import, by their top level."""
     found = set()
-    for path in (TOP / 'magnum_capi_tempest' / 'driver').glob('*.py'):
+    for path in (TOP / 'magnum_capi_tempest' / 'driver').rglob('*.py'):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 found |= {name.name.split('.')[0] for name in node.names}

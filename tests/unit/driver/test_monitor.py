@@ -14,10 +14,10 @@
 import socket
 
 from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver import credentials
-from magnum_capi_tempest.driver import health
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver import monitor
-from magnum_capi_tempest.driver import rotation
+from magnum_capi_tempest.driver.seen import health
 from magnum_capi_tempest.driver import upkeep
 from tests.unit.driver import small_world
 from tests.unit.driver import test_converge
@@ -55,6 +55,15 @@ class MonitorTest(test_converge.Base):
         self.assertEqual(health.UNHEALTHY, data['health_status'])
         self.assertIn('openstack coe credential rotate',
                       data['health_status_reason']['credential'])
+
+    def test_credential_that_nobody_could_check_says_nothing(self):
+        self.created()
+        self.answer = credentials.UNKNOWN
+
+        data = self.poll()
+
+        self.assertEqual(health.HEALTHY, data['health_status'])
+        self.assertNotIn('credential', data['health_status_reason'])
 
     def test_keystone_is_not_asked_each_time(self):
         self.created()

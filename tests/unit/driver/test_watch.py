@@ -14,7 +14,7 @@
 
 import dataclasses
 
-from magnum_capi_tempest.driver import attention
+from magnum_capi_tempest.driver.seen import attention
 from tests.unit.driver import small_world
 from tests.unit.driver import test_converge
 

@@ -22,7 +22,7 @@ import testtools
 import urllib3
 import yaml
 
-from magnum_capi_tempest.driver import access
+from magnum_capi_tempest.driver.kubernetes import access
 from magnum_capi_tempest.management import pki
 from magnum_capi_tempest import waiting
 from tests.driver_faults import proxy

@@ -105,19 +105,36 @@ class ThisHouseTest(testtools.TestCase):
 
         self.assertEqual(0, code, out)
 
-    def test_a_closed_door_is_red(self):
-        # Given the same house without the door from cli
+    def changed(self, contract, option, old, new):
+        """Lint the same house with another rule; its code and output."""
         config = configparser.ConfigParser()
         config.read(TOP / '.importlinter')
-        contract = config['importlinter:contract:doors']
-        contract['doors'] = contract['doors'].replace('cli -> *', 'cli -> x')
+        rules = config[f'importlinter:contract:{contract}']
+        self.assertIn(old, rules[option])
+        rules[option] = rules[option].replace(old, new)
         folder = self.useFixture(fixtures.TempDir()).path
         with open(pathlib.Path(folder) / 'x.ini', 'w') as stream:
             config.write(stream)
+        return self.lint(stream.name)
 
-        # When the rules are checked
-        code, out = self.lint(stream.name)
+    def test_a_closed_door_is_red(self):
+        code, out = self.changed('doors', 'doors', 'cli -> *', 'cli -> x')
 
-        # Then it says which door
         self.assertEqual(1, code)
         self.assertIn('There is no such door: cli -> report', out)
+
+    def test_a_room_of_the_driver_that_looks_up_is_red(self):
+        code, out = self.changed(
+            'driver', 'layers', 'seen\nwanted', 'wanted\nseen')
+
+        self.assertEqual(1, code)
+        self.assertIn('magnum_capi_tempest.driver.seen is not allowed to '
+                      'import magnum_capi_tempest.driver.wanted:',
+                      ' '.join(out.split()))
+
+    def test_a_module_of_the_driver_without_a_floor_is_red(self):
+        code, out = self.changed(
+            'driver', 'layers', 'answer | failures', 'failures')
+
+        self.assertEqual(1, code)
+        self.assertIn('magnum_capi_tempest.driver.answer', out)

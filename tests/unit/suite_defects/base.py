@@ -14,7 +14,7 @@
 
 import dataclasses
 
-from magnum_capi_tempest.driver import helm
+from magnum_capi_tempest.driver.kubernetes import helm
 from tests.unit.driver import small_world
 from tests.unit.driver import test_converge
 from tests.unit.suite_defects import stand_in

@@ -1,0 +1,186 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a cluster is made of, looked up: images, flavors, networks, volumes.
+
+Names are looked up once, here, and everything behind sees ids. Each answer is
+a small frozen dataclass; each refusal says which image, flavor or network it
+concerns, so that it can be shown to the user. Cinder may be missing.
+"""
+
+import dataclasses
+
+from openstack import exceptions as sdk_exceptions
+
+from magnum_capi_tempest.driver.cloud import services
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """An image; sizes in GiB and MiB; properties are None when not set."""
+
+    id: str
+    name: str | None
+    status: str
+    kube_version: str | None = None
+    os_distro: str | None = None
+    magnum_distro: str | None = None
+    min_disk: int = 0
+    min_ram: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Flavor:
+    """A flavor; memory in MiB, disk in GiB."""
+
+    id: str
+    name: str
+    ram: int
+    vcpus: int
+    disk: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    id: str
+    name: str | None
+    external: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Subnet:
+    id: str
+    name: str | None
+    network_id: str
+    cidr: str
+
+
+@dataclasses.dataclass(frozen=True)
+class VolumeType:
+    id: str
+    name: str
+
+
+class Cloud:
+    """What is there for clusters, as one user sees it.
+
+    :param session_factory, places, timeout: of services.Services.
+    :raises services.CloudError: (every method) and its kinds.
+    """
+
+    def __init__(self, session_factory, **options):
+        self._services = services.Services(session_factory, **options)
+
+    @property
+    def services(self):
+        """The services.Services, for :mod:`app_credentials` and others."""
+        return self._services
+
+    def image(self, reference):
+        """Return the Image of an id or name.
+
+        :raises services.NotUsable: several have this name, or it is not
+            active.
+        """
+        found = self._find('image', 'find_image', 'image', reference)
+        properties = found.properties or {}
+        if found.status != 'active':
+            raise services.NotUsable(
+                f'The image {reference} cannot be used',
+                last_seen=f'status {found.status}')
+        return Image(
+            id=found.id, name=found.name, status=found.status,
+            kube_version=properties.get('kube_version'),
+            os_distro=found.os_distro or properties.get('os_distro'),
+            magnum_distro=properties.get('magnum_distro'),
+            min_disk=found.min_disk or 0, min_ram=found.min_ram or 0)
+
+    def flavor(self, reference):
+        """Return the Flavor of an id or name."""
+        found = self._find('compute', 'find_flavor', 'flavor', reference)
+        return Flavor(id=found.id, name=found.name, ram=found.ram,
+                      vcpus=found.vcpus, disk=found.disk or 0)
+
+    def usable_flavor(self, reference, *, ram, vcpus):
+        """As :meth:`flavor`, but large enough.
+
+        :param ram: least memory in MiB.
+        :param vcpus: least number of virtual CPUs.
+        :raises services.NotUsable: it is too small; says of what.
+        """
+        found = self.flavor(reference)
+        short = [f'{has} {what}, at least {least} needed'
+                 for has, least, what in ((found.ram, ram, 'MiB of memory'),
+                                          (found.vcpus, vcpus, 'vCPUs'))
+                 if has < least]
+        if short:
+            raise services.NotUsable(
+                f'The flavor {reference} is too small: it has '
+                + ' and '.join(short))
+        return found
+
+    def network(self, reference, external=None):
+        """Return the Network of an id or name, None for None.
+
+        :param external: whether it has to be external; None: either.
+        :raises services.NotUsable: it is not what it has to be, or several
+            have this name.
+        """
+        if not reference:
+            return None
+        found = self._find('network', 'find_network', 'network', reference)
+        result = Network(found.id, found.name,
+                         bool(found.is_router_external))
+        if external is not None and result.external != external:
+            raise services.NotUsable(
+                f'The network {reference} is '
+                f'{"no" if external else "an"} external network')
+        return result
+
+    def subnet(self, reference, network_id=None):
+        """Return the Subnet of an id or name, None for None.
+
+        :param network_id: that it has to belong to; None: any.
+        """
+        if not reference:
+            return None
+        found = self._find('network', 'find_subnet', 'subnet', reference)
+        if network_id and found.network_id != network_id:
+            raise services.NotUsable(
+                f'The subnet {reference} is not of the network {network_id}')
+        return Subnet(found.id, found.name, found.network_id, found.cidr)
+
+    def volume_types(self):
+        """Return the VolumeTypes, an empty tuple without Cinder."""
+        try:
+            with services.asking('the volume types'):
+                return tuple(
+                    VolumeType(t.id, t.name)
+                    for t in self._services.proxy('block-storage').types())
+        except services.ServiceMissing:
+            return ()
+
+    def _find(self, service, method, kind, reference):
+        with services.asking(f'the {kind} {reference}'):
+            try:
+                found = getattr(self._services.proxy(service), method)(
+                    reference, ignore_missing=True)
+            except sdk_exceptions.DuplicateResource:
+                raise services.NotUsable(
+                    f'Several {kind}s are called {reference}',
+                    hint='Use the id') from None
+            except sdk_exceptions.NotFoundException:
+                found = None
+        if found is None:
+            raise services.NotThere(
+                f'There is no {kind} {reference}', status=404)
+        return found

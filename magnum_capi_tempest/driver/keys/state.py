@@ -1,0 +1,125 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What the driver remembers of a cluster, beside what Magnum does.
+
+It is one Secret of the management cluster, written in one go: the record of
+application credentials with their secrets (see ``credentials``), when the
+present operation began (Magnum's updated_at moves with every save), and which
+node groups were ever handed to Helm.
+"""
+
+import dataclasses
+import datetime
+import json
+import typing
+
+from magnum_capi_tempest.driver.keys import credentials
+
+#: Key of the Secret.
+KEY = 'state.json'
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """The memory of a cluster.
+
+    :param operation: CREATE, UPDATE, DELETE; empty when none is going on.
+    :param since: when it began, aware datetime.
+    :param applied: uuids of node groups, other than the default ones, that
+        Helm was given. One that failed before has left nothing behind.
+    :param addons: whether the chart deploys any.
+    :param record: credentials.Entry, oldest first.
+    :param secrets: of the credentials, by name.
+    :param batch: nodes of a group that the upgrade going on replaces at
+        once, None: as the chart has it.
+    """
+
+    operation: str = ''
+    since: datetime.datetime | None = None
+    applied: frozenset = frozenset()
+    addons: bool = True
+    record: tuple = ()
+    secrets: typing.Mapping = dataclasses.field(
+        default_factory=dict, repr=False)
+    batch: int | None = None
+
+
+def name(release) -> str:
+    """Name of the Secret."""
+    return f'{release}-magnum'
+
+
+def begun(state, operation, now) -> State:
+    """The state when a request for an operation arrives."""
+    return dataclasses.replace(state, operation=operation, since=now)
+
+
+def going_on(state, operation, now) -> State:
+    """The state when an operation is found going on: it may be a lost one."""
+    if state.operation == operation and state.since:
+        return state
+    return begun(state, operation, now)
+
+
+def ended(state) -> State:
+    return dataclasses.replace(state, operation='', since=None, batch=None)
+
+
+def with_record(state, record, **secrets) -> State:
+    """The state with another record; secrets of nobody are forgotten."""
+    names = {entry.name for entry in record}
+    return dataclasses.replace(state, record=tuple(record), secrets={
+        name: secret for name, secret in {**state.secrets, **secrets}.items()
+        if name in names})
+
+
+def dump(state) -> str:
+    return json.dumps({
+        'operation': state.operation,
+        'since': _text(state.since),
+        'applied': sorted(state.applied),
+        'addons': state.addons,
+        'batch': state.batch,
+        'record': [{**dataclasses.asdict(entry),
+                    'applied_at': _text(entry.applied_at)}
+                   for entry in state.record],
+        'secrets': dict(state.secrets),
+    }, sort_keys=True)
+
+
+def load(text) -> State:
+    """Read what :func:`dump` wrote; unknown fields are left out.
+
+    :raises ValueError: it is something else.
+    """
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError('the memory of the driver is no JSON object')
+    fields = {field.name for field in dataclasses.fields(credentials.Entry)}
+    record = tuple(credentials.Entry(**{
+        **{key: value for key, value in entry.items() if key in fields},
+        'applied_at': _time(entry.get('applied_at'))})
+        for entry in found.get('record', ()))
+    return State(found.get('operation', ''), _time(found.get('since')),
+                 frozenset(found.get('applied', ())),
+                 bool(found.get('addons', True)), record,
+                 dict(found.get('secrets', {})), found.get('batch'))
+
+
+def _text(moment):
+    return moment.isoformat() if moment else None
+
+
+def _time(text):
+    return datetime.datetime.fromisoformat(text) if text else None

@@ -1,0 +1,329 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The objects of a management cluster: read, apply, delete, as plain dicts.
+
+Thin: what to read or write is decided elsewhere. See :mod:`shared` for how to
+get one.
+"""
+
+import threading
+import time
+
+from magnum_capi_tempest.driver.kubernetes import kinds
+from magnum_capi_tempest.driver.kubernetes import rest
+
+#: Owner of the fields that this driver applies
+#: (https://kubernetes.io/docs/reference/using-api/server-side-apply/).
+FIELD_MANAGER = 'magnum'
+
+#: Machines that Cluster API shall take away first (Cluster API,
+#: api/core/v1beta1/machine_types.go: DeleteMachineAnnotation).
+DELETE_MACHINE = 'cluster.x-k8s.io/delete-machine'
+
+#: Objects of one page of a list.
+_PAGE = 500
+
+#: Seconds for which the kinds of a server are taken for known.
+_KINDS_AGE = 600
+
+#: Pages of Events that are looked at. A namespace keeps an hour of them.
+_EVENT_PAGES = 4
+
+_DISCOVERY = ', '.join((
+    'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+    'application/json;g=apidiscovery.k8s.io;v=v2beta1;'
+    'as=APIGroupDiscoveryList',
+    'application/json'))
+_METADATA = ('application/json;g=meta.k8s.io;v=v1;'
+             'as=PartialObjectMetadataList')
+
+
+class Kube:
+    """The API of a management cluster.
+
+    Kinds are named as in :mod:`kinds`. All methods raise rest.Unreachable,
+    rest.Forbidden and rest.KubeError. What does not exist is None, an empty
+    list or False, also when the server does not know the kind.
+    """
+
+    def __init__(self, connection, clock=time):
+        """:param connection: rest.Rest."""
+        self._rest = connection
+        self._clock = clock
+        self._kinds = {}
+        self._kinds_until = None
+        self._lock = threading.Lock()
+
+    @property
+    def requests(self):
+        """Number of requests sent so far, tries included."""
+        return self._rest.requests
+
+    @property
+    def kubeconfig(self):
+        """Path for other programs, None in a pod."""
+        return self._rest.access.kubeconfig
+
+    @property
+    def server_time(self):
+        """Server's clock at its last answer, seconds since 1970, or None."""
+        return self._rest.server_time
+
+    def kind(self, name):
+        """Return the kinds.Kind of that name, None when it is not served.
+
+        A kind that is missing is looked for again at most every ten
+        minutes, as all are: an operator may install it later.
+        """
+        if name in kinds.BUILT_IN:
+            return kinds.BUILT_IN[name]
+        with self._lock:
+            now = self._clock.monotonic()
+            if self._kinds_until is None or now >= self._kinds_until:
+                self._kinds = self._discover()
+                self._kinds_until = now + _KINDS_AGE
+            return self._kinds.get(name)
+
+    def get(self, kind, namespace, name):
+        """Return an object, None when there is none."""
+        path = self._path(kind, namespace, name)
+        if path is None:
+            return None
+        return self._or_none('GET', path)
+
+    def list(self, kind, namespace, labels=None, fields=None):
+        """Return the objects with these labels, a list of dicts.
+
+        :param labels: dict, or a label selector.
+        :param fields: field selector.
+        """
+        return self._pages(kind, namespace, labels, fields)
+
+    def list_metadata(self, kind, namespace, labels=None):
+        """As :meth:`list`, but only ``metadata`` of each: no secrets."""
+        return self._pages(kind, namespace, labels, accept=_METADATA)
+
+    def apply(self, obj):
+        """Server-side apply an object; fields of others are taken over.
+
+        :param obj: dict with ``kind`` and ``metadata``. ``apiVersion`` is
+            the server's when it is left out.
+        :returns: the object as the server has it now.
+        """
+        kind = self._kind_of(obj)
+        metadata = obj['metadata']
+        return self._rest.request(
+            'PATCH', kind.path(metadata.get('namespace'), metadata['name']),
+            body={'apiVersion': kind.api_version, **obj},
+            query={'fieldManager': FIELD_MANAGER, 'force': 'true'},
+            content_type='application/apply-patch+yaml', again=(409,))
+
+    def create(self, obj, total=None):
+        """Create an object.
+
+        :raises rest.Conflict: there is one of this name. It may be this
+            one, when an answer was lost and the request repeated.
+        """
+        kind = self._kind_of(obj)
+        return self._rest.request(
+            'POST', kind.path(obj['metadata'].get('namespace')),
+            body={'apiVersion': kind.api_version, **obj}, total=total)
+
+    def replace(self, obj, total=None):
+        """Replace an object; its resourceVersion has to be the server's.
+
+        :raises rest.Conflict: it is not.
+        """
+        kind = self._kind_of(obj)
+        metadata = obj['metadata']
+        return self._rest.request(
+            'PUT', kind.path(metadata.get('namespace'), metadata['name']),
+            body={'apiVersion': kind.api_version, **obj}, total=total)
+
+    def annotate(self, kind, namespace, name, annotations):
+        """Set annotations of an object; None takes one away.
+
+        :returns: the object, None when there is none.
+        """
+        path = self._path(kind, namespace, name)
+        return path and self._or_none(
+            'PATCH', path, body={'metadata': {'annotations': annotations}},
+            query={'fieldManager': FIELD_MANAGER},
+            content_type='application/merge-patch+json', again=(409,))
+
+    def mark_for_deletion(self, namespace, machine):
+        """Have a Machine be the first to go when its group shrinks."""
+        return self.annotate(
+            'Machine', namespace, machine, {DELETE_MACHINE: 'true'})
+
+    def delete(self, kind, namespace, name, uid=None, version=None,
+               total=None):
+        """Ask for an object's deletion.
+
+        :param uid: delete only the object with this uid.
+        :param version: delete only this resourceVersion.
+        :returns: whether there was one.
+        :raises rest.Conflict: ``uid`` or ``version`` is not the server's.
+        """
+        path = self._path(kind, namespace, name)
+        if path is None:
+            return False
+        only = {k: v for k, v in (
+            ('uid', uid), ('resourceVersion', version)) if v}
+        body = {'kind': 'DeleteOptions', 'apiVersion': 'v1',
+                'propagationPolicy': 'Background'}
+        if only:
+            body['preconditions'] = only
+        return self._or_none(
+            'DELETE', path, body=body, total=total) is not None
+
+    def delete_all(self, kind, namespace, labels):
+        """Ask for the deletion of all objects with these labels.
+
+        :param labels: dict, not empty: without labels it would be all.
+        """
+        if not labels:
+            raise ValueError('labels are missing')
+        path = self._path(kind, namespace)
+        if path is not None:
+            self._or_none('DELETE', path,
+                          query={'labelSelector': _selector(labels)})
+
+    def ensure_namespace(self, name, labels):
+        """Make a namespace unless it is there.
+
+        Works with the rights of one namespace: it is asked for first.
+
+        :raises rest.Conflict: it is being deleted.
+        :raises rest.Forbidden: it is not there, or may not be seen, and
+            may not be created.
+        """
+        try:
+            found = self.get('Namespace', None, name)
+        except rest.Forbidden as e:
+            if e.status != 403:
+                raise
+            found = None
+        if found is None:
+            try:
+                found = self.create({
+                    'kind': 'Namespace',
+                    'metadata': {'name': name, 'labels': labels}})
+            except rest.Conflict:
+                return
+            except rest.Forbidden as e:
+                raise rest.Forbidden(
+                    f'The namespace {name} has to be created first, and '
+                    'the driver may not', status=e.status, reason=e.reason,
+                    where=e.where, last_seen=e.last_seen,
+                    hint=f'Create {name} and let the user of the kubeconfig '
+                    'get it, or let the user create namespaces') from None
+        if found['metadata'].get('deletionTimestamp'):
+            raise rest.Conflict(
+                f'The namespace {name} is being deleted', status=409,
+                hint='Try again when it is gone')
+
+    def events(self, namespace, name, newest=5, warnings=True):
+        """Return the latest Events of a cluster's objects.
+
+        :param name: of the Cluster: objects of this name and of names that
+            begin with it and a dash.
+        :param newest: how many at most.
+        :param warnings: leave out Normal ones.
+        :returns: list of Events, newest first.
+        """
+        found = [
+            event for event in self._pages(
+                'Event', namespace, most=_EVENT_PAGES,
+                fields='type!=Normal' if warnings else None)
+            if f'{event["involvedObject"].get("name", "")}-'.startswith(
+                f'{name}-')]
+        return sorted(found, key=_when, reverse=True)[:newest]
+
+    def _discover(self):
+        answer = self._rest.request(
+            'GET', '/apis', headers={'Accept': _DISCOVERY})
+        if answer.get('kind') == 'APIGroupDiscoveryList':
+            return kinds.aggregated(answer)
+        found = []
+        for group, version in kinds.preferences(answer):
+            resources = self._or_none('GET', f'/apis/{group}/{version}')
+            if resources:
+                found.append((group, version, resources))
+        return kinds.listed(found)
+
+    def _kind_of(self, obj):
+        kind = self.kind(obj['kind'])
+        if kind is None:
+            raise rest.KubeError(
+                f'The management cluster does not know {obj["kind"]}',
+                where=self._rest.access.server,
+                hint='Install Cluster API and its providers there')
+        return kind
+
+    def _path(self, kind, namespace, name=None):
+        kind = self.kind(kind)
+        return kind and kind.path(namespace, name)
+
+    def _or_none(self, method, path, **kwargs):
+        try:
+            return self._rest.request(method, path, **kwargs)
+        except rest.KubeError as e:
+            if e.status == 404:
+                return None
+            raise
+
+    def _pages(self, kind, namespace, labels=None, fields=None, accept=None,
+               most=None):
+        path = self._path(kind, namespace)
+        if path is None:
+            return []
+        headers = {'Accept': accept} if accept else {}
+        query = {'labelSelector': _selector(labels), 'fieldSelector': fields,
+                 'limit': _PAGE}
+        items, page, number = [], {}, 0
+        while most is None or number < most:
+            number += 1
+            try:
+                page = self._rest.request(
+                    'GET', path, query=query, headers=headers)
+            except rest.KubeError as e:
+                if e.status == 404:
+                    return []
+                if e.status == 410 and query.get('continue'):
+                    # The list changed too much meanwhile: start again, in
+                    # one piece (Kubernetes API concepts, "limit").
+                    items = []
+                    query = {**query, 'continue': None, 'limit': None}
+                    continue
+                raise
+            items += page.get('items') or []
+            more = (page.get('metadata') or {}).get('continue')
+            if not more:
+                break
+            query = {**query, 'continue': more}
+        return items
+
+
+def _selector(labels):
+    if isinstance(labels, dict):
+        return ','.join(f'{k}={v}' for k, v in sorted(labels.items()))
+    return labels
+
+
+def _when(event):
+    """Time of an Event; RFC 3339 in UTC sorts as text, to the second."""
+    series = event.get('series') or {}
+    return (series.get('lastObservedTime') or event.get('lastTimestamp')
+            or event.get('eventTime')
+            or event['metadata'].get('creationTimestamp') or '')[:19]

@@ -1,0 +1,86 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Is a cluster gone from the management cluster, and what holds it?
+
+The Cluster alone is no answer: machines take their time, Helm keeps some
+objects on purpose (``helm.sh/resource-policy: keep``), and what the Cluster
+did not own yet when it went has nobody who deletes it.
+"""
+
+from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.seen import reasons
+from magnum_capi_tempest.driver.seen import verdicts
+
+
+def judge(snapshot, wanted, now) -> verdicts.Verdict:
+    """Judge a deletion: done when nothing is left.
+
+    :param snapshot: snapshot.Snapshot.
+    :param wanted: goal.Wanted.
+    :param now: aware datetime.
+    """
+    left = [obj for obj in (
+        snapshot.cluster, snapshot.get('control_plane', None),
+        *snapshot.get('machine_deployments', {}).values(),
+        *snapshot.get('machines'), *snapshot.leftovers) if obj]
+    release = snapshot.get('release', None)
+    parts = ('control_plane', 'machine_deployments', 'machines', 'release')
+    unseen = frozenset() if snapshot.cluster else frozenset(
+        part for part in parts if not snapshot.seen(part))
+    # With its Cluster gone nobody deletes what was not yet owned by it.
+    orphans = [obj for obj in left if not conditions.deleting(obj)
+               and (snapshot.cluster is None or obj is snapshot.cluster)]
+    if release is not None and release.status == 'uninstalled':
+        release = None
+    blockers = _farewells(left, orphans)
+    if release is not None:
+        blockers.append(f'Helm release: {release.status}')
+    action = verdicts.NOTHING
+    if wanted.in_progress and (orphans or release is not None):
+        action = verdicts.DELETE
+    if not blockers and not unseen:
+        return verdicts.Verdict('DELETE_COMPLETE', groups={
+            group.key: verdicts.GroupVerdict('DELETE_COMPLETE', gone=True)
+            for group in wanted.groups})
+    status, headline = wanted.status, 'Waiting for'
+    age = verdicts.age(wanted, now)
+    if (wanted.in_progress and wanted.timeout and age is not None
+            and age >= wanted.timeout * 60):
+        status = 'DELETE_FAILED'
+        headline = (f'Not deleted within {wanted.timeout:g} minutes, '
+                    'waiting for')
+    return verdicts.Verdict(
+        status, reasons.text(headline, blockers, wanted, snapshot.events),
+        verdicts.address(snapshot.cluster), verdicts.version(snapshot),
+        {group.key: verdicts.GroupVerdict(
+            status if group.deleting else group.status)
+         for group in wanted.groups}, action, unseen)
+
+
+def _farewells(left, orphans):
+    """What is left and why, machines first: everything waits for them."""
+    def rank(obj):
+        return (obj.get('kind') != 'Machine', obj.get('kind') == 'Cluster')
+    found = []
+    for obj in sorted(left, key=rank):
+        text = f'{obj.get("kind", "object")} {conditions.name(obj)}'
+        known = conditions.newer(obj).get('Deleting')
+        failure = conditions.failure(obj)
+        if obj in orphans:
+            text += ' was not asked to go'
+        elif failure:
+            text += f' failed: {failure}'
+        elif known and known.message:
+            text += f': {known.message}'
+        found.append(text)
+    return found

@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Machines of a cluster: whose they are, and which were given up."""
+
+from magnum_capi_tempest.driver.seen import conditions
+
+#: Label of what belongs to a MachineDeployment, by its name.
+DEPLOYMENT = 'cluster.x-k8s.io/deployment-name'
+
+#: Label of the machines of the control plane.
+CONTROL_PLANE = 'cluster.x-k8s.io/control-plane'
+
+#: Reasons with which the OpenStack provider gives up a machine that is not
+#: a node yet (controllers/openstackmachine_controller.go of 0.14, SetFailure
+#: and capoerrors.Terminal).
+_GIVEN_UP = ('InstanceStateError', 'InstanceDeleted', 'InvalidMachineSpec')
+
+
+def of_group(snapshot, group, wanted) -> list[dict]:
+    """The machines of a node group of workers that are there."""
+    name = f'{wanted.name}-{group.key}'
+    return [machine for machine in snapshot.get('machines')
+            if conditions.labels(machine).get(DEPLOYMENT) == name]
+
+
+def masters(snapshot) -> list[dict]:
+    """The machines of the control plane that are there."""
+    return [machine for machine in snapshot.get('machines')
+            if CONTROL_PLANE in conditions.labels(machine)]
+
+
+def given_up(machine) -> str:
+    """Why a machine was given up; empty when it was not.
+
+    After v1beta1 there is no failureReason; what the provider says of the
+    infrastructure is then all there is.
+    """
+    text = conditions.failure(machine)
+    ready = (conditions.newer(machine) or conditions.older(machine)).get(
+        'InfrastructureReady')
+    if text or ready is None or ready.well or (
+            ready.reason not in _GIVEN_UP
+            or conditions.status(machine).get('nodeRef')):
+        return text
+    return f'{ready.reason}: {ready.message}'
+
+
+def failed(found):
+    """The first machine that was given up; empty when none was.
+
+    Those that are being deleted are already replaced.
+    """
+    for machine in found:
+        text = '' if conditions.deleting(machine) else given_up(machine)
+        if text:
+            return f'machine {conditions.name(machine)} failed: {text}'
+    return ''

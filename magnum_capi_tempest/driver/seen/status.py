@@ -1,0 +1,207 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Magnum shall say of a cluster, judged from one look at it. Pure.
+
+Two mistakes are easy: to say COMPLETE before it is true, and to wait for
+ever. So every part has to be seen and to answer to what is wanted, not just
+be content with itself; and what does not get there ends as FAILED with the
+reason, by a failure or by Magnum's create_timeout.
+
+Magnum asks only while an operation is in progress, so a verdict that ends
+the operation leaves no node group in progress. Asked again later, with the
+status FAILED, the judgement is COMPLETE once everything is well: what
+repaired itself is seen.
+"""
+
+from magnum_capi_tempest.driver.seen import addons
+from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.seen import deletion
+from magnum_capi_tempest.driver.seen import groups as node_groups
+from magnum_capi_tempest.driver.seen import reasons
+from magnum_capi_tempest.driver.seen import verdicts
+
+#: The answer; see there.
+Verdict = verdicts.Verdict
+GroupVerdict = verdicts.GroupVerdict
+NOTHING = verdicts.NOTHING
+APPLY = verdicts.APPLY
+REPAIR = verdicts.REPAIR
+DELETE = verdicts.DELETE
+
+#: Conditions of the Cluster that must be True: v1beta2, v1beta1.
+_CLUSTER_NEW = ('InfrastructureReady', 'ControlPlaneInitialized',
+                'ControlPlaneAvailable', 'Available')
+_CLUSTER_OLD = ('InfrastructureReady', 'ControlPlaneReady', 'Ready')
+
+#: Of those, what is not about machines.
+_CLUSTER_ONLY = ('InfrastructureReady', 'TopologyReconciled')
+
+#: States in which a killed Helm leaves a release; nothing else may be done
+#: with one.
+_STUCK = ('pending-install', 'pending-upgrade', 'pending-rollback',
+          'uninstalling', 'unknown')
+
+
+def judge(snapshot, wanted, now) -> Verdict:
+    """Judge a cluster.
+
+    :param snapshot: snapshot.Snapshot.
+    :param wanted: goal.Wanted.
+    :param now: aware datetime.
+    """
+    if wanted.operation == 'DELETE':
+        return deletion.judge(snapshot, wanted, now)
+    looks = {group.key: node_groups.look(snapshot, group, wanted)
+             for group in wanted.groups}
+    action, blockers = _applied(snapshot, wanted, looks)
+    # What failed before the latest request arrived may be what it cures.
+    failures = [] if action else _failures(snapshot, wanted, looks)
+    blockers += _blockers(snapshot, looks)
+    unseen = frozenset()
+    if not blockers:
+        blockers, unseen = _rest(snapshot, wanted, looks)
+    status, headline, told = _outcome(
+        wanted, now, failures, blockers, unseen)
+    reason = reasons.text(
+        headline, told, wanted, snapshot.events) if headline else ''
+    return Verdict(
+        status, reason, verdicts.address(snapshot.cluster),
+        verdicts.version(snapshot),
+        {group.key: _group(group, looks[group.key], status, wanted)
+         for group in wanted.groups},
+        action if wanted.in_progress else NOTHING, unseen, bool(failures))
+
+
+def _applied(snapshot, wanted, looks):
+    """What must be done first, and why."""
+    release = snapshot.release
+    if snapshot.seen('release'):
+        if release is not None and release.status in _STUCK:
+            return REPAIR, [f'Helm release: {release.status}']
+        if release is None or release.status in ('uninstalled',):
+            return APPLY, ['Helm release: does not exist yet']
+        if release.status == 'failed':
+            why = conditions.one_line(release.description)
+            return APPLY, [f'Helm release: failed: {why}']
+        if wanted.digest and release.digest != wanted.digest:
+            return APPLY, ['Helm release: is not yet of the latest request']
+    if snapshot.cluster is None:
+        return APPLY, ['Cluster: does not exist yet']
+    strangers = set(snapshot.get('machine_deployments', {})) - set(looks)
+    if strangers:
+        return APPLY, [f'node group {sorted(strangers)[0]}: '
+                       'is not wanted any more']
+    if any(look.drift for look in looks.values()):
+        return APPLY, []
+    return NOTHING, []
+
+
+def _failures(snapshot, wanted, looks):
+    """What controllers gave up."""
+    found = [look.why for look in looks.values()
+             if look.state == node_groups.FAILED]
+    if snapshot.cluster is not None:
+        why = conditions.failure(snapshot.cluster)
+        if why:
+            found.insert(0, f'Cluster: {why}')
+    for addon in snapshot.get('addons'):
+        state, why = addons.state(addon)
+        if state == addons.FAILED and wanted.addons:
+            found.append(f'addon {conditions.name(addon)}: {why}')
+    return found
+
+
+def _blockers(snapshot, looks):
+    """What is seen and not yet as it has to be."""
+    found = []
+    cluster = snapshot.cluster
+    if cluster is not None:
+        if conditions.deleting(cluster):
+            found.append('Cluster: is being deleted')
+        if conditions.spec(cluster).get('paused'):
+            found.append('Cluster: is paused by an operator')
+        if not conditions.observed(cluster):
+            found.append('Cluster: its change is not yet seen by its '
+                         'controller')
+    # A group that nobody looked at is no blocker but a question.
+    found += [look.why for look in looks.values()
+              if look.state in (node_groups.WAITING, node_groups.FAILED)
+              and not look.unseen]
+    lacking = conditions.missing(
+        cluster, _CLUSTER_NEW, _CLUSTER_OLD) if cluster else ()
+    problems = conditions.problems(cluster) if lacking else ()
+    # The Cluster repeats what its parts say, unless nobody asked those.
+    told = [str(problem) for problem in problems
+            if not found or problem.type in _CLUSTER_ONLY]
+    if lacking and not found and not told:
+        told = [f'{kind} is not known' for kind in lacking]
+    return found + [f'Cluster: {text}' for text in told]
+
+
+def _rest(snapshot, wanted, looks):
+    """Blockers of the last look, and the parts that nobody looked at."""
+    unseen = frozenset().union(*(look.unseen for look in looks.values()))
+    if wanted.digest and not snapshot.seen('release'):
+        unseen |= {'release'}
+    if not wanted.addons:
+        return [], unseen
+    if not snapshot.seen('addons'):
+        return [], unseen | {'addons'}
+    # The chart makes them in the release, so "none" is a look too early or
+    # one that could not see them.
+    if not snapshot.addons:
+        return ['addons: none is there yet'], unseen
+    waiting = []
+    for addon in snapshot.addons:
+        state, why = addons.state(addon)
+        if state != addons.DEPLOYED:
+            waiting.append(f'addon {conditions.name(addon)}: {why}')
+    return waiting, unseen
+
+
+def _outcome(wanted, now, failures, blockers, unseen):
+    """Status of the cluster, headline and texts of the reason."""
+    if wanted.status.endswith('_COMPLETE'):
+        # What breaks after an operation is a matter of health.
+        return wanted.status, '', []
+    if not failures and not blockers and not unseen:
+        return f'{wanted.operation}_COMPLETE', '', []
+    told = (failures + [text for text in blockers if text not in failures]
+            or ['what was not looked at yet'])
+    if not wanted.in_progress:
+        return wanted.status, 'Failed' if failures else 'Waiting for', told
+    age = verdicts.age(wanted, now)
+    if failures and (age is None or age >= wanted.patience):
+        return f'{wanted.operation}_FAILED', 'Failed', told
+    if wanted.timeout and age is not None and age >= wanted.timeout * 60:
+        return (f'{wanted.operation}_FAILED', 'Not finished within '
+                f'{wanted.timeout:g} minutes, waiting for', told)
+    return wanted.status, 'Waiting for', told
+
+
+def _group(group, look, cluster_status, wanted):
+    """Verdict of a node group, given that of its cluster."""
+    operation, _, state = group.status.partition('_')
+    reason = reasons.cut(reasons.readable(look.why, wanted), reasons.PART)
+    if look.state == node_groups.GONE:
+        return GroupVerdict('DELETE_COMPLETE', gone=True)
+    if look.state == node_groups.READY:
+        done = group.status if state == 'COMPLETE' else f'{operation}_COMPLETE'
+        return GroupVerdict(done, '', look.count)
+    ended = cluster_status.endswith('_FAILED') and wanted.in_progress
+    if ended and look.state == node_groups.FAILED and state == 'COMPLETE':
+        return GroupVerdict('UPDATE_FAILED', reason, look.count)
+    if ended and state == 'IN_PROGRESS':
+        return GroupVerdict(f'{operation}_FAILED', reason, look.count)
+    return GroupVerdict(
+        group.status, '' if state == 'COMPLETE' else reason, look.count)

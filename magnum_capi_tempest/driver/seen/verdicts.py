@@ -1,0 +1,103 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The answer of a judgement, and what both kinds of it have in common."""
+
+import dataclasses
+import datetime
+
+from magnum_capi_tempest.driver.seen import conditions
+
+#: What the driver has to do before the operation can end.
+NOTHING = ''
+#: Apply what is wanted, again: a request was lost or is not yet here.
+APPLY = 'apply'
+#: Bring the Helm release out of the state in which a killed Helm left it,
+#: then apply. Only who holds the cluster's lock may conclude that.
+REPAIR = 'repair'
+#: Ask again for the deletion of what nobody has asked to delete.
+DELETE = 'delete'
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupVerdict:
+    """What Magnum shall say of a node group.
+
+    :param status: of Magnum, ``CREATE_COMPLETE`` ...
+    :param reason: text, empty when there is nothing to say.
+    :param count: machines that it is to have by what is there; None when
+        not known. Of autoscaled groups this is the node_count.
+    :param gone: whether the row can be removed.
+    """
+
+    status: str
+    reason: str = ''
+    count: int | None = None
+    gone: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What Magnum shall say of a cluster, and what is to be done.
+
+    :param status: of Magnum, ``CREATE_IN_PROGRESS`` ...
+    :param reason: one readable text, empty when all is well.
+    :param api_address: URL as soon as it is known, else None.
+    :param coe_version: that the control plane runs, None when not known.
+    :param groups: GroupVerdict by the key of the node group.
+    :param action: NOTHING, APPLY, REPAIR or DELETE; NOTHING when no
+        operation is in progress.
+    :param unseen: parts of the Snapshot to read: with them the answer could
+        be another. Empty when what was seen is enough.
+    :param failing: whether controllers gave up something; it ends the
+        operation once it lasts.
+
+    ``DELETE_COMPLETE`` means that the management cluster has nothing left;
+    credentials and Secrets are the driver's business, before it says so.
+    """
+
+    status: str
+    reason: str = ''
+    api_address: str | None = None
+    coe_version: str | None = None
+    groups: dict = dataclasses.field(default_factory=dict)
+    action: str = NOTHING
+    unseen: frozenset = frozenset()
+    failing: bool = False
+
+    @property
+    def missing(self):
+        """Whether the operation never got to the management cluster."""
+        return self.action in (APPLY, REPAIR)
+
+
+def age(wanted, now):
+    """Seconds since the operation began, None when that is not known."""
+    if not isinstance(wanted.since, datetime.datetime):
+        return None
+    return (now - wanted.since).total_seconds()
+
+
+def address(cluster):
+    """URL of the workload cluster's API, None when not known."""
+    endpoint = conditions.spec(cluster or {}).get('controlPlaneEndpoint') or {}
+    host, port = endpoint.get('host'), endpoint.get('port')
+    if not host or not port:
+        return None
+    return f'https://[{host}]:{port}' if ':' in host else (
+        f'https://{host}:{port}')
+
+
+def version(snapshot):
+    """Lowest version that the control plane runs, None when not known."""
+    plane = snapshot.get('control_plane', None)
+    return conditions.status(plane).get('version') if plane else None

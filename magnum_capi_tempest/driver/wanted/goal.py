@@ -1,0 +1,87 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Magnum wants of a cluster, as the side that a snapshot is judged by.
+
+``rows`` makes it of what is in the database.
+"""
+
+import dataclasses
+
+#: Node groups of this role are the control plane.
+MASTER = 'master'
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupWanted:
+    """What Magnum wants of a node group.
+
+    :param key: its name in Kubernetes (``names.node_group``); anything
+        unique for the control plane.
+    :param name: its name in Magnum, for texts.
+    :param status: its status in Magnum now; ``DELETE_IN_PROGRESS`` means
+        that it shall go.
+    :param count: machines wanted; ignored when ``autoscaled``.
+    :param kube_version: of its machines if not the cluster's.
+    """
+
+    key: str
+    name: str
+    role: str
+    status: str
+    count: int
+    autoscaled: bool = False
+    min_count: int | None = None
+    max_count: int | None = None
+    kube_version: str | None = None
+
+    @property
+    def deleting(self):
+        return self.status.startswith('DELETE_')
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """What Magnum wants of a cluster, and how far it believes to be.
+
+    :param name: of the Cluster and of the release (``names.cluster``).
+    :param status: the cluster's in Magnum now: ``CREATE_IN_PROGRESS`` ...
+    :param kube_version: with or without "v"; None when not known.
+    :param groups: all node groups, also those that shall go.
+    :param since: when the operation began, aware datetime; None: no limit.
+    :param timeout: minutes an operation may take; None or 0: no limit.
+    :param patience: seconds for which failed machines and addons are left
+        to self-healing before the operation fails of them.
+    :param addons: whether the chart deploys any.
+    :param digest: of the chart and values that shall be applied; needs
+        ``snapshot.Snapshot.release``. Finds what the other parts cannot
+        show, such as another image or flavor.
+    """
+
+    name: str
+    status: str
+    kube_version: str | None
+    groups: tuple[GroupWanted, ...]
+    since: object = None
+    timeout: float | None = None
+    patience: float = 0.0
+    addons: bool = True
+    digest: str | None = None
+
+    @property
+    def operation(self):
+        """CREATE, UPDATE, DELETE ..."""
+        return self.status.partition('_')[0]
+
+    @property
+    def in_progress(self):
+        return self.status.endswith('_IN_PROGRESS')

@@ -1,0 +1,206 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import testtools
+
+from magnum_capi_tempest.driver.cloud import openstack
+from magnum_capi_tempest.driver.cloud import services
+from tests.unit.driver import fake_cloud
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.fake = self.useFixture(fake_cloud.FakeCloud())
+        self.cloud = openstack.Cloud(self.fake.session)
+
+    def serve(self, method, path, body, status=200):
+        self.fake.answers[method, path] = (status, body)
+
+
+class ImageTest(_Base):
+
+    def serve_image(self, **more):
+        self.serve('GET', '/images/i1', {
+            'id': 'i1', 'name': 'ubuntu', 'status': 'active', **more})
+
+    def test_properties(self):
+        self.serve_image(os_distro='ubuntu', kube_version='v1.34.2',
+                         magnum_distro='u2', min_disk=10, min_ram=512)
+        self.assertEqual(
+            openstack.Image('i1', 'ubuntu', 'active', 'v1.34.2', 'ubuntu',
+                            'u2', 10, 512), self.cloud.image('i1'))
+
+    def test_image_without_properties(self):
+        # B.4.16: AttributeError instead of a clear message.
+        self.serve_image()
+        found = self.cloud.image('i1')
+        self.assertIsNone(found.kube_version)
+        self.assertEqual(0, found.min_disk)
+
+    def test_by_name(self):
+        self.serve('GET', '/images', {'images': [
+            {'id': 'i1', 'name': 'ubuntu', 'status': 'active'}]})
+        self.assertEqual('i1', self.cloud.image('ubuntu').id)
+
+    def test_deleted_image_is_said_to_be_gone(self):
+        # B.4.16: every later resize ended in AttributeError.
+        self.serve('GET', '/images', {'images': []})
+        e = self.assertRaises(services.NotThere, self.cloud.image, 'i1')
+        self.assertEqual('There is no image i1', str(e))
+
+    def test_name_of_several(self):
+        self.serve('GET', '/images', {'images': [
+            {'id': i, 'name': 'ubuntu', 'status': 'active'} for i in 'ab']})
+        e = self.assertRaises(services.NotUsable, self.cloud.image, 'ubuntu')
+        self.assertIn('Use the id', str(e))
+
+    def test_image_that_is_not_active(self):
+        self.serve_image(status='deactivated')
+        e = self.assertRaises(services.NotUsable, self.cloud.image, 'i1')
+        self.assertIn('deactivated', str(e))
+
+
+class FlavorTest(_Base):
+
+    def serve_flavor(self, **more):
+        self.serve('GET', '/flavors/f1', {'flavor': {
+            'id': 'f1', 'name': 'small', 'ram': 4096, 'vcpus': 2, 'disk': 20,
+            **more}})
+
+    def test_large_enough(self):
+        self.serve_flavor()
+        self.assertEqual(
+            openstack.Flavor('f1', 'small', 4096, 2, 20),
+            self.cloud.usable_flavor('f1', ram=4096, vcpus=2))
+
+    def test_too_small(self):
+        self.serve_flavor(ram=512, vcpus=1)
+        e = self.assertRaises(services.NotUsable, self.cloud.usable_flavor,
+                              'f1', ram=2048, vcpus=2)
+        self.assertIn('512 MiB of memory, at least 2048 needed', str(e))
+        self.assertIn('1 vCPUs, at least 2 needed', str(e))
+
+    def test_missing_one_is_not_too_small(self):
+        # B.4.20
+        self.serve('GET', '/flavors', {'flavors': []})
+        e = self.assertRaises(services.NotThere, self.cloud.usable_flavor,
+                              'f1', ram=1, vcpus=1)
+        self.assertEqual('There is no flavor f1', str(e))
+
+
+class NetworkTest(_Base):
+
+    def serve_network(self, external):
+        self.serve('GET', '/networks/n1', {'network': {
+            'id': 'n1', 'name': 'net', 'router:external': external}})
+
+    def test_none_is_none(self):
+        # B.4.18: external_network_id None became ExternalNetworkNotFound.
+        self.assertIsNone(self.cloud.network(None, external=True))
+        self.assertIsNone(self.cloud.subnet(''))
+        self.assertEqual([], self.fake.seen)
+
+    def test_external_or_not(self):
+        self.serve_network(True)
+        self.assertTrue(self.cloud.network('n1', external=True).external)
+        self.assertTrue(self.cloud.network('n1').external)
+        e = self.assertRaises(services.NotUsable, self.cloud.network, 'n1',
+                              external=False)
+        self.assertIn('is an external network', str(e))
+
+    def test_internal_one_is_no_external_one(self):
+        self.serve_network(False)
+        e = self.assertRaises(services.NotUsable, self.cloud.network, 'n1',
+                              external=True)
+        self.assertIn('is no external network', str(e))
+
+    def test_missing(self):
+        self.serve('GET', '/networks', {'networks': []})
+        self.assertRaises(services.NotThere, self.cloud.network, 'n1')
+
+    def test_subnet_of_another_network(self):
+        self.serve('GET', '/subnets/s1', {'subnet': {
+            'id': 's1', 'name': 'sub', 'network_id': 'n2',
+            'cidr': '10.0.0.0/24'}})
+        self.assertEqual('10.0.0.0/24', self.cloud.subnet('s1').cidr)
+        self.assertRaises(services.NotUsable, self.cloud.subnet, 's1', 'n1')
+
+
+class VolumeTypesTest(_Base):
+
+    def test_types(self):
+        self.serve('GET', '/types', {'volume_types': [
+            {'id': 't1', 'name': 'ssd'}]})
+        self.assertEqual((openstack.VolumeType('t1', 'ssd'),),
+                         self.cloud.volume_types())
+
+    def test_no_types(self):
+        # B.4.18: IndexError.
+        self.serve('GET', '/types', {'volume_types': []})
+        self.assertEqual((), self.cloud.volume_types())
+
+    def test_no_cinder(self):
+        # B.4.18: Cinder was mandatory.
+        fake = self.useFixture(fake_cloud.FakeCloud(types=('identity',)))
+        self.assertEqual(
+            (), openstack.Cloud(fake.session).volume_types())
+
+    def test_cinder_that_is_down_is_not_missing(self):
+        self.serve('GET', '/types', {}, status=503)
+        self.assertRaises(services.CloudUnreachable,
+                          self.cloud.volume_types)
+
+
+class ErrorsTest(_Base):
+
+    def test_by_status(self):
+        for status, kind in ((401, services.Denied), (403, services.Denied),
+                             (500, services.CloudUnreachable),
+                             (503, services.CloudUnreachable),
+                             (400, services.CloudError)):
+            with self.subTest(status):
+                self.serve('GET', '/types', {}, status=status)
+                e = self.assertRaises(kind, self.cloud.volume_types)
+                self.assertIs(kind, type(e))
+                self.assertEqual(status, e.status)
+                self.assertIn('the volume types', str(e))
+
+    def test_dead_service(self):
+        self.fake.url = 'http://127.0.0.1:9'
+        e = self.assertRaises(services.CloudUnreachable, self.cloud.image,
+                              'i1')
+        self.assertIsNone(e.status)
+
+    def test_session_has_a_time_limit(self):
+        made = self.fake.session()
+        services.Services(lambda: made, timeout=7).has('image')
+        self.assertEqual(7, made.timeout)
+
+    def test_limit_of_magnum_wins(self):
+        made = self.fake.session()
+        made.timeout = 3
+        services.Services(lambda: made, timeout=7).has('image')
+        self.assertEqual(3, made.timeout)
+
+    def test_no_session_before_the_first_request(self):
+        services.Services(lambda: self.fail('made'))
+
+    def test_interface_of_the_place(self):
+        cloud = self.fake.services(places={
+            'image': services.Place(interface='internal')})
+        self.assertTrue(cloud.has('image'))
+        self.assertIn('/image/internal',
+                      cloud.proxy('image').get_endpoint())
+        self.assertEqual(f'{self.fake.url}/identity/public',
+                         cloud.identity_url())

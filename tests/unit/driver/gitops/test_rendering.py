@@ -1,0 +1,259 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import copy
+import types
+from unittest import mock
+
+from openstack import exceptions as sdk_exceptions
+
+from magnum_capi_tempest.driver import gather
+from magnum_capi_tempest.driver.gitops import by_hand
+from magnum_capi_tempest.driver.gitops import described_cloud
+from magnum_capi_tempest.driver.gitops import description
+from magnum_capi_tempest.driver.gitops import rendering
+from magnum_capi_tempest.driver.kubernetes import helm
+from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import spec
+from magnum_capi_tempest import errors
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+UUID = small_world.CLUSTER
+
+DESCRIBED = {
+    'template': {'image_id': 'ubuntu-34', 'dns_nameserver': '192.0.2.1',
+                 'network_driver': 'calico', 'flavor_id': 'm1',
+                 'labels': {'auto_healing_enabled': True}},
+    'cluster': {'uuid': UUID, 'name': 'First_1',
+                'project_id': small_world.PROJECT, 'user_id': 'u1',
+                'master_flavor_id': 'm1'},
+    'node_groups': [{'name': 'gpu', 'flavor_id': 'g1', 'node_count': 4}],
+    'cloud': {'images': {'ubuntu-34': {
+        'kube_version': 'v1.34.2', 'os_distro': 'ubuntu'}}}}
+
+
+def described(**sections):
+    """DESCRIBED with fields of its sections changed; None: left out."""
+    found = copy.deepcopy(DESCRIBED)
+    for name, fields in sections.items():
+        if isinstance(fields, dict):
+            found.setdefault(name, {}).update(fields)
+        else:
+            found[name] = fields
+    return found
+
+
+class DescriptionTest(test_converge.Base):
+
+    def problems(self, **sections):
+        return self.assertRaises(
+            spec.InvalidSpec, description.read,
+            described(**sections)).problems
+
+    def test_what_magnum_fills_in_is_filled_in(self):
+        _template, cluster, groups = description.read(described())
+
+        self.assertEqual(
+            ('m1', {'auto_healing_enabled': 'true'}, True),
+            (cluster.flavor_id, cluster.labels, cluster.floating_ip_enabled))
+        self.assertEqual(
+            [('default-master', 'master', 1, 'm1', 'ubuntu-34'),
+             ('default-worker', 'worker', 1, 'm1', 'ubuntu-34'),
+             ('gpu', 'worker', 4, 'g1', 'ubuntu-34')],
+            [(g.name, g.role, g.node_count, g.flavor_id, g.image_id)
+             for g in groups])
+        self.assertEqual([cluster.labels] * 3, [g.labels for g in groups])
+
+    def test_labels_of_a_cluster_take_the_place_of_the_templates(self):
+        _template, cluster, _groups = description.read(described(
+            cluster={'labels': {}}))
+        self.assertEqual({}, cluster.labels)
+
+    def test_uuids_of_node_groups_stay_the_same(self):
+        first, second = (description.read(described())[2] for _ in range(2))
+        self.assertEqual([g.uuid for g in first], [g.uuid for g in second])
+        self.assertEqual(3, len({g.uuid for g in first}))
+
+    def test_default_groups_that_are_described_are_not_made(self):
+        groups = description.read(described(node_groups=[
+            {'name': 'm', 'role': 'master', 'node_count': 3},
+            {'name': 'w', 'is_default': True}]))[2]
+        self.assertEqual([('m', 3), ('w', 1)], [
+            (g.name, g.node_count) for g in groups])
+
+    def test_everything_that_is_wrong_is_said_with_its_place(self):
+        self.assertEqual(
+            ('clouds: there is no such section',
+             'template.image: there is no such field',
+             'template.image_id: it is missing',
+             "cluster.node_count: 'two' is not a number",
+             "cluster.uuid: 'x' is no uuid",
+             'node_groups[0].name: it is missing'),
+            self.problems(
+                clouds=1, template={'image': 'x', 'image_id': None},
+                cluster={'node_count': 'two', 'uuid': 'x'},
+                node_groups=[{}]))
+
+    def test_one_name_for_two_groups_is_refused(self):
+        self.assertIn(
+            "node_groups: several have the name 'a'",
+            self.problems(node_groups=[{'name': 'a'}, {'name': 'a'}]))
+
+    def test_no_form_of_a_file_is_a_traceback(self):
+        for wrong in (None, [], 'text', {'template': 1, 'cluster': [],
+                                         'node_groups': {}}):
+            self.assertRaises(spec.InvalidSpec, description.read, wrong)
+
+
+class RenderingTest(test_converge.Base):
+
+    def rendered(self, **sections):
+        found = described(**sections)
+        return rendering.render(
+            *description.read(found),
+            described_cloud.DescribedCloud(found['cloud']),
+            self.w.world.settings)
+
+    def test_values_are_those_that_magnum_would_have_made(self):
+        self.w.store.templates[small_world.TEMPLATE]['labels'] = {
+            'auto_healing_enabled': 'true'}
+        self.created()
+
+        groups = [{'name': name, 'uuid': uuid, 'role': role,
+                   'is_default': True} for name, uuid, role in (
+            ('default-master', small_world.MASTERS, 'master'),
+            ('default-worker', small_world.WORKERS, 'worker'))]
+        self.assertEqual(self.w.helm.upgrades[-1],
+                         self.rendered(node_groups=groups).values)
+
+    def test_release_namespace_and_secret(self):
+        found = self.rendered()
+
+        self.assertEqual(
+            (small_world.RELEASE, small_world.NAMESPACE,
+             names.credentials(small_world.RELEASE)),
+            (found.release, found.namespace, found.credentials))
+        self.assertEqual(found.credentials,
+                         found.values['cloudCredentialsSecretName'])
+        self.assertNotIn('clouds', found.values)
+
+    def test_manifests_are_helms(self):
+        self.assertIn(small_world.RELEASE, rendering.manifests(
+            self.rendered(), self.w.helm))
+
+    def test_what_the_driver_refuses_is_refused(self):
+        e = self.assertRaises(spec.InvalidSpec, self.rendered,
+                              template={'network_driver': 'flannel'})
+        self.assertIn('flannel', str(e))
+
+    def test_cloud_that_is_no_cloud(self):
+        for cloud, text in (
+                (1, 'cloud: it has to be a mapping'),
+                ({'images': []}, 'cloud.images: it has to be a mapping'),
+                ({'images': {'a': 1}}, 'cloud.images.a: it has'),
+                ({'images': {'a': {'b': 1}}}, 'cloud.images.a.b: there is'),
+                ({'image': {}}, 'cloud.image: there is no such field'),
+                ({'volume_types': 'ssd'}, 'cloud.volume_types: it has')):
+            e = self.assertRaises(spec.InvalidSpec,
+                                  described_cloud.DescribedCloud, cloud)
+            self.assertIn(text, str(e))
+
+    def test_networks_and_volume_types_of_a_description(self):
+        network = '1f2c1f2c-0000-4000-8000-00000000000c'
+        values = self.rendered(
+            template={'external_network_id': 'public'},
+            cloud={'networks': {'public': network},
+                   'volume_types': ['ssd']}).values
+
+        self.assertEqual(network,
+                         values['clusterNetworking']['externalNetworkId'])
+        self.assertEqual('ssd', values['addons']['openstack']['csiCinder'][
+            'defaultStorageClass']['volumeType'])
+
+
+class ByHandTest(test_converge.Base):
+
+    def setUp(self):
+        super().setUp()
+        self.answers = {}
+        magnum = types.SimpleNamespace(get=self.get)
+        self.patch(by_hand, '_connection', lambda name: types.SimpleNamespace(
+            container_infrastructure_management=magnum))
+        self.patch(by_hand, '_cloud',
+                   lambda connection, settings: self.w.cloud)
+
+    def get(self, path, headers):
+        answer = self.answers.get(path)
+        return mock.Mock(status_code=200 if answer else 404,
+                         json=lambda: answer, headers={})
+
+    def of_magnum(self, uuid=UUID):
+        return by_hand.of_magnum(uuid, None, self.w.world.settings,
+                                 gather.Defaults())
+
+    def serve(self):
+        """What Magnum's API shows of the small world's cluster."""
+        store = self.w.store
+        uuid = f'/clusters/{UUID}'
+        self.answers = {
+            uuid: {**store.clusters[UUID], 'links': []},
+            f'/clustertemplates/{small_world.TEMPLATE}': {
+                **store.templates[small_world.TEMPLATE], 'public': False},
+            f'{uuid}/nodegroups': {'nodegroups': [
+                {'uuid': group} for group in store.node_groups]},
+            **{f'{uuid}/nodegroups/{group}': {**fields, 'cluster_id': UUID}
+               for group, fields in store.node_groups.items()}}
+
+    def test_values_of_a_living_cluster_are_those_that_it_has(self):
+        self.created()
+        self.serve()
+        self.assertEqual(self.w.helm.upgrades[-1], self.of_magnum().values)
+
+    def test_cluster_of_another_driver_is_refused(self):
+        self.created()
+        self.serve()
+        self.answers[f'/clusters/{UUID}']['stack_id'] = 'first-abc'
+        e = self.assertRaises(errors.UsageError, self.of_magnum)
+        self.assertIn('Another driver', str(e))
+
+    def test_cluster_that_magnum_has_not(self):
+        e = self.assertRaises(errors.UsageError, self.of_magnum, 'nobody')
+        self.assertEqual('There is no cluster nobody in Magnum', str(e))
+
+    def test_image_that_is_not_there_is_the_descriptions_mistake(self):
+        found = described(template={'image_id': 'nope'}, cloud=None)
+        e = self.assertRaises(
+            errors.UsageError, by_hand.of_description, found, None,
+            self.w.world.settings, gather.Defaults())
+        self.assertEqual('There is no image nope', str(e))
+
+    def test_refusal_of_the_chart_is_an_error(self):
+        self.patch(helm.Helm, 'template', mock.Mock(
+            side_effect=helm_errors.ChartRefused('no', reason='too many')))
+        found = by_hand.of_description(
+            described(), None, self.w.world.settings, gather.Defaults())
+        self.assertRaises(helm_errors.ChartRefused, by_hand.manifests,
+                          found, self.w.world.settings)
+
+
+class ConnectionTest(test_converge.Base):
+
+    def test_no_cloud_is_the_users_mistake(self):
+        self.patch(by_hand.openstacksdk, 'connect', mock.Mock(
+            side_effect=sdk_exceptions.ConfigException('Cloud x.')))
+        e = self.assertRaises(
+            errors.UsageError, by_hand.of_description,
+            described(cloud=None), 'x', self.w.world.settings,
+            gather.Defaults())
+        self.assertIn('--os-cloud', str(e))

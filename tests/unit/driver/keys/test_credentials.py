@@ -1,0 +1,382 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Application credentials: nothing leaks, and there is always a valid one."""
+
+import datetime
+import itertools
+import random
+
+import testtools
+
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import delegation
+
+NOW = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.timezone.utc)
+
+
+class Crash(Exception):
+    """The process that carries out steps dies here."""
+
+
+class World:
+    """Keystone, the record, the cluster's Secret; and a process that dies.
+
+    Every effect that another process could see is one tick; the process dies
+    when ``ticks`` of them are over, right after the effect.
+    """
+
+    def __init__(self, case):
+        self.case = case
+        self.keystone = {}
+        self.owners = {}
+        self.lost = 0
+        self.record = ()
+        self.applied = None
+        self.wish = credentials.KEEP
+        self.now = NOW
+        self.names = (f'name-{n}' for n in itertools.count())
+        self.ids = (f'id-{n}' for n in itertools.count())
+        self.ticks = None
+        self.effects = 0
+
+    def tick(self):
+        self.effects += 1
+        self.check()
+        if self.ticks is not None:
+            self.ticks -= 1
+            if self.ticks < 0:
+                raise Crash
+
+    def check(self):
+        known = {entry.id for entry in self.record}
+        names = {entry.name for entry in self.record}
+        for credential_id, name in self.keystone.items():
+            self.case.assertTrue(
+                credential_id in known or name in names,
+                f'{credential_id} is leaked: {self.record}')
+        if self.applied and self.wish == credentials.KEEP:
+            self.case.assertIn(self.applied, self.keystone)
+
+    def write(self, record):
+        self.record = record
+        self.tick()
+
+    def run(self, user='alice', most=100):
+        """Carry out steps until nothing is left to do; return the kinds."""
+        found, gone, kinds = {}, frozenset(), []
+        for _ in range(most):
+            step = credentials.next_step(credentials.State(
+                self.record, self.wish, self.now, user,
+                lambda: next(self.names), found, self.taken_up(), gone))
+            kinds.append(step.kind)
+            match step.kind:
+                case credentials.DONE:
+                    return kinds
+                case credentials.WAIT:
+                    self.now += datetime.timedelta(seconds=10)
+                case credentials.LOOK:
+                    found = {**found, step.entry.user_id: {
+                        name: credential_id for credential_id, name
+                        in self.keystone.items()
+                        if self.owners[credential_id] == step.entry.user_id}}
+                case credentials.MAKE:
+                    self.case.assertEqual(user, step.entry.user_id)
+                    self.case.assertNotIn(
+                        step.entry.name, self.keystone.values())
+                    credential_id = next(self.ids)
+                    self.keystone[credential_id] = step.entry.name
+                    self.owners[credential_id] = user
+                    self.tick()
+                    found = {}
+                    if self.lost:
+                        # Sent again on its way, and refused.
+                        self.lost -= 1
+                        continue
+                    self.write(credentials.made(
+                        self.record, step.entry, credential_id))
+                case credentials.APPLY:
+                    self.applied = step.entry.id
+                    self.tick()
+                    self.write(step.record)
+                case credentials.DELETE:
+                    self.keystone.pop(step.id, None)
+                    self.tick()
+                    gone |= {step.id}
+                case _:
+                    self.write(step.record)
+        self.case.fail(f'no end: {kinds}')
+
+    def taken_up(self):
+        return True
+
+    def rotate(self):
+        self.write(credentials.rotate(self.record))
+
+
+class LifeTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.world = World(self)
+
+    def run_with_a_crash(self, ticks, user='alice'):
+        self.world.ticks = ticks
+        try:
+            self.world.run(user)
+        except Crash:
+            return True
+        finally:
+            self.world.ticks = None
+        return False
+
+    def test_the_name_is_recorded_before_keystone_is_asked(self):
+        kinds = self.world.run()
+
+        self.assertEqual(
+            [credentials.PLAN, credentials.LOOK, credentials.MAKE,
+             credentials.APPLY, credentials.ADOPT, credentials.DONE], kinds)
+
+    def test_nothing_is_done_twice(self):
+        self.world.run()
+
+        self.assertEqual([credentials.DONE], self.world.run())
+
+    def test_one_whose_answer_was_lost_is_deleted_and_made_again(self):
+        self.world.lost = 2
+
+        kinds = self.world.run()
+
+        again = [credentials.MAKE, credentials.LOOK, credentials.DELETE]
+        self.assertEqual(
+            [credentials.PLAN, credentials.LOOK, *again, *again,
+             credentials.MAKE, credentials.APPLY, credentials.ADOPT,
+             credentials.DONE], kinds)
+        self.assertEqual({'id-2'}, set(self.world.keystone))
+        self.assertEqual('id-2', self.world.applied)
+
+    def test_rotation_makes_a_new_one_before_the_old_one_goes(self):
+        # B.4.15
+        self.world.run()
+        self.world.rotate()
+
+        kinds = self.world.run('bob')
+
+        self.assertLess(kinds.index(credentials.ADOPT),
+                        kinds.index(credentials.DELETE))
+        self.assertEqual({'id-1'}, set(self.world.keystone))
+        self.assertEqual('id-1', self.world.applied)
+        self.assertEqual([('id-1', 'bob', credentials.ADOPTED)], [
+            (e.id, e.user_id, e.stage) for e in self.world.record])
+
+    def test_a_rotation_that_is_done_is_not_done_again(self):
+        self.world.run()
+        self.world.rotate()
+        self.world.run()
+
+        self.assertEqual([credentials.DONE], self.world.run())
+
+    def test_removal_deletes_at_keystone_before_it_forgets(self):
+        # B.4.14
+        self.world.run()
+        self.world.wish = credentials.REMOVE
+
+        kinds = self.world.run(None)
+
+        self.assertEqual([credentials.RETIRE, credentials.DELETE,
+                          credentials.FORGET, credentials.DONE], kinds)
+        self.assertEqual({}, self.world.keystone)
+
+    def test_removal_without_any_is_done(self):
+        self.world.wish = credentials.REMOVE
+
+        self.assertEqual([credentials.DONE], self.world.run())
+
+    def test_a_crash_after_any_effect_leaks_nothing(self):
+        # B.4.14, B.4.15: the model checks after each effect.
+        lived = 0
+        for ticks in range(40):
+            self.world = World(self)
+            crashed = self.run_with_a_crash(ticks)
+            self.world.run()
+            self.world.rotate()
+            crashed |= self.run_with_a_crash(ticks, 'bob')
+            self.world.run('bob')
+            self.assertEqual(1, len(self.world.keystone))
+            self.world.wish = credentials.REMOVE
+            crashed |= self.run_with_a_crash(ticks)
+            self.world.run(None)
+            self.assertEqual({}, self.world.keystone)
+            self.assertEqual((), self.world.record)
+            lived += not crashed
+        self.assertGreater(lived, 10, 'crashes were never too late')
+        self.assertLess(lived, 40, 'there was no crash')
+
+    def test_a_removal_right_after_a_crash_leaks_nothing(self):
+        for ticks in range(8):
+            self.world = World(self)
+            self.run_with_a_crash(ticks)
+            self.world.wish = credentials.REMOVE
+            self.world.run(None)
+
+            self.assertEqual({}, self.world.keystone, ticks)
+            self.assertEqual((), self.world.record, ticks)
+
+    def test_crashes_and_rotations_in_any_order_leak_nothing(self):
+        for seed in range(300):
+            chance = random.Random(seed)
+            self.world = World(self)
+            for _ in range(chance.randrange(1, 12)):
+                if chance.random() < 0.5:
+                    self.world.rotate()
+                self.world.lost = chance.randrange(2)
+                self.run_with_a_crash(
+                    chance.randrange(8), chance.choice(('alice', 'bob')))
+            self.world.run()
+            self.assertEqual(
+                {self.world.applied}, set(self.world.keystone), seed)
+            self.world.wish = credentials.REMOVE
+            self.run_with_a_crash(chance.randrange(4), None)
+            self.world.run(None)
+            self.assertEqual({}, self.world.keystone, seed)
+            self.assertEqual((), self.world.record, seed)
+
+
+class StepTest(testtools.TestCase):
+
+    def state(self, *entries, **kwargs):
+        kwargs = {'wish': credentials.KEEP, 'now': NOW, 'user_id': 'alice',
+                  'fresh': lambda: 'fresh', **kwargs}
+        return credentials.State(entries, **kwargs)
+
+    def entry(self, stage, **kwargs):
+        kwargs = {'name': f'name-{stage}', 'user_id': 'alice',
+                  'id': f'id-{stage}', **kwargs}
+        return credentials.Entry(stage=stage, **kwargs)
+
+    def rotated(self, seconds, adopted):
+        return credentials.next_step(self.state(
+            self.entry(credentials.ADOPTED, outgoing=True),
+            self.entry(credentials.APPLIED, applied_at=(
+                NOW - datetime.timedelta(seconds=seconds))),
+            adopted=adopted))
+
+    def test_one_that_is_known_at_keystone_without_an_id_is_deleted(self):
+        planned = self.entry(credentials.PLANNED, id=None)
+
+        step = credentials.next_step(
+            self.state(planned, found={'alice': {planned.name: 'orphan'}}))
+
+        self.assertEqual((credentials.DELETE, 'orphan'),
+                         (step.kind, step.id))
+
+    def test_what_one_user_has_says_nothing_of_another(self):
+        retired = self.entry(credentials.RETIRED, id=None, user_id='bob')
+
+        step = credentials.next_step(
+            self.state(retired, found={'alice': {retired.name: 'other'}}))
+
+        self.assertEqual((credentials.LOOK, 'bob'),
+                         (step.kind, step.entry.user_id))
+
+    def test_nobody_but_the_user_can_make_one(self):
+        planned = self.entry(credentials.PLANNED, id=None)
+
+        step = credentials.next_step(
+            self.state(planned, found={'alice': {}}, user_id=None))
+
+        self.assertEqual(credentials.WAIT, step.kind)
+        self.assertIn('asked for by a user', step.reason)
+
+    def test_what_another_user_planned_is_not_made(self):
+        planned = self.entry(credentials.PLANNED, id=None, user_id='bob')
+
+        step = credentials.next_step(self.state(planned, found={'bob': {}}))
+
+        self.assertEqual(credentials.RETIRE, step.kind)
+
+    def test_the_old_one_stays_while_the_new_one_is_not_taken_up(self):
+        # B.4.15
+        step = self.rotated(credentials.BOUND - 1, adopted=False)
+
+        self.assertEqual((credentials.WAIT, False), (step.kind, step.overdue))
+
+    def test_controllers_get_time_to_read_the_new_one(self):
+        step = self.rotated(credentials.SETTLE - 1, adopted=True)
+
+        self.assertEqual(credentials.WAIT, step.kind)
+
+    def test_a_new_one_that_is_refused_for_long_is_overdue(self):
+        step = self.rotated(credentials.BOUND, adopted=False)
+
+        self.assertEqual((credentials.WAIT, True), (step.kind, step.overdue))
+
+    def test_where_nothing_can_tell_the_time_bound_decides(self):
+        self.assertEqual(
+            [credentials.WAIT, credentials.ADOPT],
+            [self.rotated(credentials.BOUND - 1, None).kind,
+             self.rotated(credentials.BOUND, None).kind])
+
+    def test_one_that_keystone_has_not_any_more_is_forgotten(self):
+        retired = self.entry(credentials.RETIRED)
+
+        step = credentials.next_step(
+            self.state(retired, gone=frozenset((retired.id,))))
+
+        self.assertEqual((credentials.FORGET, ()), (step.kind, step.record))
+
+    def test_in_use_is_the_last_that_was_applied(self):
+        record = (self.entry(credentials.ADOPTED),
+                  self.entry(credentials.APPLIED),
+                  self.entry(credentials.MADE))
+
+        self.assertEqual('id-applied', credentials.in_use(record).id)
+        self.assertIsNone(credentials.in_use(record[2:]))
+
+    def test_adoption_needs_the_secret_and_its_readers(self):
+        entry = self.entry(credentials.APPLIED)
+
+        self.assertEqual(
+            [False, False, True, None],
+            [credentials.adopted('other', entry, (True, '')),
+             credentials.adopted(entry.id, entry, (False, 'why')),
+             credentials.adopted(entry.id, entry, (True, '')),
+             credentials.adopted(entry.id, entry, None)])
+
+
+class DelegationTest(testtools.TestCase):
+
+    def test_the_role_admin_is_never_delegated(self):
+        self.assertEqual(
+            ['member', 'reader'],
+            delegation.roles(['reader', 'Admin', 'member', 'admin']))
+
+    def test_not_even_if_an_operator_allows_it(self):
+        self.assertEqual([], delegation.roles(['admin'], ['admin']))
+
+    def test_an_allow_list_narrows_roles(self):
+        self.assertEqual(['member'], delegation.roles(
+            ['member', 'reader', 'load-balancer_member'], ['Member']))
+
+    def test_an_empty_allow_list_allows_nothing(self):
+        self.assertEqual([], delegation.roles(['member'], []))
+
+    def test_a_name_says_whose_it_is(self):
+        name = delegation.name('uuid-1', 'x')
+
+        self.assertTrue(delegation.belongs(name, 'uuid-1'))
+        self.assertFalse(delegation.belongs(name, 'uuid-'))
+        self.assertFalse(delegation.belongs('magnum-uuid-10-x', 'uuid-1'))
+
+    def test_a_description_fits_into_keystone(self):
+        self.assertEqual(255, len(delegation.description('x' * 300, 'u')))
+        self.assertIn('u-1', delegation.description(None, 'u-1'))

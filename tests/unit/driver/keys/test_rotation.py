@@ -1,0 +1,139 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Keystone's answer is lost: what the hands of ``credentials`` do then."""
+
+import dataclasses
+
+from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import delegation
+from magnum_capi_tempest.driver.keys import vault
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+
+class LostAnswerTest(test_converge.Base):
+
+    def create_again(self, lost):
+        self.w.cloud.lost = lost
+        self.create()
+
+    def applied(self):
+        return vault.applied_id(self.vault().credentials())
+
+    def vault(self):
+        return vault.Vault(self.w.world.kube, small_world.NAMESPACE,
+                           self.w.store.row())
+
+    def record(self):
+        return self.vault().state().record
+
+    def names(self):
+        return {entry.name for entry in self.record()}
+
+    def test_the_lost_one_goes_and_another_is_made(self):
+        self.create_again(lost=1)
+        self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
+        self.assertEqual('id-1', self.applied())
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('answer was lost', self.logger.output)
+        self.assertNotIn('secret-id', self.logger.output)
+
+    def test_rotation_too(self):
+        self.created()
+        self.w.cloud.lost = 1
+        self.operations().rotate('u1')
+        self.assertEqual({'id-0', 'id-2'}, set(self.w.cloud.credentials))
+        self.assertEqual('id-2', self.applied())
+
+    def test_the_name_stays_recorded_until_there_is_an_id(self):
+        recorded = []
+        delete = self.w.cloud.delete_application_credential
+
+        def watched(user_id, made, **kwargs):
+            recorded.append([(e.name, e.id) for e in self.record()])
+            delete(user_id, made, **kwargs)
+        self.w.cloud.delete_application_credential = watched
+        self.create_again(lost=1)
+        (name,) = self.names()
+        self.assertEqual([[(name, None)]], recorded)
+        self.assertEqual({'id-1': name}, self.w.cloud.credentials)
+
+    def test_only_this_name_of_this_user_goes(self):
+        others = {
+            # The same user's: of another cluster, of this one, no driver's.
+            'id-a': (delegation.name('another', 'ab'), 'u1'),
+            'id-b': (delegation.name(small_world.CLUSTER, 'ab'), 'u1'),
+            'id-c': ('mine', 'u1')}
+        for made, (name, user) in others.items():
+            self.w.cloud.credentials[made] = name
+            self.w.cloud.owners[made] = user
+        make = self.w.cloud.create_application_credential
+
+        def namesake(user_id, name, **kwargs):
+            self.w.cloud.credentials['id-d'] = name
+            self.w.cloud.owners['id-d'] = 'u2'
+            return make(user_id, name, **kwargs)
+        self.w.cloud.create_application_credential = namesake
+        self.create_again(lost=1)
+        self.assertEqual({*others, 'id-d', 'id-1'},
+                         set(self.w.cloud.credentials))
+
+    def test_it_is_not_tried_for_ever(self):
+        e = self.assertRaises(failures.Failed, self.create_again, lost=9)
+        self.assertIn('Refused: the application credential', str(e))
+        self.assertEqual(3, len(self.w.cloud.roles))
+        # Its name is recorded, so that it goes with the cluster.
+        self.assertEqual(self.names(),
+                         set(self.w.cloud.credentials.values()))
+        self.operations().delete()
+        self.look()
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    def deletion_fails(self, error):
+        def fail(*args, **kwargs):
+            raise error
+        delete = self.w.cloud.delete_application_credential
+        self.w.cloud.delete_application_credential = fail
+        e = self.assertRaises(failures.Failed, self.create_again, lost=1)
+        self.assertIn(error.what, str(e))
+        self.assertIsNone(self.vault().credentials())
+        self.assertEqual([(credentials.PLANNED, None)], [
+            (entry.stage, entry.id) for entry in self.record()])
+        self.w.cloud.delete_application_credential = delete
+        self.operations().delete()
+        self.look()
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    def test_denied_deletion_is_not_swallowed(self):
+        self.deletion_fails(services.Denied('No right to it', status=403))
+
+    def test_deletion_without_an_answer_is_not_swallowed(self):
+        self.deletion_fails(services.CloudUnreachable('No answer about it'))
+
+    def test_who_lost_the_lock_leaves_what_its_heir_made(self):
+        make = self.w.cloud.create_application_credential
+
+        def heir(user_id, name, **kwargs):
+            # Another conductor went on with the record, up to here.
+            made = make(user_id, name, **kwargs)
+            before = self.vault().state()
+            record = credentials.made(
+                before.record, before.record[-1], made.id)
+            self.vault().write_state(
+                dataclasses.replace(before, record=record))
+            return make(user_id, name, **kwargs)
+        self.w.cloud.create_application_credential = heir
+        self.assertRaises(failures.Failed, self.create)
+        self.assertEqual({'id-0'}, set(self.w.cloud.credentials))

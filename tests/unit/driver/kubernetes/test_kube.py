@@ -1,0 +1,265 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import testtools
+
+from magnum_capi_tempest.driver.kubernetes import kinds
+from magnum_capi_tempest.driver.kubernetes import rest
+from tests.unit.driver import api_server
+
+N = '/api/v1/namespaces/n'
+CAPI = '/apis/cluster.x-k8s.io/v1beta2/namespaces/n'
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.useFixture(api_server.ApiServer())
+        self.kube = self.api.kube()
+
+
+class ReadTest(_Base):
+
+    def test_get(self):
+        self.api.put(f'{CAPI}/clusters/c1', {'spec': {'a': 1}})
+        self.assertEqual(
+            {'a': 1}, self.kube.get('Cluster', 'n', 'c1')['spec'])
+
+    def test_what_is_not_there_is_none(self):
+        self.assertIsNone(self.kube.get('Cluster', 'n', 'c1'))
+        self.assertEqual([], self.kube.list('Machine', 'n'))
+
+    def test_kind_that_is_not_served_is_none(self):
+        self.assertIsNone(self.kube.get('HelmChartProxy', 'n', 'x'))
+        self.assertEqual([], self.kube.list('HelmChartProxy', 'n'))
+        self.assertFalse(self.kube.delete('HelmChartProxy', 'n', 'x'))
+        self.assertEqual([], self.api.calls())
+
+    def test_list_by_label(self):
+        for name, label in (('a', 'c1'), ('b', 'c2')):
+            self.api.put(f'{CAPI}/machines/{name}', {
+                'metadata': {'labels': {'l': label, 'm': 'x'}}})
+        found = self.kube.list('Machine', 'n', {'l': 'c1', 'm': 'x'})
+        self.assertEqual(['a'], [m['metadata']['name'] for m in found])
+
+    def test_list_of_many_pages(self):
+        # B.1: metadata.continue is missing on the last page.
+        for i in range(1200):
+            self.api.put(f'{CAPI}/machines/m{i}', {})
+        self.assertEqual(1200, len(self.kube.list('Machine', 'n')))
+        self.assertEqual(3, len(self.api.calls('GET')))
+
+    def test_list_that_expires_half_way_starts_again(self):
+        for i in range(600):
+            self.api.put(f'{CAPI}/machines/m{i}', {})
+        self.kube.kind('Machine')
+
+        def expire_second(handler):
+            handler.api.faults = [(410, {}, {})]
+            handler._get(f'{CAPI}/machines', {'limit': '500'}, None)
+
+        self.api.faults = [expire_second]
+        self.assertEqual(600, len(self.kube.list('Machine', 'n')))
+
+    def test_list_of_metadata_asks_for_no_secrets(self):
+        self.kube.list_metadata('Secret', 'n', {'owner': 'helm'})
+        headers = self.api.seen[-1][3]
+        self.assertIn('as=PartialObjectMetadataList', headers['Accept'])
+
+
+class KindsTest(_Base):
+
+    def test_server_prefers_the_version(self):
+        self.assertEqual('cluster.x-k8s.io/v1beta2',
+                         self.kube.kind('Cluster').api_version)
+
+    def test_preferred_version_of_a_group_may_lack_a_kind(self):
+        self.assertEqual('infrastructure.cluster.x-k8s.io/v1beta1',
+                         self.kube.kind('OpenStackCluster').api_version)
+
+    def test_only_v1beta1(self):
+        api = self.useFixture(api_server.ApiServer(discovery={
+            'kind': 'APIGroupDiscoveryList', 'items': [{
+                'metadata': {'name': 'cluster.x-k8s.io'},
+                'versions': [{'version': 'v1beta1', 'resources': [
+                    {'resource': 'clusters'}]}]}]}))
+        self.assertEqual('cluster.x-k8s.io/v1beta1',
+                         api.kube().kind('Cluster').api_version)
+
+    def test_older_server_is_asked_group_by_group(self):
+        self.api.discovery = {
+            'kind': 'APIGroupList', 'groups': [
+                {'name': 'apps', 'preferredVersion': {'version': 'v1'},
+                 'versions': [{'version': 'v1'}]},
+                {'name': 'cluster.x-k8s.io',
+                 'preferredVersion': {'version': 'v1beta1'},
+                 'versions': [{'version': 'v1alpha4'},
+                              {'version': 'v1beta1'}]}]}
+        for version in ('v1alpha4', 'v1beta1'):
+            self.api.put(f'/apis/cluster.x-k8s.io/{version}',
+                         {'resources': [{'name': 'clusters'},
+                                        {'name': 'clusters/status'}]})
+        self.assertEqual('cluster.x-k8s.io/v1beta1',
+                         self.kube.kind('Cluster').api_version)
+        self.assertNotIn(('GET', '/apis/apps/v1'), self.api.calls())
+
+    def test_asked_once_and_again_after_a_while(self):
+        for _ in range(5):
+            self.kube.kind('Cluster')
+            self.kube.kind('HelmChartProxy')
+        self.assertEqual(1, self.kube.requests)
+        self.api.clock.now += 601
+        self.kube.kind('Cluster')
+        self.assertEqual(2, self.kube.requests)
+
+    def test_builtin_kinds_need_no_discovery(self):
+        self.assertEqual(f'{N}/secrets/s',
+                         self.kube.kind('Secret').path('n', 's'))
+        self.assertEqual('/api/v1/namespaces/n',
+                         kinds.BUILT_IN['Namespace'].path(None, 'n'))
+        self.assertEqual(0, self.kube.requests)
+
+
+class WriteTest(_Base):
+
+    def test_apply(self):
+        found = self.kube.apply({
+            'kind': 'Secret', 'metadata': {'name': 's', 'namespace': 'n'},
+            'stringData': {'a': 'b'}})
+        self.assertEqual({'a': 'b'}, found['stringData'])
+        method, path, query, headers, body = self.api.seen[-1]
+        self.assertEqual(('PATCH', f'{N}/secrets/s'), (method, path))
+        self.assertEqual({'fieldManager': 'magnum', 'force': 'true'}, query)
+        self.assertEqual('application/apply-patch+yaml',
+                         headers['Content-Type'])
+        self.assertEqual('v1', body['apiVersion'])
+
+    def test_apply_is_tried_again_on_conflict(self):
+        self.api.faults = [(409, {}, {})]
+        self.kube.apply({
+            'kind': 'Secret', 'metadata': {'name': 's', 'namespace': 'n'}})
+        self.assertIn(f'{N}/secrets/s', self.api.objects)
+
+    def test_apply_of_an_unknown_kind_says_what_is_missing(self):
+        e = self.assertRaises(rest.KubeError, self.kube.apply, {
+            'kind': 'HelmChartProxy', 'metadata': {'name': 'x'}})
+        self.assertIn('Install Cluster API', str(e))
+
+    def test_mark_a_machine_for_deletion(self):
+        self.api.put(f'{CAPI}/machines/m', {'metadata': {
+            'annotations': {'a': 'b'}}})
+        found = self.kube.mark_for_deletion('n', 'm')
+        self.assertEqual(
+            {'a': 'b', 'cluster.x-k8s.io/delete-machine': 'true'},
+            found['metadata']['annotations'])
+
+    def test_annotation_of_what_is_not_there(self):
+        self.assertIsNone(self.kube.mark_for_deletion('n', 'm'))
+
+    def test_delete(self):
+        self.api.put(f'{N}/secrets/s', {})
+        self.assertTrue(self.kube.delete('Secret', 'n', 's'))
+        self.assertFalse(self.kube.delete('Secret', 'n', 's'))
+
+    def test_delete_of_this_version_only(self):
+        self.api.put(f'{N}/secrets/s', {})
+        self.assertRaises(rest.Conflict, self.kube.delete, 'Secret', 'n',
+                          's', version='0')
+        self.assertIn(f'{N}/secrets/s', self.api.objects)
+
+    def test_delete_by_label(self):
+        for name, label in (('a', 'c1'), ('b', 'c2')):
+            self.api.put(f'{N}/secrets/{name}', {
+                'metadata': {'labels': {'l': label}}})
+        self.kube.delete_all('Secret', 'n', {'l': 'c1'})
+        self.assertEqual([f'{N}/secrets/b'], list(self.api.objects))
+
+    def test_delete_of_everything_is_refused(self):
+        self.assertRaises(ValueError, self.kube.delete_all, 'Secret', 'n',
+                          {})
+
+
+class NamespaceTest(_Base):
+    # B.4.19: ensure_namespace needed rights on the whole cluster.
+
+    def test_existing_one_is_only_read(self):
+        self.api.put('/api/v1/namespaces/n', {})
+        self.kube.ensure_namespace('n', {})
+        self.assertEqual([], self.api.calls('POST'))
+
+    def test_missing_one_is_made(self):
+        self.kube.ensure_namespace('n', {'l': 'v'})
+        found = self.api.objects['/api/v1/namespaces/n']
+        self.assertEqual({'l': 'v'}, found['metadata']['labels'])
+
+    def test_somebody_was_faster(self):
+        def other(handler):
+            self.api.put('/api/v1/namespaces/n', {})
+            handler.refuse(404, 'NotFound')
+
+        self.api.faults = [other]
+        self.kube.ensure_namespace('n', {})
+
+    def test_missing_right_is_explained(self):
+        self.api.faults = [(403, {}, {'message': 'cannot get'}),
+                           (403, {}, {'message': 'cannot create'})]
+        e = self.assertRaises(rest.Forbidden, self.kube.ensure_namespace,
+                              'magnum-1', {})
+        self.assertIn('Create magnum-1', str(e))
+        self.assertIn('cannot create', str(e))
+
+    def test_one_that_is_going_cannot_be_used(self):
+        self.api.put('/api/v1/namespaces/n', {'metadata': {
+            'deletionTimestamp': '2026-01-01T00:00:00Z'}})
+        self.assertRaises(rest.Conflict, self.kube.ensure_namespace, 'n', {})
+
+
+class EventsTest(_Base):
+
+    def event(self, name, of, when, **more):
+        self.api.put(f'{N}/events/{name}', {
+            'involvedObject': {'name': of}, 'lastTimestamp': when,
+            'message': name, **more})
+
+    def messages(self, **options):
+        return [e['message'] for e in
+                self.kube.events('n', 'c1', **options)]
+
+    def test_newest_first_and_bounded(self):
+        for i in range(9):
+            self.event(f'e{i}', 'c1', f'2026-01-01T00:00:0{i}Z')
+        self.assertEqual(['e8', 'e7', 'e6'], self.messages(newest=3))
+
+    def test_of_this_cluster_only(self):
+        self.event('a', 'c1-g1-x', '2026-01-01T00:00:00Z')
+        self.event('b', 'c12', '2026-01-01T00:00:00Z')
+        self.assertEqual(['a'], self.messages())
+
+    def test_times_of_every_kind(self):
+        self.event('old', 'c1', '2026-01-01T00:00:01Z')
+        self.event('new', 'c1', None,
+                   eventTime='2026-01-01T00:00:02.000000Z')
+        self.event('series', 'c1', None, series={
+            'lastObservedTime': '2026-01-01T00:00:03.000000Z'})
+        self.assertEqual(['series', 'new', 'old'], self.messages())
+
+    def test_only_warnings_are_asked_for(self):
+        self.messages()
+        self.assertEqual('type!=Normal',
+                         self.api.seen[-1][2]['fieldSelector'])
+
+    def test_endless_list_is_cut(self):
+        for i in range(2100):
+            self.event(f'e{i}', 'other', '')
+        self.messages()
+        self.assertEqual(4, len(self.api.calls('GET')))

@@ -1,0 +1,230 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+import ssl
+
+import fixtures
+import testtools
+import urllib3
+
+from magnum_capi_tempest.driver.kubernetes import access
+from magnum_capi_tempest.driver.kubernetes import rest
+from magnum_capi_tempest import errors
+from tests.unit.driver import api_server
+from tests.unit import fake_clock
+
+PATH = '/api/v1/namespaces/n/secrets/s'
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.useFixture(api_server.ApiServer())
+        self.api.put(PATH, {'data': {}})
+
+    def refused(self, kind, *faults, **kwargs):
+        self.api.faults = list(faults)
+        return self.assertRaises(
+            kind, self.api.rest().request, 'GET', PATH, **kwargs)
+
+
+class PassingFaultsTest(_Base):
+
+    def test_each_passing_status_is_tried_again(self):
+        for status in (429, 500, 502, 503, 504):
+            with self.subTest(status):
+                self.api.faults = [(status, {}, {})] * 2
+                found = self.api.rest().request('GET', PATH)
+                self.assertEqual('s', found['metadata']['name'])
+
+    def test_retry_after_is_respected(self):
+        self.api.faults = [(429, {'Retry-After': '7'}, {})]
+        self.api.rest().request('GET', PATH)
+        self.assertEqual([7.0], self.api.clock.naps)
+
+    def test_server_that_wants_too_long_a_pause_is_given_up_at_once(self):
+        e = self.refused(rest.Unreachable,
+                         (503, {'Retry-After': '600'}, {}))
+        self.assertEqual([], self.api.clock.naps)
+        self.assertEqual(503, e.status)
+
+    def test_tries_end_when_the_time_is_over(self):
+        e = self.refused(rest.Unreachable, *[(500, {}, {})] * 100)
+        self.assertLess(sum(self.api.clock.naps), 30)
+        self.assertIn('waited', str(e))
+
+    def test_pauses_grow(self):
+        self.refused(rest.Unreachable, *[(500, {}, {})] * 100)
+        naps = self.api.clock.naps
+        self.assertEqual(sorted(naps), naps)
+        self.assertEqual((0.2, 5.0), (naps[0], naps[-1]))
+
+    def test_answer_that_is_no_json_is_tried_again(self):
+        self.api.faults = [(200, {}, b'<html>')]
+        found = self.api.rest().request('GET', PATH)
+        self.assertEqual('s', found['metadata']['name'])
+
+    def test_answer_that_never_is_json_is_an_error(self):
+        e = self.refused(rest.Unreachable, *[(200, {}, b'<html>')] * 100)
+        self.assertIn('not JSON', str(e))
+
+    def test_broken_connection_is_tried_again(self):
+        self.api.faults = [api_server.hang_up]
+        found = self.api.rest().request('GET', PATH)
+        self.assertEqual('s', found['metadata']['name'])
+
+    def test_every_try_is_counted(self):
+        self.api.faults = [(500, {}, {})] * 2
+        client = self.api.rest()
+        client.request('GET', PATH)
+        self.assertEqual(3, client.requests)
+
+
+class RefusalsTest(_Base):
+
+    def test_refusal_is_not_tried_again(self):
+        e = self.refused(rest.KubeError, (422, {}, {
+            'reason': 'Invalid', 'message': 'spec.replicas: Invalid'}))
+        self.assertEqual(1, len(self.api.seen))
+        self.assertEqual((422, 'Invalid'), (e.status, e.reason))
+        self.assertIn('spec.replicas: Invalid', str(e))
+
+    def test_unknown_user_and_missing_right_are_forbidden(self):
+        for status in (401, 403):
+            with self.subTest(status):
+                e = self.refused(rest.Forbidden, (status, {}, {}))
+                self.assertEqual(status, e.status)
+
+    def test_conflict_is_not_tried_again(self):
+        self.refused(rest.Conflict, (409, {}, {}))
+        self.assertEqual(1, len(self.api.seen))
+
+    def test_conflict_is_tried_again_on_request(self):
+        self.api.faults = [(409, {}, {})]
+        found = self.api.rest().request('GET', PATH, again=(409,))
+        self.assertEqual('s', found['metadata']['name'])
+
+    def test_redirect_is_not_followed(self):
+        # A token must not go to another server.
+        self.refused(rest.Unreachable,
+                     *[(302, {'Location': self.api.url + '/x'}, b'')] * 99)
+        self.assertEqual({PATH}, {path for _, path in self.api.calls()})
+
+    def test_no_error_has_the_query_or_the_token(self):
+        self.api.faults = [(422, {}, {})]
+        e = self.assertRaises(
+            rest.KubeError, self.api.rest(token='geheim').request, 'GET',
+            PATH, query={'labelSelector': 'a=b'})
+        self.assertNotIn('geheim', str(e) + repr(e))
+        self.assertNotIn('labelSelector', str(e))
+
+
+class TimeLimitsTest(_Base):
+    # B.4.19: requests without a timeout hang the conductor.
+
+    def short(self):
+        return rest.Rest(
+            access.Access(server=self.api.url, kubeconfig=None, tls=None),
+            rest.Limits(connect=0.05, read=0.05, total=0.0))
+
+    def test_silent_server_is_given_up(self):
+        done = []
+        self.api.faults = [lambda handler: done.append(
+            handler.rfile.read(1))]
+        e = self.assertRaises(rest.Unreachable, self.short().request, 'GET',
+                              PATH)
+        self.assertIn('timed out', str(e))
+        self.assertIsNone(e.status)
+
+    def test_server_that_drips_is_given_up(self):
+        # No pause between two bytes is long; all together is.
+        clock = fake_clock.FakeClock()
+
+        def drip(handler):
+            handler.send_response(200)
+            handler.send_header('Content-Length', '1000')
+            handler.end_headers()
+            try:
+                for _ in range(1000):
+                    handler.wfile.write(b' ')
+                    handler.wfile.flush()
+                    clock.now += 1
+            except OSError:
+                pass
+            handler.close_connection = True
+
+        self.api.faults = [drip]
+        client = rest.Rest(
+            access.Access(server=self.api.url, kubeconfig=None, tls=None),
+            rest.Limits(5, 5, 5), clock)
+        e = self.assertRaises(rest.Unreachable, client.request, 'GET', PATH)
+        self.assertIn('too long', str(e))
+
+    def test_dead_server_is_unreachable(self):
+        client = rest.Rest(
+            access.Access(server='http://127.0.0.1:9', kubeconfig=None,
+                          tls=None), clock=self.api.clock)
+        e = self.assertRaises(rest.Unreachable, client.request, 'GET', PATH)
+        self.assertIn('GET http://127.0.0.1:9' + PATH, str(e))
+
+
+class HeadersTest(_Base):
+
+    def test_token_file_is_read_for_every_request(self):
+        path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'token'
+        client = self.api.rest(token_file=path)
+        for token in ('one', 'two'):
+            path.write_text(token + '\n')
+            client.request('GET', PATH)
+        self.assertEqual(
+            ['Bearer one', 'Bearer two'],
+            [headers['Authorization'] for *_, headers, _ in self.api.seen])
+
+    def test_time_of_the_server_is_noted(self):
+        client = self.api.rest()
+        client.request('GET', PATH)
+        self.assertEqual(1_700_000_000, client.server_time)
+
+
+class PoolTest(testtools.TestCase):
+
+    def pool(self, **options):
+        options = {'server': 'https://k.example', 'kubeconfig': None,
+                   'tls': ssl.create_default_context(), **options}
+        return rest.Rest(access.Access(**options))._pool
+
+    def test_own_authorities_only(self):
+        # REQUESTS_CA_BUNDLE and certifi would add others.
+        tls = ssl.create_default_context(cadata=None)
+        options = self.pool(tls=tls).connection_pool_kw
+        self.assertIs(tls, options['ssl_context'])
+        self.assertNotIn('ca_certs', options)
+
+    def test_password_of_a_proxy_is_no_part_of_its_url(self):
+        pool = self.pool(proxy='http://u:geheim@p.example:3128')
+        self.assertIsInstance(pool, urllib3.ProxyManager)
+        self.assertNotIn('geheim', str(pool.proxy))
+        self.assertIn('proxy-authorization', pool.proxy_headers)
+
+    def test_other_kinds_of_proxy_are_refused(self):
+        e = self.assertRaises(errors.EnvironmentProblem, self.pool,
+                              proxy='socks5://u:geheim@p.example')
+        self.assertIn('socks5', str(e))
+        self.assertNotIn('geheim', str(e))
+
+    def test_other_name_in_the_certificate(self):
+        options = self.pool(server_name='api.internal').connection_pool_kw
+        self.assertEqual('api.internal', options['server_hostname'])
+        self.assertEqual('api.internal', options['assert_hostname'])

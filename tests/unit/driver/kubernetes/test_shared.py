@@ -1,0 +1,79 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import dataclasses
+import os
+import pathlib
+
+import fixtures
+from oslo_config import cfg
+import testtools
+import yaml
+
+from magnum_capi_tempest.driver.kubernetes import rest
+from magnum_capi_tempest.driver.kubernetes import shared
+from magnum_capi_tempest.driver import settings
+from magnum_capi_tempest import errors
+
+DEFAULTS = settings.Settings.of(cfg.ConfigOpts())
+
+
+class SharedTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(shared._shared.clear)
+        self.path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'kubeconfig'
+        self.write('http://one')
+
+    def write(self, server):
+        self.path.write_text(yaml.safe_dump({
+            'clusters': [{'name': 'c', 'cluster': {'server': server}}],
+            'users': [{'name': 'u', 'user': {}}],
+            'contexts': [
+                {'name': 'x', 'context': {'cluster': 'c', 'user': 'u'}}],
+            'current-context': 'x'}))
+
+    def shared(self, **options):
+        options = {'kubeconfig_file': str(self.path), 'connect_timeout': 1,
+                   'read_timeout': 2, 'retry_time': 3, **options}
+        return shared.kube(dataclasses.replace(DEFAULTS, **options))
+
+    def test_one_for_all(self):
+        # B.4.19: a client, with TLS and files, for every cluster and tick.
+        self.assertIs(self.shared(), self.shared())
+
+    def test_changed_file_is_read_again(self):
+        before = self.shared()
+        self.write('http://two-is-longer')
+        after = self.shared()
+        self.assertIsNot(before, after)
+        self.assertEqual('http://two-is-longer', after._rest.access.server)
+
+    def test_half_written_file_does_no_lasting_harm(self):
+        self.shared()
+        self.path.write_text('')
+        self.assertRaises(errors.UsageError, self.shared)
+        self.write('http://one')
+        self.assertEqual('http://one', self.shared()._rest.access.server)
+
+    def test_limits_are_those_of_the_settings(self):
+        self.assertEqual(rest.Limits(1, 2, 3), self.shared()._rest.limits)
+
+    def test_child_process_makes_its_own(self):
+        # Two processes on one TLS connection would mix their answers.
+        before = self.shared()
+        child = os.fork()
+        if not child:
+            os._exit(0 if self.shared() is not before else 1)
+        self.assertEqual(0, os.waitpid(child, 0)[1])

@@ -1,0 +1,214 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import types
+
+import testtools
+
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import state
+from magnum_capi_tempest.driver.keys import vault
+from magnum_capi_tempest.driver.seen import machines
+from magnum_capi_tempest.driver.seen import removal
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import rows
+from magnum_capi_tempest.driver.wanted import spec
+from tests.unit.driver import objects
+from tests.unit.driver import small_world
+
+
+class StateTest(testtools.TestCase):
+
+    def test_comes_back_as_it_was(self):
+        entry = credentials.Entry('n', 'u', credentials.APPLIED, 'i',
+                                  objects.NOW, True)
+        kept = state.State('UPDATE', objects.NOW, frozenset(('g',)), False,
+                           (entry,), {'n': 'secret'})
+        self.assertEqual(kept, state.load(state.dump(kept)))
+
+    def test_fields_of_a_later_version_are_left_out(self):
+        text = ('{"record": [{"name": "n", "user_id": "u", "colour": "red"}],'
+                ' "size": 1}')
+        self.assertEqual((credentials.Entry('n', 'u'),),
+                         state.load(text).record)
+
+    def test_secret_is_not_shown(self):
+        self.assertNotIn('geheim', repr(state.State(secrets={'n': 'geheim'})))
+
+    def test_secret_goes_with_its_entry(self):
+        kept = state.State(record=(credentials.Entry('n', 'u'),),
+                           secrets={'n': 'secret'})
+        self.assertEqual({}, state.with_record(kept, ()).secrets)
+
+    def test_resumed_operation_keeps_its_time(self):
+        kept = state.begun(state.State(), 'UPDATE', objects.ago(hours=1))
+        self.assertEqual(kept, state.going_on(kept, 'UPDATE', objects.NOW))
+        self.assertEqual(objects.NOW, state.going_on(
+            kept, 'DELETE', objects.NOW).since)
+
+
+class RowsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.store = small_world.Store(small_world.Cloud())
+
+    def rows(self):
+        cluster = self.store.row()
+        return rows.Rows(cluster, self.store.groups(cluster),
+                         self.store.template(small_world.TEMPLATE))
+
+    def changed(self, table, uuid, **fields):
+        before = self.rows().digest()
+        table[uuid].update(fields)
+        return before != self.rows().digest()
+
+    def test_deletion_is_known_by_the_control_planes_row(self):
+        self.store.clusters[small_world.CLUSTER]['status'] = (
+            'UPDATE_IN_PROGRESS')
+        self.store.node_groups[small_world.WORKERS]['status'] = (
+            'DELETE_IN_PROGRESS')
+        self.assertEqual('UPDATE', self.rows().operation)
+        self.store.node_groups[small_world.MASTERS]['status'] = (
+            'DELETE_IN_PROGRESS')
+        self.assertEqual('DELETE', self.rows().operation)
+        self.assertEqual('DELETE_IN_PROGRESS',
+                         self.rows().wanted(state.State()).status)
+
+    def test_digest_is_of_what_is_asked_for(self):
+        groups = self.store.node_groups
+        for fields in ({'node_count': 5}, {'flavor_id': 'm2'},
+                       {'node_labels': {'a': 'b'}},
+                       {'status': 'DELETE_IN_PROGRESS'}):
+            self.assertTrue(
+                self.changed(groups, small_world.WORKERS, **fields), fields)
+
+    def test_digest_is_not_of_what_is_so(self):
+        self.assertFalse(self.changed(
+            self.store.clusters, small_world.CLUSTER, status='X',
+            api_address='https://x', status_reason='because'))
+        self.assertFalse(self.changed(
+            self.store.node_groups, small_world.WORKERS, status='X'))
+
+    def test_size_is_the_autoscalers(self):
+        labels = {'auto_scaling_enabled': 'true'}
+        self.store.clusters[small_world.CLUSTER]['labels'] = labels
+        self.store.node_groups[small_world.WORKERS].update(
+            labels=labels, max_node_count=5, min_node_count=1)
+        self.assertFalse(self.changed(
+            self.store.node_groups, small_world.WORKERS, node_count=4))
+        self.assertTrue(self.changed(
+            self.store.node_groups, small_world.WORKERS, max_node_count=6))
+
+    def test_group_that_never_was_is_not_waited_for(self):
+        self.store.add_group(status='CREATE_FAILED')
+        self.assertEqual(2, len(self.rows().wanted(state.State()).groups))
+        applied = state.State(applied=frozenset((small_world.OTHERS,)))
+        self.assertEqual(3, len(self.rows().wanted(applied).groups))
+
+    def test_time_of_a_creation_is_the_rows(self):
+        self.assertEqual(small_world.NOW,
+                         self.rows().wanted(state.State()).since)
+
+    def test_time_of_another_operation_does_not_count(self):
+        self.store.clusters[small_world.CLUSTER]['status'] = (
+            'UPDATE_IN_PROGRESS')
+        kept = state.begun(state.State(), 'CREATE', objects.NOW)
+        self.assertIsNone(self.rows().wanted(kept).since)
+
+
+class RemovalTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.group = types.SimpleNamespace(
+            uuid=small_world.WORKERS, name='workers', role='worker',
+            node_count=1)
+        self.found = [self.machine('m1'), self.machine('m2')]
+
+    def machine(self, name, labels=None):
+        group = names.node_group(small_world.WORKERS)
+        labels = labels or {machines.DEPLOYMENT: f'c1-{group}'}
+        return {'metadata': {'name': name, 'labels': labels},
+                'spec': {'providerID': f'openstack://one/server-{name}'},
+                'status': {'nodeRef': {'name': f'node-{name}'}}}
+
+    def chosen(self, *nodes):
+        return removal.machines(self.found, nodes, 'c1', self.group)
+
+    def test_all_names_of_a_node(self):
+        for node in ('m2', 'node-m2', 'server-m2',
+                     'openstack://one/server-m2'):
+            self.assertEqual(['m2'], self.chosen(node), node)
+
+    def test_twice_the_same_is_one(self):
+        self.assertEqual(['m2'], self.chosen('m2', 'server-m2'))
+
+    def test_node_of_another_group_is_refused(self):
+        self.found.append(self.machine('m3', {machines.CONTROL_PLANE: ''}))
+        e = self.assertRaises(spec.InvalidSpec, self.chosen, 'm3')
+        self.assertEqual('node m3 is not in the node group workers', str(e))
+
+    def test_more_than_the_group_loses_is_refused(self):
+        e = self.assertRaises(spec.InvalidSpec, self.chosen, 'm1', 'm2')
+        self.assertIn('loses 1 when it goes from 2 to 1', str(e))
+
+    def test_masters(self):
+        self.group.role = 'master'
+        self.found.append(self.machine('m3', {machines.CONTROL_PLANE: ''}))
+        self.group.node_count = 0
+        self.assertEqual(['m3'], self.chosen('m3'))
+
+
+class VaultTest(testtools.TestCase):
+
+    def test_clouds_yaml_has_no_more_than_it_needs(self):
+        found = vault.clouds('i', 's', auth_url='https://k', region=None,
+                             interface='internal', verify=True)
+        self.assertEqual({'openstack': {
+            'auth_type': 'v3applicationcredential', 'interface': 'internal',
+            'identity_api_version': 3, 'verify': True, 'auth': {
+                'auth_url': 'https://k', 'application_credential_id': 'i',
+                'application_credential_secret': 's'}}}, found['clouds'])
+
+    def test_id_of_a_secret_that_is_none(self):
+        for data in ({}, {'clouds.yaml': '!'}, {'clouds.yaml': 'W10='}):
+            self.assertIsNone(vault.applied_id(data), data)
+
+    def test_key_pairs_are_never_the_same(self):
+        one, other = vault.key_pair(), vault.key_pair()
+        self.assertNotEqual(one, other)
+        self.assertTrue(one[0].startswith('-----BEGIN PUBLIC KEY'))
+        self.assertTrue(one[1].startswith('-----BEGIN RSA PRIVATE KEY'))
+
+
+class NodeGroupTest(testtools.TestCase):
+
+    def test_labels_and_taints_of_a_node_group(self):
+        taint = {'key': 'gpu', 'effect': 'NoSchedule'}
+        store = small_world.Store(small_world.Cloud())
+        store.add_group(node_labels={'disk': 'fast'}, node_taints=[taint])
+
+        found = rows.node_group(store.row(small_world.OTHERS))
+
+        self.assertEqual(({'disk': 'fast'}, (taint,)),
+                         (found.node_labels, found.node_taints))
+
+
+class FollowsTest(testtools.TestCase):
+
+    def test_image_of_the_template(self):
+        template = types.SimpleNamespace(image_id='a')
+        for image, follows in (('a', True), (None, True), ('b', False)):
+            self.assertEqual(follows, rows.follows(
+                types.SimpleNamespace(image_id=image), template))
