@@ -10,26 +10,88 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Walks through an archive in a thread, ahead of whoever parses its members.
+"""Reads and walks through an archive in threads, ahead of the parsers.
 
 To inflate a big archive takes most of the time that reading it takes, and
-the inflaters let other threads run meanwhile. So what is wanted waits here
-until it is parsed, and what nobody wants is inflated, checked and skipped
-without waiting for anybody. Errors come where they would come without it.
+files, hashes and inflaters let other threads run meanwhile. So one thread
+reads and hashes; one inflates and walks, passes on what is wanted, and
+checks and skips the rest without waiting for anybody. Errors come where they
+would come without them.
 """
 
 import queue
 import threading
 
-#: Batches of members and pieces of their content that may wait.
-WAITING = 8
+from magnum_capi_tempest.conformance.record import damage
+
+#: Blocks of the file, and batches of what is in it, that may wait.
+BLOCKS, _BATCHES = 4, 8
 #: A batch is full with so many bytes, or with so many entries: to wake a
 #: thread for each piece takes a twentieth of all the time.
 _BYTES, _ENTRIES = 1 << 20, 1000
 
 
+class Ahead:
+    """Iterates in a thread over what is iterated over here.
+
+    A context manager, which leaves no thread behind.
+
+    :param items: iterable; only the thread may use it.
+    :param waiting: how many items may wait.
+    """
+
+    def __init__(self, items, waiting):
+        self._items = items
+        self._found = queue.SimpleQueue()
+        self._room = queue.SimpleQueue()
+        for _ in range(waiting):
+            self._room.put(None)
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stopped = True
+        self._room.put(None)
+        self._thread.join()
+
+    def __iter__(self):
+        while True:
+            item, error = self._found.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+            self._room.put(None)
+
+    def until_stopped(self, items):
+        """The same items, for what only takes them in the thread."""
+        for item in items:
+            if self._stopped:
+                raise _Stopped
+            yield item
+
+    def _run(self):
+        error = None
+        try:
+            for item in self.until_stopped(self._items):
+                self._room.get()
+                self._found.put((item, None))
+        except BaseException as e:
+            error = e
+        self._found.put((None, error))
+
+
+class _Stopped(Exception):
+    """Nobody takes any more."""
+
+
 class Members:
-    """Used like the walk itself, as a context manager.
+    """The members of a walk, used like the walk itself; a context manager.
 
     :meth:`content` is empty for a member that is not wanted.
 
@@ -41,26 +103,19 @@ class Members:
     """
 
     def __init__(self, pieces, walk, wanted):
-        self._walk = walk(self._until_stopped(pieces))
+        self._ahead = Ahead(self._batches(), _BATCHES)
+        self._walk = walk(self._ahead.until_stopped(pieces))
         self._wanted = wanted
-        self._batches = queue.SimpleQueue()
-        self._room = queue.SimpleQueue()
-        for _ in range(WAITING):
-            self._room.put(None)
-        self._batch, self._size = [], 0
-        self._stopped = False
-        self._entries = self._unpacked()
+        self._batch = []
+        self._entries = (entry for batch in self._ahead for entry in batch)
         self._left = 0
-        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self):
-        self._thread.start()
+        self._ahead.__enter__()
         return self
 
-    def __exit__(self, *_):
-        self._stopped = True
-        self._room.put(None)
-        self._thread.join()
+    def __exit__(self, *raised):
+        self._ahead.__exit__(*raised)
 
     def __iter__(self):
         for member, self._left in self._entries:
@@ -75,52 +130,35 @@ class Members:
             self._left -= len(piece)
             yield piece
 
-    def _unpacked(self):
-        """Pairs of member and size, each with its pieces behind it."""
-        while (batch := self._batches.get()) is not None:
-            if isinstance(batch, BaseException):
-                raise batch
-            yield from batch
-            self._room.put(None)
-
     # ---------------------------------------------------------- the thread
 
-    def _run(self):
-        end = None
+    def _batches(self):
+        """Lists of entries: a member with the number of bytes that follow
+        of it, and those bytes in pieces.
+        """
         try:
-            for member in self._walk:
-                wanted = self._wanted(member.name)
-                self._add((member, member.size if wanted else 0), 0)
-                if wanted:
-                    for piece in self._walk.content():
-                        self._add(piece, len(piece))
-                    self._pass_on()
-        except BaseException as e:
-            end = e
-        # What is good comes before the error.
-        self._batches.put(self._batch)
-        self._batches.put(end)
+            yield from self._full()
+        except damage.Damage:
+            # What is good comes before the error.
+            yield self._batch
+            raise
+        yield self._batch
 
-    def _add(self, entry, size):
-        self._batch.append(entry)
-        self._size += size
-        if self._size >= _BYTES or len(self._batch) >= _ENTRIES:
-            self._pass_on()
+    def _full(self):
+        size = 0
+        for member in self._walk:
+            wanted = self._wanted(member.name)
+            self._batch.append((member, member.size if wanted else 0))
+            for piece in self._walk.content() if wanted else ():
+                self._batch.append(piece)
+                size += len(piece)
+                if size >= _BYTES or len(self._batch) >= _ENTRIES:
+                    yield self._taken()
+                    size = 0
+            if wanted or len(self._batch) >= _ENTRIES:
+                yield self._taken()
+                size = 0
 
-    def _pass_on(self):
-        """Hand the batch over when there is room for it."""
-        self._room.get()
-        if self._stopped:
-            raise _Stopped
-        self._batches.put(self._batch)
-        self._batch, self._size = [], 0
-
-    def _until_stopped(self, pieces):
-        for piece in pieces:
-            if self._stopped:
-                raise _Stopped
-            yield piece
-
-
-class _Stopped(Exception):
-    """Nobody takes any more."""
+    def _taken(self):
+        batch, self._batch = self._batch, []
+        return batch

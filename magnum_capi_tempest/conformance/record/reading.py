@@ -27,6 +27,7 @@ import stat
 from magnum_capi_tempest.conformance.record import ahead
 from magnum_capi_tempest.conformance.record import archive
 from magnum_capi_tempest.conformance.record import beside
+from magnum_capi_tempest.conformance.record import blocks
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import inflate
 from magnum_capi_tempest.conformance.record import layout
@@ -55,12 +56,9 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
             raise damage.Damage(
                 f'The archive has {size} bytes instead of {expect_size}',
                 where=path, hint='Retrieve it again')
-        pieces = inflate.Gzip(stream, path, limits, engine)
-        walk = functools.partial(archive.Walk, where=path, limits=limits)
+        file = blocks.Blocks(stream)
         whole = True
-        # A quick look ends early: to inflate ahead would be in vain.
-        with (contextlib.nullcontext(walk(pieces)) if verified else
-              ahead.Members(pieces, walk, layout.wanted)) as members:
+        with _members(file, path, limits, engine, verified) as members:
             # Not above: this is imported while the archive is inflated.
             from magnum_capi_tempest.conformance.record import records
             record = records.Record(path, limits)
@@ -69,12 +67,26 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
                     whole = False
                     break
                 record.take(member, members)
-    sha256 = pieces.sha256 if whole else expect_sha256 or ''
+    sha256 = file.sha256 if whole else expect_sha256 or ''
     if whole and expect_sha256 not in (None, sha256):
         raise damage.Damage(
             'The archive has not the SHA-256 that was expected', where=path,
             last_seen=sha256, hint='Retrieve it again')
     return record.result(title or _title(path), sha256, whole)
+
+
+@contextlib.contextmanager
+def _members(file, path, limits, engine, quick):
+    """The members of an archive, read ahead of whoever takes them."""
+    walk = functools.partial(archive.Walk, where=path, limits=limits)
+    if quick:
+        # It ends early: to inflate ahead would be in vain.
+        yield walk(inflate.Gzip(file, path, limits, engine))
+        return
+    with ahead.Ahead(file, ahead.BLOCKS) as read:
+        pieces = inflate.Gzip(read, path, limits, engine)
+        with ahead.Members(pieces, walk, layout.wanted) as members:
+            yield members
 
 
 def read_files(junit_path, e2e_log_path, *, title=None,
