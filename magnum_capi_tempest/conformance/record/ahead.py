@@ -133,8 +133,10 @@ class Members:
     # ---------------------------------------------------------- the thread
 
     def _batches(self):
-        """Lists of entries: a member with the number of bytes that follow
-        of it, and those bytes in pieces.
+        """Lists of entries.
+
+        Pairs of a member and the number of its bytes that follow, each with
+        those bytes in pieces behind it.
         """
         try:
             yield from self._full()

@@ -60,8 +60,10 @@ class Case:
         self.failure = self.output = ()
 
     def end(self):
-        """How it ended: our status, Ginkgo's word where that says more,
-        and whether status and content differ.
+        """How it ended, by the worse of its status and its content.
+
+        :returns: our status, Ginkgo's word where that says more, and
+            whether status and content differ.
         """
         said = _STATUSES.get(self.status)
         differ = False

@@ -29,11 +29,11 @@ from magnum_capi_tempest import texts
 
 
 _LINE = re.compile(rb'( *)(- )?(name|status|items|details|meta):(?: (.*))?$')
-#: Leaves in a row, each with the start of another item behind it: most of
-#: such a document.
-_LEAVES = re.compile(
-    rb'( *)- name: [^\n]*\n\1  status: [a-z]{1,50}\n(?=\1- )'
-    rb'(?:\1- name: [^\n]*\n\1  status: [a-z]{1,50}\n(?=\1- ))*+')
+#: A leaf, whose name may go over several lines, with the start of another
+#: item behind it; and such leaves in a row: most of such a document.
+_LEAF = (rb'- name: [^\n]*+\n(?:\1   [^\n]*+\n)*+'
+         rb'\1  status: [a-z]{1,50}\n(?=\1- )')
+_LEAVES = re.compile(rb'( *)' + _LEAF + rb'(?:\1' + _LEAF + rb')*+')
 #: Longer ones belong to the text of a failure.
 _LONGEST = 4096
 _DEEPEST = 64
@@ -93,14 +93,19 @@ class Counter:
             self._leave(column)
             if self._open[-1][2] and len(self._open) < _DEEPEST:
                 self._skip = None
-                for line, number in collections.Counter(lines[1::2]).items():
-                    self._count(line.rpartition(b' ')[2].decode(), number)
+                self._count_all(lines, b' ' * column + b'  status: ')
                 return match.end()
         # No leaves here, or too deep. To match them again line by line
         # would take the square of their number.
         for line in lines[:-1]:
             self._line(line)
         return match.end()
+
+    def _count_all(self, lines, key):
+        found = collections.Counter(
+            line for line in lines if line.startswith(key))
+        for line, number in found.items():
+            self._count(line[len(key):].decode(), number)
 
     def close(self):
         """Say that there is no more."""
