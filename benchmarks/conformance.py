@@ -25,11 +25,14 @@ Runs whole programs, in turns, so that a noisy machine is as noisy for each:
 
 on the real archives of the tests and on a generated one. CPU time of user and
 system, wall time, the most memory; medians. Then, within this process, what
-the library alone takes with each inflater, and a comparison of two runs from
+the library alone takes with each inflater, what of that is inflating and
+hashing, which no reader can leave out, and a comparison of two runs from
 their sidecars.
 """
 
 import argparse
+import functools
+import hashlib
 import os
 import pathlib
 import shutil
@@ -119,21 +122,45 @@ def show(what, found):
 
 
 def libraries(path, rounds):
-    """What reading alone takes, with each inflater."""
-    print('\nReading alone, CPU s (best of each)')
+    """What reading alone takes, with each inflater; its least, at last."""
+    print(f'\nReading alone{"CPU/s":>25}{"wall/s":>8}   (best of each)')
     for engine in (zlib, inflate.fast):
         if engine is None:
             print('  isal is not installed')
             continue
         for verified in (False, True):
-            best = []
-            for _ in range(rounds):
-                begin = time.process_time()
-                reading.read(path, engine=engine, verified=verified)
-                best.append(time.process_time() - begin)
-            print(f'  {engine.__name__:16}'
-                  f'{"--no-verify" if verified else "fully checked":14}'
-                  f'{min(best):6.2f}')
+            how = '--no-verify' if verified else 'fully checked'
+            best(f'{engine.__name__:16}{how}', rounds, functools.partial(
+                reading.read, path, engine=engine, verified=verified))
+        best(f'{engine.__name__:16}inflating', rounds,
+             functools.partial(inflating, path, engine))
+    best('SHA-256', rounds, functools.partial(hashing, path))
+
+
+def best(what, rounds, call):
+    """Print the least CPU time and the least wall time of a call."""
+    cpu, wall = [], []
+    for _ in range(rounds):
+        begin = time.process_time(), time.perf_counter()
+        call()
+        cpu.append(time.process_time() - begin[0])
+        wall.append(time.perf_counter() - begin[1])
+    print(f'  {what:30}{min(cpu):8.2f}{min(wall):8.2f}', flush=True)
+
+
+def inflating(path, engine):
+    """Inflate, as :class:`inflate.Gzip` does, and do nothing else."""
+    machine = inflate.machine(engine)
+    with open(path, 'rb', buffering=0) as stream:
+        while not machine.eof:
+            data = stream.read(inflate.INPUT) if machine.needs_input else b''
+            machine.decompress(data, inflate.PIECE)
+
+
+def hashing(path):
+    """Compute the digest, and do nothing else."""
+    with open(path, 'rb', buffering=0) as stream:
+        hashlib.file_digest(stream, 'sha256')
 
 
 def comparison(first, second):

@@ -12,11 +12,10 @@
 
 """``magnum-capi conformance results``: the verdict on an archive."""
 
-import json
 import pathlib
-import sys
 
 from magnum_capi_tempest.cli import base
+from magnum_capi_tempest.cli import results
 
 
 class Results(base.Judging):
@@ -53,47 +52,6 @@ class Results(base.Judging):
         return parser
 
     def act(self, args):
-        return show(args.record, as_json=args.json, verified=args.no_verify,
-                    kubernetes=args.kubernetes_version, keep=args.keep)
-
-
-def show(record, *, as_json=False, verified=False, kubernetes='', keep=False,
-         stream=None):
-    """Print a record's verdict; returns the exit code.
-
-    :param stream: text stream, standard output by default.
-    """
-    from magnum_capi_tempest.conformance.record import sidecar
-    from magnum_capi_tempest.conformance import required
-    from magnum_capi_tempest.conformance.showing import lines
-    from magnum_capi_tempest.conformance import verdict as verdicts
-    stream = stream or sys.stdout
-    result = sidecar.load(record)
-    if result is None:
-        # What reads archives takes longer to import than a sidecar to read.
-        from magnum_capi_tempest.conformance.record import reading
-        result = reading.find(record, verified=verified,
-                              kubernetes=kubernetes)
-        if keep and result.whole and result.sha256:
-            sidecar.write(result, result.source)
-    verdict = verdicts.judge(
-        result, required.names(result.cluster.kubernetes))
-    if as_json:
-        json.dump(lines.document(result, verdict), stream, indent=1)
-        print(file=stream)
-    else:
-        _print(lines.lines(result, verdict), stream)
-    return verdict.exit_code
-
-
-def _print(pairs, stream):
-    if not stream.isatty():
-        for line, _ in pairs:
-            print(line, file=stream)
-        return
-    # Imported only where there are colours to show.
-    import rich.console
-    from rich.text import Text
-    console = rich.console.Console(file=stream, highlight=False)
-    for line, style in pairs:
-        console.print(Text(line, style=style), soft_wrap=True)
+        return results.show(
+            args.record, as_json=args.json, verified=args.no_verify,
+            kubernetes=args.kubernetes_version, keep=args.keep)

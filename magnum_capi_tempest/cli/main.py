@@ -9,51 +9,23 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""``magnum-capi GROUP VERB``: finds the command and runs it."""
+"""``magnum-capi GROUP VERB``: where the command line begins."""
 
-import importlib.metadata
 import os
 import sys
 
-from cliff import app
-from cliff import commandmanager
-
-_PACKAGE = 'magnum-capi-tempest'
-
-
-class Commands(commandmanager.CommandManager):
-    """Knows every command by name and loads the one that runs.
-
-    cliff's own loads all of them to run one, and with them every library
-    that any of them needs: most of a second and 40 MB.
-    """
-
-    def load_commands(self, namespace):
-        """Find the commands of a group of entry points."""
-        self.group_list.append(namespace)
-        for entry in importlib.metadata.entry_points(group=namespace):
-            self.commands[entry.name.replace('_', ' ')] = entry
-
-
-class MagnumCapi(app.App):
-    """The application; its commands are found by entry points."""
-
-    NAME = 'magnum-capi'
-
-    def __init__(self):
-        super().__init__(
-            description='Test any OpenStack Magnum with any Cluster API '
-                        'driver: a cloud on loopback, a Cluster API '
-                        'management cluster, and what they need.',
-            version=importlib.metadata.version(_PACKAGE),
-            command_manager=Commands('magnum_capi.cli'),
-            deferred_help=True)
+from magnum_capi_tempest.cli import quick
 
 
 def main(argv=None):
     """Entry point of the console script; returns the exit code."""
+    argv = sys.argv[1:] if argv is None else argv
     try:
-        return MagnumCapi().run(sys.argv[1:] if argv is None else argv)
+        code = quick.run(argv)
+        if code is None:
+            from magnum_capi_tempest.cli import app
+            code = app.MagnumCapi().run(argv)
+        return code
     except BrokenPipeError:
         # The reader of our output has gone: "magnum-capi ... | head".
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -27,10 +27,10 @@ Three kinds of entry share one JUnit file and must not be mixed up:
 """
 
 import collections
+from collections import abc
 import dataclasses
 import datetime
 import types
-import typing
 
 PASSED = 'passed'
 FAILED = 'failed'
@@ -137,7 +137,7 @@ class PluginResult:
 
     name: str
     status: str
-    counts: typing.Mapping[str, int] = dataclasses.field(
+    counts: abc.Mapping[str, int] = dataclasses.field(
         default_factory=lambda: types.MappingProxyType({}))
 
 
@@ -208,7 +208,7 @@ class Result:
     stand_in_images: bool = False
     signs: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    facts: typing.Mapping[str, str] = dataclasses.field(
+    facts: abc.Mapping[str, str] = dataclasses.field(
         default_factory=lambda: types.MappingProxyType({}))
 
     @property

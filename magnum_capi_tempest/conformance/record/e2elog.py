@@ -90,12 +90,10 @@ class Scanner:
 
     def close(self) -> Log:
         """Say that there is no more."""
-        tail = _COLOUR.sub(b'', b''.join(self._tail))
-        planned = _PLANNED.search(_COLOUR.sub(b'', self._head))
+        tail = _plain(b''.join(self._tail))
+        planned = _PLANNED.search(_plain(self._head))
         server = _SERVER.search(self._head)
-        ran = None
-        for ran in _RAN.finditer(tail):
-            pass
+        ran = _last_ran(tail)
         counts = {}
         if ran:
             line = tail[ran.end():].lstrip().partition(b'\n')[0]
@@ -109,6 +107,20 @@ class Scanner:
             counts=counts, failed=_failed(tail, ran),
             server=server[1].decode() if server else '',
             last=texts.end(tail[-8000:].decode('utf-8', 'replace'), 2000))
+
+
+def _plain(text):
+    # To look for one byte is a tenth of looking for a pattern.
+    return _COLOUR.sub(b'', text) if b'\x1b' in text else text
+
+
+def _last_ran(tail):
+    """The last line that sums up, from behind: it is near the end."""
+    at = len(tail)
+    while (at := tail.rfind(b'Ran ', 0, at)) >= 0:
+        if ran := _RAN.match(tail, at):
+            return ran
+    return None
 
 
 def _failed(tail, ran):

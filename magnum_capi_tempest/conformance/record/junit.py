@@ -23,30 +23,14 @@ words are bounded, because expat keeps those.
 
 import dataclasses
 import datetime
-import math
-import re
 from xml.parsers import expat
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import case
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import suite_names
 from magnum_capi_tempest import texts
 
-#: Ginkgo's word for the end of a spec -> ours (onsi/ginkgo, types.go).
-_STATUSES = {
-    'passed': model.PASSED, 'skipped': model.SKIPPED,
-    'pending': model.SKIPPED, 'failed': model.FAILED,
-    'timedout': model.FAILED, 'panicked': model.FAILED,
-    'aborted': model.FAILED, 'interrupted': model.UNFINISHED}
-#: Words that say more than ours do.
-_DETAILS = frozenset(('pending', 'timedout', 'panicked', 'aborted',
-                      'interrupted'))
-#: Where an output tells of the failure: what led to it stands before, what
-#: the framework then looked up (events, pods, nodes) behind it.
-_FAILED = re.compile(r'^[ \t]*\[(?:FAILED|TIMEDOUT|PANICKED|INTERRUPTED|'
-                     r'ABORTED)\]', re.MULTILINE)
-#: What Ginkgo writes when the time of the suite was over, not of the spec.
-_SUITE_TIMEOUT = 'suite timeout occurred'
 _BAD = frozenset(('failure', 'error'))
 _OUTPUTS = frozenset(('system-out', 'system-err'))
 
@@ -123,7 +107,6 @@ class Parser:
         parser.EntityDeclHandler = self._doctype
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._text
         self._expat = parser
 
     def feed(self, piece):
@@ -182,23 +165,30 @@ class Parser:
         if len(name) > self._limits.title:
             self._refuse('a name of more than '
                          f'{self._limits.title} characters')
-        self._case = {'name': texts.clean(name), 'elements': set(),
-                      'status': attributes.get('status', ''),
-                      'seconds': _seconds(attributes.get('time')),
-                      'message': '', 'skipped': '', 'failure': [],
-                      'output': []}
+        self._case = case.Case(texts.clean(name), attributes)
 
     def _inside(self, name, attributes):
-        case = self._case
-        case['elements'].add(name)
-        self._texts = None
-        if name in _BAD:
-            self._texts = case['failure']
-            case['message'] = attributes.get('message', '')
+        current = self._case
+        if self._texts is not None:
+            self._listen(None)
+        if name == 'skipped':
+            current.skipped = True
+            current.reason = attributes.get('message', '')
+        elif name in _BAD:
+            current.bad = True
+            current.message = attributes.get('message', '')
+            current.failure = current.failure or []
+            self._listen(current.failure)
         elif name in _OUTPUTS:
-            self._texts = case['output']
-        elif name == 'skipped':
-            case['skipped'] = attributes.get('message', '')
+            current.output = current.output or []
+            self._listen(current.output)
+
+    def _listen(self, texts_):
+        """Take the text that follows into a list, or none."""
+        self._texts = texts_
+        # Most text is the blanks between elements: nobody is called then.
+        self._expat.CharacterDataHandler = (
+            None if texts_ is None else self._text)
 
     def _property(self, attributes):
         if len(self._suite.properties) < self._limits.words:
@@ -213,49 +203,47 @@ class Parser:
             if value.isdecimal() and len(value) < 10:
                 suite.claims.setdefault(key, int(value))
         if suite.seconds is None:
-            suite.seconds = _seconds(attributes.get('time'))
+            suite.seconds = case.seconds(attributes.get('time'))
         if suite.started is None:
             suite.started = _moment(attributes.get('timestamp', ''))
 
     def _text(self, data):
-        if self._texts is None:
-            return
         self._texts.append(data)
         # Of a failure the start is kept, of an output what is around it.
         if len(self._texts) > 64:
             most = max(self._limits.output, self._limits.failure)
             joined = ''.join(self._texts)
             self._texts[:] = [
-                joined[:most] if self._texts is self._case['failure']
-                else joined[_around_failure(joined, most, 1)]]
+                joined[:most] if self._texts is self._case.failure
+                else joined[case.around_failure(joined, most, 1)]]
 
     def _end(self, name):
         self._depth -= 1
-        self._texts = None
+        if self._texts is not None:
+            self._listen(None)
         if name == 'testcase':
-            case, self._case = self._case, None
-            self._finish(case)
+            ended, self._case = self._case, None
+            self._finish(ended)
 
-    def _finish(self, case):
-        suite, name = self._suite, case['name']
-        status, detail = self._status(case)
-        sonobuoys = ('skipped' if 'skipped' in case['elements'] else
-                     'failed' if case['elements'] & _BAD else 'passed')
+    def _finish(self, ended):
+        suite, name = self._suite, ended.name
+        status, detail, differ = ended.end()
+        if differ:
+            suite.contradictions.append(name)
+        sonobuoys = ('skipped' if ended.skipped else
+                     'failed' if ended.bad else 'passed')
         suite.found[sonobuoys] = suite.found.get(sonobuoys, 0) + 1
         failure = output = ''
         if status in (model.FAILED, model.UNFINISHED):
-            failure = texts.start('\n'.join(
-                part for part in (case['message'],
-                                  ''.join(case['failure'])) if part).strip(),
-                                  self._limits.failure)
-            output = _output(''.join(case['output']), self._limits.output)
-            if _SUITE_TIMEOUT in failure and detail == 'timedout':
+            failure, output = ended.why(self._limits)
+            if case.SUITE_TIMEOUT in failure and detail == 'timedout':
                 status = model.UNFINISHED
         elif detail == model.SKIPPED_ITSELF:
-            failure = texts.line(case['skipped'], 500)
+            failure = texts.line(ended.reason, 500)
         if not self._budget.take('names', name):
             self._refuse(f'more than {self._limits.names} bytes of names')
-        if not self._budget.take('text', failure + output):
+        if (failure or output) and not self._budget.take(
+                'text', failure + output):
             suite.shortened += 1
             failure, output = texts.line(failure, 300), ''
             if not self._budget.take('lines', failure):
@@ -265,41 +253,12 @@ class Parser:
                 ' '.join(name.split()), status, failure))
         else:
             suite.specs.append(model.Spec(
-                suite_names.spec(name), status, detail, case['seconds'],
+                suite_names.spec(name), status, detail, ended.seconds,
                 failure, output))
-
-    def _status(self, case):
-        """Our status and Ginkgo's word; the worse of two that differ."""
-        elements = case['elements']
-        said = _STATUSES.get(case['status'])
-        if elements & _BAD:
-            if said not in (model.FAILED, model.UNFINISHED):
-                if said is not None:
-                    self._suite.contradictions.append(case['name'])
-                said = model.FAILED
-        elif said is None:
-            said = (model.SKIPPED if 'skipped' in elements
-                    else model.PASSED if not case['status']
-                    else model.FAILED)
-        elif said == model.PASSED and 'skipped' in elements:
-            self._suite.contradictions.append(case['name'])
-            said = model.SKIPPED
-        detail = case['status'] if case['status'] in _DETAILS else ''
-        if said == model.SKIPPED and case['skipped'].startswith('skipped - '):
-            detail = model.SKIPPED_ITSELF
-        return said, detail
 
     def _refuse(self, what):
         raise damage.Damage(f'The JUnit file holds {what}',
                             where=self._where)
-
-
-def _seconds(text):
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
 
 
 def _moment(text):
@@ -310,22 +269,3 @@ def _moment(text):
         return None
     return (moment if moment.tzinfo
             else moment.replace(tzinfo=datetime.timezone.utc))
-
-
-def _around_failure(text, most, more=0):
-    """The slice of an output that is kept: around its failure, or its end.
-
-    :param more: characters in addition, which tell that there was more.
-    """
-    failed = _FAILED.search(text)
-    begin = (max(failed.start() - most // 2, 0) if failed
-             else max(len(text) - most, 0))
-    return slice(begin, begin + most + more)
-
-
-def _output(text, most):
-    kept = _around_failure(text, most)
-    found = texts.clean(text[kept])
-    if kept.start:
-        found = '[...]\n' + found.partition('\n')[2]
-    return found + '\n[...]' if len(text) > kept.stop else found

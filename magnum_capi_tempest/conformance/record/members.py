@@ -21,6 +21,7 @@ import pathlib
 import re
 
 from magnum_capi_tempest.conformance.record import archive
+from magnum_capi_tempest.conformance.record import blocks
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import inflate
 from magnum_capi_tempest.conformance.record import limits as bounds
@@ -67,7 +68,7 @@ def _archive(source, limits):
         raise damage.Damage(f'Cannot read the record: {e.strerror}',
                             where=source) from e
     with stream:
-        pieces = inflate.Gzip(stream, source, limits)
+        pieces = inflate.Gzip(blocks.Blocks(stream), source, limits)
         walk = archive.Walk(pieces, source, limits)
         for member in walk:
             if match := _MEMBER.fullmatch(member.name):

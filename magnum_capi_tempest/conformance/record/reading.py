@@ -17,22 +17,25 @@ written anywhere. What nobody wants of it is inflated and checked, and not
 looked at. The memory that this takes does not depend on the archive's size.
 """
 
+import contextlib
 import dataclasses
+import functools
 import os
 import pathlib
 import stat
 
-from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import ahead
 from magnum_capi_tempest.conformance.record import archive
+from magnum_capi_tempest.conformance.record import beside
+from magnum_capi_tempest.conformance.record import blocks
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import inflate
+from magnum_capi_tempest.conformance.record import layout
 from magnum_capi_tempest.conformance.record import limits as bounds
-from magnum_capi_tempest.conformance.record import records
-from magnum_capi_tempest.conformance.record import sidecar
 
 
 def read(path, *, title=None, expect_sha256=None, expect_size=None,
-         verified=False, limits=bounds.DEFAULT, engine=None) -> model.Result:
+         verified=False, limits=bounds.DEFAULT, engine=None):
     """Read an archive of Sonobuoy's.
 
     :param path: the ``.tar.gz``.
@@ -43,6 +46,7 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
         was retrieved: stop behind the results of the e2e plugin. Such a
         result is not ``whole`` and not eligible for certification.
     :param engine: the inflater, see :class:`~.inflate.Gzip`.
+    :returns: :class:`~..model.Result`.
     :raises Damage: it is missing, broken, not what was expected, or not safe.
     """
     path = pathlib.Path(path)
@@ -52,16 +56,18 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
             raise damage.Damage(
                 f'The archive has {size} bytes instead of {expect_size}',
                 where=path, hint='Retrieve it again')
-        pieces = inflate.Gzip(stream, path, limits, engine)
-        record = records.Record(path, limits)
-        walk = archive.Walk(pieces, path, limits)
+        file = blocks.Blocks(stream)
         whole = True
-        for member in walk:
-            if verified and record.enough(member.name):
-                whole = False
-                break
-            record.take(member, walk)
-    sha256 = pieces.sha256 if whole else expect_sha256 or ''
+        with _members(file, path, limits, engine, verified) as members:
+            # Not above: this is imported while the archive is inflated.
+            from magnum_capi_tempest.conformance.record import records
+            record = records.Record(path, limits)
+            for member in members:
+                if verified and record.enough(member.name):
+                    whole = False
+                    break
+                record.take(member, members)
+    sha256 = file.sha256 if whole else expect_sha256 or ''
     if whole and expect_sha256 not in (None, sha256):
         raise damage.Damage(
             'The archive has not the SHA-256 that was expected', where=path,
@@ -69,19 +75,35 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
     return record.result(title or _title(path), sha256, whole)
 
 
+@contextlib.contextmanager
+def _members(file, path, limits, engine, quick):
+    """The members of an archive, read ahead of whoever takes them."""
+    walk = functools.partial(archive.Walk, where=path, limits=limits)
+    if quick:
+        # It ends early: to inflate ahead would be in vain.
+        yield walk(inflate.Gzip(file, path, limits, engine))
+        return
+    with ahead.Ahead(file, ahead.BLOCKS) as read:
+        pieces = inflate.Gzip(read, path, limits, engine)
+        with ahead.Members(pieces, walk, layout.wanted) as members:
+            yield members
+
+
 def read_files(junit_path, e2e_log_path, *, title=None,
-               backend=model.HYDROPHONE, kubernetes='',
-               limits=bounds.DEFAULT) -> model.Result:
+               backend=None, kubernetes='', limits=bounds.DEFAULT):
     """Read the two files that Hydrophone leaves, and CNCF wants.
 
     :param junit_path: ``junit_01.xml``; None, or a missing file, is a
         problem of the result.
     :param e2e_log_path: ``e2e.log``, likewise.
+    :param backend: what made them, Hydrophone by default.
     :param kubernetes: version of the API server, where the caller knows it;
         the two files seldom say.
     :returns: :class:`~..model.Result`; nothing certifies it is ``verified``.
     :raises Damage: neither is there, or one is not safe to read.
     """
+    from magnum_capi_tempest.conformance import model
+    from magnum_capi_tempest.conformance.record import records
     given = [pathlib.Path(p) for p in (junit_path, e2e_log_path) if p]
     there = [p for p in given if p.exists()]
     if not there:
@@ -94,16 +116,18 @@ def read_files(junit_path, e2e_log_path, *, title=None,
             with _open(pathlib.Path(path)) as stream:
                 take(_pieces(stream, path, limits), str(path))
     name = title or there[0].resolve().parent.name
-    return record.result(name, '', True, backend, kubernetes)
+    return record.result(name, '', True, backend or model.HYDROPHONE,
+                         kubernetes)
 
 
-def find(path, *, title=None, verified=False, **kwargs) -> model.Result:
+def find(path, *, title=None, verified=False, **kwargs):
     """Read an archive, or a folder with one or with Hydrophone's files.
 
     An archive with a sidecar that fits is not read again.
 
     :param verified: see :func:`read`.
     :param kwargs: of :func:`read_files`, for loose files.
+    :returns: :class:`~..model.Result`.
     :raises Damage: there is none, or several.
     """
     path = pathlib.Path(path)
@@ -121,7 +145,7 @@ def find(path, *, title=None, verified=False, **kwargs) -> model.Result:
 
 
 def _archive(path, title, verified):
-    result = sidecar.load(path)
+    result = beside.load(path)
     if result is None:
         return read(path, title=title, verified=verified)
     return dataclasses.replace(result, title=title or _title(path))

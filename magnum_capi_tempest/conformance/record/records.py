@@ -10,14 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What the members of a record say, put together to a Result.
-
-What is wanted is decided by the name of a member, in the layouts of all
-Sonobuoys since 0.8: with and without ``./`` in front, ``global/`` among the
-results, and a folder for the version of the server.
-"""
-
-import re
+"""What the members of a record say, put together to a Result."""
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import crosscheck
@@ -26,38 +19,19 @@ from magnum_capi_tempest.conformance.record import documents
 from magnum_capi_tempest.conformance.record import e2elog
 from magnum_capi_tempest.conformance.record import infra
 from magnum_capi_tempest.conformance.record import junit
+from magnum_capi_tempest.conformance.record import layout
 from magnum_capi_tempest.conformance.record import summary
 from magnum_capi_tempest import texts
 
-#: The plugin whose test cases are specs.
-E2E = 'e2e'
+E2E = layout.E2E
 #: Errors of a plugin that are kept; a broken plugin has one for each node.
 _ERRORS = 200
 #: Plugins that are told apart.
 _PLUGINS = 100
-_RESULT = re.compile(
-    r'plugins/(?P<plugin>[^/]+)/(?:'
-    r'(?P<definition>(?:definition|defintion)\.json)|'
-    r'(?P<summary>sonobuoy_results\.yaml)|'
-    r'(?P<error>(?:errors|results)/(?:(?P<node>[^/]+)/)?(?:.*/)?'
-    r'error\.json)|'
-    r'(?P<log>results/(?:global/)?e2e\.(?:log|txt))|'
-    r'(?P<junit>results/(?:global/)?[^/]+\.xml))')
-#: Member -> what to call it, and what to keep of it.
-_HEALTH = ('health', documents.Health.of)
-_CONFIG = ('config', documents.version)
-_SERVER = ('server', documents.Server.of)
-_NODES = ('nodes', documents.systems)
-_DOCUMENTS = {
-    'meta/clusterhealth.json': _HEALTH,
-    'meta/config.json': _CONFIG, 'config.json': _CONFIG,
-    'meta/info.json': ('info', documents.plugins),
-    'serverversion.json': _SERVER,
-    'serverversion/serverversion.json': _SERVER,
-    'resources/cluster/core_v1_nodes.json': _NODES,
-    'resources/cluster/Nodes.json': _NODES}
-_DAEMON_SETS = re.compile(r'resources/ns/[^/]+/apps_v1_daemonsets\.json')
-_HOST = re.compile(r'hosts/([^/]+)/')
+#: Document -> what to keep of it.
+_KEPT = {'health': documents.Health.of, 'config': documents.version,
+         'info': documents.plugins, 'server': documents.Server.of,
+         'nodes': documents.systems}
 
 
 class Record:
@@ -86,18 +60,17 @@ class Record:
     def take(self, member, walk):
         """Read a member if it is wanted."""
         name = member.name
-        if name.rpartition('/')[2].startswith('._'):
-            return      # AppleDouble: a Mac packed it.
-        if match := _RESULT.fullmatch(name):
+        if not layout.wanted(name):
+            match = layout.HOST.match(name)
+            if match and len(self._hosts) < 10_000:
+                self._hosts.add(texts.line(match[1], 253))
+        elif match := layout.RESULT.fullmatch(name):
             self._result(match, member, walk)
-        elif name in _DOCUMENTS:
-            kind, keep = _DOCUMENTS[name]
+        elif kind := layout.DOCUMENTS.get(name):
             self._documents.setdefault(
-                kind, keep(self._document(member, walk)))
-        elif not self._network and _DAEMON_SETS.fullmatch(name):
+                kind, _KEPT[kind](self._document(member, walk)))
+        elif not self._network:
             self._network = documents.network(self._document(member, walk))
-        elif (match := _HOST.match(name)) and len(self._hosts) < 10_000:
-            self._hosts.add(texts.line(match[1], 253))
 
     def enough(self, name):
         """Is all there that a quick look needs, before this member?

@@ -30,21 +30,15 @@ import math
 import pathlib
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import beside
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest import texts
 
 #: Of what :func:`to_json` writes; another one is not read.
 FORMAT = 'magnum-capi-conformance-result/1'
-SUFFIX = '.result.json'
 #: Bytes of a sidecar that are read; a run of 7144 specs has 1 MB.
 _MOST = 64 << 20
 _STATUSES = frozenset(model.STATUSES)
-
-
-def path(archive) -> pathlib.Path:
-    """Where the sidecar of an archive is."""
-    archive = pathlib.Path(archive)
-    return archive.with_name(archive.name + SUFFIX)
 
 
 def to_json(result, stamp=None) -> str:
@@ -87,7 +81,7 @@ def write(result, archive) -> pathlib.Path:
     if not (result.whole and result.sha256):
         raise damage.Damage('Only a result of a whole archive is kept',
                             where=archive)
-    target = path(archive)
+    target = beside.path(archive)
     draft = target.with_name(f'.{target.name}.part')
     try:
         stamp = {'sha256': result.sha256, **_stamp(archive)}
@@ -109,7 +103,7 @@ def load(archive, expect_sha256=None) -> model.Result | None:
     :raises Damage: a sidecar is there and is none.
     """
     archive = pathlib.Path(archive)
-    target = path(archive)
+    target = beside.path(archive)
     try:
         if target.stat().st_size > _MOST:
             raise damage.Damage('It is too big to be a sidecar',

@@ -38,6 +38,8 @@ def suite_node(name: str) -> bool:
 
     :param name: of the test case as the JUnit file has it.
     """
+    if name.startswith('[It]'):
+        return False
     match = _KIND.match(name)
     return bool(match) and match.group(1) in _SUITE
 
@@ -49,6 +51,9 @@ def spec(name: str) -> str:
     """
     if name.startswith('[It]'):
         name = name[4:]
+    if name.isprintable() and '  ' not in name:
+        # Of all white space only the blank is printable.
+        return name.strip()
     return ' '.join(name.split())
 
 

@@ -22,12 +22,18 @@ indented deeper than its key. So a line is looked at only where the keys of
 an item that is open can stand.
 """
 
+import collections
 import re
 
 from magnum_capi_tempest import texts
 
 
 _LINE = re.compile(rb'( *)(- )?(name|status|items|details|meta):(?: (.*))?$')
+#: A leaf, whose name may go over several lines, with the start of another
+#: item behind it; and such leaves in a row: most of such a document.
+_LEAF = (rb'- name: [^\n]*+\n(?:\1   [^\n]*+\n)*+'
+         rb'\1  status: [a-z]{1,50}\n(?=\1- )')
+_LEAVES = re.compile(rb'( *)' + _LEAF + rb'(?:\1' + _LEAF + rb')*+')
 #: Longer ones belong to the text of a failure.
 _LONGEST = 4096
 _DEEPEST = 64
@@ -55,21 +61,51 @@ class Counter:
 
     def feed(self, piece):
         """Take the next bytes."""
-        lines = (self._rest + bytes(piece)).split(b'\n')
-        self._rest = lines.pop()
-        if self._long:
+        text = self._rest + bytes(piece)
+        at, end = 0, text.rfind(b'\n') + 1
+        if self._long and end:
             # The end of a line that was longer than a key can be.
-            if lines:
-                lines.pop(0)
-                self._long = False
-            else:
-                self._rest = b''
+            at, self._long = text.index(b'\n') + 1, False
+        while at < end:
+            at = self._leaves(text, at, end) or self._next(text, at)
+        self._rest = b'' if self._long else text[end:]
         if len(self._rest) > _LONGEST:
-            lines.append(self._rest[:_LONGEST])
+            self._line(self._rest[:_LONGEST])
             self._rest, self._long = b'', True
-        for line in lines:
-            if line[:1] in b' -nsidm':
-                self._line(line)
+
+    def _next(self, text, at):
+        """Take the line that begins here; returns where the next does."""
+        end = text.index(b'\n', at)
+        if text[at:at + 1] in b' -nsidm':
+            self._line(text[at:end])
+        return end + 1
+
+    def _leaves(self, text, at, end):
+        """Take the leaves that begin here as :meth:`_line` would.
+
+        :returns: where the line behind them begins, None without any.
+        """
+        match = _LEAVES.match(text, at, end)
+        if not match:
+            return None
+        column, lines = len(match[1]), match[0].split(b'\n')
+        if self._skip is None or column <= self._skip:
+            self._leave(column)
+            if self._open[-1][2] and len(self._open) < _DEEPEST:
+                self._skip = None
+                self._count_all(lines, b' ' * column + b'  status: ')
+                return match.end()
+        # No leaves here, or too deep. To match them again line by line
+        # would take the square of their number.
+        for line in lines[:-1]:
+            self._line(line)
+        return match.end()
+
+    def _count_all(self, lines, key):
+        found = collections.Counter(
+            line for line in lines if line.startswith(key))
+        for line, number in found.items():
+            self._count(line[len(key):].decode(), number)
 
     def close(self):
         """Say that there is no more."""
@@ -119,7 +155,10 @@ class Counter:
         if not self._open:
             self.status = status
         elif not has_items:
-            if status in self.counts or len(self.counts) < _KINDS:
-                self.counts[status] = self.counts.get(status, 0) + 1
-            else:
-                self.overflow = True
+            self._count(status, 1)
+
+    def _count(self, status, number):
+        if status in self.counts or len(self.counts) < _KINDS:
+            self.counts[status] = self.counts.get(status, 0) + number
+        else:
+            self.overflow = True

@@ -27,6 +27,7 @@ import shutil
 import tempfile
 import time
 
+from magnum_capi_tempest.conformance.record import blocks
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import inflate
 from magnum_capi_tempest.conformance.record import limits
@@ -146,9 +147,9 @@ def difference(file: pathlib.Path, tarball: sonobuoy.Tarball) -> str:
     if size != tarball.size:
         return f'{size} bytes instead of {tarball.size}'
     with open(file, 'rb') as stream:
-        content = inflate.Gzip(stream, file, limits.Limits())
+        content = blocks.Blocks(stream)
         try:
-            for _ in content:
+            for _ in inflate.Gzip(content, file, limits.Limits()):
                 pass
         except damage.Damage as e:
             return str(e.what)

@@ -20,7 +20,6 @@ is never complete: who reads it says so.
 """
 
 import dataclasses
-import io
 import json
 import pathlib
 
@@ -111,8 +110,7 @@ def _junit(reader, namespace, pod, folder, notes):
 def _members(packed, where):
     """Names and contents of a small archive in memory."""
     bounds = limits.Limits()
-    walk = archive.Walk(inflate.Gzip(io.BytesIO(packed), where, bounds),
-                        where, bounds)
+    walk = archive.Walk(inflate.Gzip([packed], where, bounds), where, bounds)
     for member in walk:
         yield member.name, b''.join(walk.content())
 

@@ -19,8 +19,8 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.cli import conformance_results
 from magnum_capi_tempest.cli import main
+from magnum_capi_tempest.cli import results
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import sidecar
@@ -43,7 +43,7 @@ class ResultsTest(testtools.TestCase):
         if data is not None:
             self.path.write_bytes(data)
         stream = io.StringIO()
-        code = conformance_results.show(self.path, stream=stream, **kwargs)
+        code = results.show(self.path, stream=stream, **kwargs)
         return code, stream.getvalue()
 
     def test_a_passed_run(self):
@@ -114,7 +114,7 @@ class ResultsTest(testtools.TestCase):
         stream.isatty = lambda: True
         self.path.write_bytes(archives.good())
 
-        conformance_results.show(self.path, stream=stream)
+        results.show(self.path, stream=stream)
 
         self.assertRegex(stream.getvalue(), '\x1b\\[1;32mPASSED: run')
 

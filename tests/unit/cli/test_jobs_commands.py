@@ -17,9 +17,9 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi_tempest.cli import app as application
 from magnum_capi_tempest.cli import discovery_filter
 from magnum_capi_tempest.cli import evidence
-from magnum_capi_tempest.cli import main
 from magnum_capi_tempest.cli import tempest_run
 from magnum_capi_tempest.discovery import paste_file
 from magnum_capi_tempest.evidence import collect
@@ -82,7 +82,7 @@ class CommandsTest(testtools.TestCase):
 
     def test_collect_by_the_whole_program(self):
         """cliff would take --log for its own --log-file."""
-        app = main.MagnumCapi()
+        app = application.MagnumCapi()
         words = ['evidence', 'collect', '--folder', 'f', '--logs', 'x',
                  '--kubeconfig', 'k', '--public']
 

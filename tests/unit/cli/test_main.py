@@ -26,6 +26,7 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi_tempest.cli import app
 from magnum_capi_tempest.cli import base
 from magnum_capi_tempest.cli import main
 from magnum_capi_tempest import errors
@@ -101,7 +102,7 @@ class CommandsTest(_Base):
             with self.subTest(name):
                 code, out, err = self.call(*name.split(), '--help')
                 self.assertEqual((0, ''), (code, err))
-                self.assertIn(f'{main.MagnumCapi.NAME} {name}', out)
+                self.assertIn(f'{app.MagnumCapi.NAME} {name}', out)
 
     def test_help_lists_them(self):
         code, out, _ = self.call('--help')

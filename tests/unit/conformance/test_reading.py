@@ -22,6 +22,7 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import beside
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import infra
 from magnum_capi_tempest.conformance.record import reading
@@ -334,7 +335,7 @@ class SidecarTest(_Base):
 
         self.assertEqual(('t', {'passed': 1}), (found.title, found.counts))
         self.assertEqual(0o600,
-                         sidecar.path(path).stat().st_mode & 0o777)
+                         beside.path(path).stat().st_mode & 0o777)
 
     def test_of_an_archive_that_changed(self):
         path = self.kept()
@@ -349,7 +350,7 @@ class SidecarTest(_Base):
         other = self.folder / 'b.tar.gz'
         other.write_bytes(path.read_bytes())
         os.utime(other, ns=(info.st_atime_ns, info.st_mtime_ns))
-        sidecar.path(other).write_bytes(sidecar.path(path).read_bytes())
+        beside.path(other).write_bytes(beside.path(path).read_bytes())
 
         self.assertIsNone(sidecar.load(other))
 
@@ -366,7 +367,7 @@ class SidecarTest(_Base):
 
     def test_broken_ones(self):
         path = self.kept()
-        target = sidecar.path(path)
+        target = beside.path(path)
         document = json.loads(target.read_text())
         for change in (
                 {'specs': [{'name': 'x', 'status': 'great'}]},

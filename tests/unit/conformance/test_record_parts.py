@@ -200,6 +200,42 @@ items:
         self.assertLess(len(count(many).counts), 100)
 
 
+class LeavesTest(testtools.TestCase):
+    """Leaves in a row are counted at once, as they are one by one."""
+
+    LEAVES = b"".join(
+        b"    - name: '[It] %d of\n        two: lines'\n      status: %s\n"
+        % (n, b'passed' if n % 3 else b'skipped') for n in range(30))
+    HEAD = b'status: passed\nitems:\n- name: s\n  status: failed\n'
+
+    def the_same(self, data):
+        whole = count(data)
+        for size in (1, 7, 100, 1000):
+            found = count(data, size)
+            self.assertEqual((whole.status, whole.counts, whole.overflow),
+                             (found.status, found.counts, found.overflow))
+        return whole.counts
+
+    def test_leaves_of_an_item(self):
+        self.assertEqual(
+            {'passed': 20, 'skipped': 10},
+            self.the_same(self.HEAD + b'  items:\n' + self.LEAVES))
+
+    def test_what_looks_like_leaves_and_is_none(self):
+        for head in (self.HEAD, self.HEAD + b'  details:\n',
+                     self.HEAD + b'  items: []\n', b''):
+            with self.subTest(head):
+                self.assertIn(self.the_same(head + self.LEAVES),
+                              ({}, {'failed': 1}))
+
+    def test_a_leaf_with_items_of_its_own(self):
+        data = (self.HEAD + b'  items:\n' + self.LEAVES
+                + b'      items:\n      - name: x\n        status: odd\n')
+
+        self.assertEqual({'passed': 19, 'skipped': 10, 'odd': 1},
+                         self.the_same(data))
+
+
 class NamesTest(testtools.TestCase):
 
     def test_suite_nodes(self):

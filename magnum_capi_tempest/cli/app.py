@@ -1,0 +1,48 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The application of cliff: finds the command and runs it."""
+
+import importlib.metadata
+
+from cliff import app
+from cliff import commandmanager
+
+_PACKAGE = 'magnum-capi-tempest'
+
+
+class Commands(commandmanager.CommandManager):
+    """Knows every command by name and loads the one that runs.
+
+    cliff's own loads all of them to run one, and with them every library
+    that any of them needs: most of a second and 40 MB.
+    """
+
+    def load_commands(self, namespace):
+        """Find the commands of a group of entry points."""
+        self.group_list.append(namespace)
+        for entry in importlib.metadata.entry_points(group=namespace):
+            self.commands[entry.name.replace('_', ' ')] = entry
+
+
+class MagnumCapi(app.App):
+    """The application; its commands are found by entry points."""
+
+    NAME = 'magnum-capi'
+
+    def __init__(self):
+        super().__init__(
+            description='Test any OpenStack Magnum with any Cluster API '
+                        'driver: a cloud on loopback, a Cluster API '
+                        'management cluster, and what they need.',
+            version=importlib.metadata.version(_PACKAGE),
+            command_manager=Commands('magnum_capi.cli'),
+            deferred_help=True)

@@ -1,0 +1,53 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which members of an archive are wanted, in the layouts of all Sonobuoys
+since 0.8: with and without ``./`` in front, ``global/`` among the results,
+and a folder for the version of the server.
+"""
+
+import re
+
+#: The plugin whose test cases are specs.
+E2E = 'e2e'
+#: What a plugin left.
+RESULT = re.compile(
+    r'plugins/(?P<plugin>[^/]+)/(?:'
+    r'(?P<definition>(?:definition|defintion)\.json)|'
+    r'(?P<summary>sonobuoy_results\.yaml)|'
+    r'(?P<error>(?:errors|results)/(?:(?P<node>[^/]+)/)?(?:.*/)?'
+    r'error\.json)|'
+    r'(?P<log>results/(?:global/)?e2e\.(?:log|txt))|'
+    r'(?P<junit>results/(?:global/)?[^/]+\.xml))')
+#: What tells of the cluster, and what to call it.
+DOCUMENTS = {
+    'meta/clusterhealth.json': 'health',
+    'meta/config.json': 'config', 'config.json': 'config',
+    'meta/info.json': 'info',
+    'serverversion.json': 'server',
+    'serverversion/serverversion.json': 'server',
+    'resources/cluster/core_v1_nodes.json': 'nodes',
+    'resources/cluster/Nodes.json': 'nodes'}
+DAEMON_SETS = re.compile(r'resources/ns/[^/]+/apps_v1_daemonsets\.json')
+#: Of each node there are files, whose names are enough.
+HOST = re.compile(r'hosts/([^/]+)/')
+
+
+def wanted(name: str) -> bool:
+    """Is the content of a member read?
+
+    :param name: normalised, as :class:`~.archive.Member` has it.
+    """
+    if name.rpartition('/')[2].startswith('._'):
+        return False    # AppleDouble: a Mac packed it.
+    return bool(name in DOCUMENTS or RESULT.fullmatch(name)
+                or DAEMON_SETS.fullmatch(name))
