@@ -66,8 +66,7 @@ def run(argv, *, env=None, cwd=None) -> int:
             **(os.environ if env is None else env), _MARK: mark})
         tree = _Tree(process, mark)
         try:
-            listen()
-            return _end_of(process, tree)
+            return _end_of(process, tree, listen)
         except BaseException as e:
             with _deaf():
                 tree.end()
@@ -76,8 +75,9 @@ def run(argv, *, env=None, cwd=None) -> int:
             raise
 
 
-def _end_of(process, tree):
+def _end_of(process, tree, listen):
     try:
+        listen()
         return process.wait()
     except KeyboardInterrupt:
         tree.look()
@@ -90,31 +90,36 @@ def _end_of(process, tree):
 
 @contextlib.contextmanager
 def _listening():
-    """Have SIGTERM raise _Told once the function that this gives is called.
+    """Have signals raise once the function that this gives is called.
 
-    Not before: there would be a program that nobody knows.
+    SIGTERM raises _Told, SIGINT KeyboardInterrupt as ever. Not before: there
+    would be a program that nobody knows.
     """
     told, listens = [], []
+    raised = {signal.SIGTERM: _Told}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        raised[signal.SIGINT] = KeyboardInterrupt
 
-    def tell(*_):
-        told.append(True)
+    def tell(number, _frame):
+        told.append(raised[number])
         if listens:
-            raise _Told
+            raise raised[number]
 
     def listen():
         listens.append(True)
         if told:
-            raise _Told
+            raise told[0]
 
     if threading.current_thread() is not threading.main_thread():
         # Only the main thread gets signals.
         yield lambda: None
         return
-    before = signal.signal(signal.SIGTERM, tell)
+    before = {number: signal.signal(number, tell) for number in raised}
     try:
         yield listen
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

@@ -48,8 +48,16 @@ os.rename('pids.new', 'pids')
 time.sleep(60)
 """
 _CALLER = """
-import sys
-from magnum_capi_tempest import foreground
+import pathlib, sys, time
+from magnum_capi_tempest import foreground, processes
+if pathlib.Path('late').exists():
+    start = processes.start
+    def late(*args, **kwargs):
+        process = start(*args, **kwargs)
+        while not pathlib.Path('told').exists():
+            time.sleep(0.05)
+        return process
+    processes.start = late
 foreground._PATIENCE = float(sys.argv[1])
 try:
     print('code', foreground.run(sys.argv[2:]))
@@ -74,11 +82,12 @@ class RunTest(testtools.TestCase):
         self.assertIn('Cannot run /no/such: No such file', str(error))
 
     def test_the_callers_handler_comes_back(self):
-        before = signal.getsignal(signal.SIGTERM)
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = [signal.getsignal(number) for number in numbers]
 
         foreground.run(['true'])
 
-        self.assertEqual(before, signal.getsignal(signal.SIGTERM))
+        self.assertEqual(before, [signal.getsignal(n) for n in numbers])
 
     def test_a_thread_gets_no_signals(self):
         codes = []
@@ -142,6 +151,23 @@ class SignalTest(testtools.TestCase):
 
         self.assert_ends(process, -signal.SIGINT)
         self.assertTrue((self.folder / 'cleaned').exists())
+
+    def early(self, number, code):
+        """The signal comes before it is known what was started."""
+        (self.folder / 'late').touch()
+        process = self.start()
+
+        process.send_signal(number)
+
+        (self.folder / 'told').touch()
+        self.assert_ends(process, code)
+
+    def test_an_early_sigint_is_not_lost(self):
+        self.early(signal.SIGINT, -signal.SIGINT)
+        self.assertTrue((self.folder / 'cleaned').exists())
+
+    def test_an_early_sigterm_is_not_lost(self):
+        self.early(signal.SIGTERM, 143)
 
     def impatient(self, number, code):
         process = self.start(lingers=60)
