@@ -26,6 +26,7 @@ import time
 import typing
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import ends
 from magnum_capi_tempest.conformance.running import hydrophone
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import kubeconfigs
@@ -67,7 +68,7 @@ class World:
     connect: typing.Callable | None = None
     clock: typing.Any = time
     pace: waiting.Pace = PACE
-    limits: watch_.Limits | None = None
+    limits: ends.Limits | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -269,8 +270,8 @@ def _observer(record, driven, reader, world):
 
 
 def _limits(record, world):
-    return world.limits or watch_.Limits(record.plan.seconds,
-                                         record.plan.stall)
+    return world.limits or ends.Limits(record.plan.seconds,
+                                       record.plan.stall)
 
 
 def _finish(record, driven, reader, world):
@@ -278,13 +279,13 @@ def _finish(record, driven, reader, world):
     record = dataclasses.replace(record, signs=tuple(dict.fromkeys(
         (*record.signs, *state.signs))))
     world.store.save(record)
-    if state.outcome == watch_.COMPLETE:
+    if state.outcome == ends.COMPLETE:
         found = _fetch(record, driven, state.tarball, world)
         if not record.keep:
             _delete(found.run, driven, world, lenient=True)
         return found
     world.progress.info(f'{state.outcome}: {state.reason}')
-    if state.outcome == watch_.UNREACHABLE:
+    if state.outcome == ends.UNREACHABLE:
         return outcome.of_nothing(record, state.reason)
     with world.progress.step('saving what there is'):
         saved = salvage.save(reader, driven.commands.namespace,

@@ -24,12 +24,12 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import ends
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import sonobuoy
-from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import processes
@@ -202,7 +202,7 @@ class TestRun(TestCase):
     def test_an_api_that_is_away_for_good_keeps_the_run(self):
         self.box.said = [RUNNING, REFUSED]
         self.box.world = dataclasses.replace(
-            self.box.world, limits=watch.Limits(9999, silence=60))
+            self.box.world, limits=ends.Limits(9999, silence=60))
         items = self.box.lists['pods']
 
         def away(path, **query):
