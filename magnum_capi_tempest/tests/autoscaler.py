@@ -19,8 +19,8 @@ the bounds that annotations of it name
 
 import dataclasses
 
-from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.evidence import owners
 
 _GROUP = 'cluster.x-k8s.io'
 _PLURAL = 'machinedeployments'
@@ -59,7 +59,7 @@ class Autoscaler(kube.Reader):
             notes = metadata.get('annotations') or {}
             bounds = tuple(notes.get(_BOUND.format(side))
                            for side in ('min', 'max'))
-            if capi.belongs(metadata, stack_id) and all(bounds):
+            if owners.belongs(metadata, stack_id) and all(bounds):
                 found.append(NodeGroup(
                     metadata['namespace'], metadata['name'], bounds))
         return found

@@ -22,8 +22,8 @@ import dataclasses
 import functools
 from urllib import parse
 
-from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.evidence import owners
 from magnum_capi_tempest.tests import hands
 
 _GROUP_END = 'cluster.x-k8s.io'
@@ -146,7 +146,7 @@ class Management(hands.Hands):
             for group, version, plural, kind in self._cluster_api
             if kinds is None or kind in kinds
             for obj in self.custom(group, version, plural)
-            if capi.belongs(obj['metadata'], stack_id)]
+            if owners.belongs(obj['metadata'], stack_id)]
         return sorted(found, key=lambda f: (f.kind, f.name))
 
     def secrets(self, stack_id):
@@ -154,7 +154,7 @@ class Management(hands.Hands):
         return [Found('Secret', _path('/api/v1', 'secrets', obj),
                       {'metadata': obj['metadata']})
                 for obj in self.core('secrets')
-                if capi.belongs(obj['metadata'], stack_id)]
+                if owners.belongs(obj['metadata'], stack_id)]
 
     def machines(self, stack_id):
         """Return a sorted list of Machine."""

@@ -18,11 +18,11 @@ import dataclasses
 import threading
 import time
 
+from magnum_capi_tempest.conformance.running import ends
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest.conformance.showing import files
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import waiting
@@ -30,8 +30,8 @@ from tests.broken_clusters import cases
 from tests.broken_clusters import table
 
 #: Shorter than people have: nothing here gets better by waiting.
-LIMITS = watch.Limits(deadline=1500, stall=900, silence=300, stuck=90,
-                      gone=60)
+LIMITS = ends.Limits(deadline=1500, stall=900, silence=300, stuck=90,
+                     gone=60)
 
 #: Seconds until the pod of the tests runs.
 _BEGINS = 300

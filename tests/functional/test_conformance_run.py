@@ -20,12 +20,12 @@ import dataclasses
 import tarfile
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import ends
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import errors
 from tests.functional import boxes
@@ -171,7 +171,7 @@ class TestRun(base.BaseTest):
                 'message': 'lookup registry.k8s.io: no such host'}}}]}}
         cluster = self.cluster(base.running(), plugin_pods=[tests])
         world = dataclasses.replace(
-            self.world, limits=watch.Limits(600, stuck=1))
+            self.world, limits=ends.Limits(600, stuck=1))
 
         ended = life.run(self.wish(cluster), world)
 
@@ -191,7 +191,7 @@ class TestRun(base.BaseTest):
 
         self.progress.info = switch_off
         world = dataclasses.replace(
-            self.world, limits=watch.Limits(600, stuck=2))
+            self.world, limits=ends.Limits(600, stuck=2))
 
         ended = life.run(self.wish(cluster), world)
 
@@ -207,7 +207,7 @@ class TestRun(base.BaseTest):
         cluster = self.cluster(base.running(), plugin_pods=[base.TESTS],
                                log=log[:len(log) // 2])
         world = dataclasses.replace(
-            self.world, limits=watch.Limits(600, stall=2))
+            self.world, limits=ends.Limits(600, stall=2))
 
         ended = life.run(self.wish(cluster), world)
 

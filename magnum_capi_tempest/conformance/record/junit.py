@@ -16,18 +16,16 @@ Cases are counted here, one by one: the summary attributes of a file can say
 that nothing failed while a case did (the false submission in the tests of
 cncf's verify-conformance bot does), so they are kept only to be compared.
 
-Safety: a document type is refused, which leaves no entities but XML's own;
-UTF-8 is the only encoding; a tag, the depth and the number of different
-words are bounded, because expat keeps those.
+What is refused as a document says :mod:`.bounded_xml`; here are cases and
+text bounded.
 """
 
 import dataclasses
 import datetime
-from xml.parsers import expat
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import bounded_xml
 from magnum_capi_tempest.conformance.record import case
-from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import suite_names
 from magnum_capi_tempest import texts
 
@@ -89,63 +87,25 @@ class Parser:
     """
 
     def __init__(self, where, limits, budget=None, suite=None):
-        self._where = where
         self._limits = limits
         self._budget = budget or Budget(limits)
         self._suite = suite or Suite()
         self._case = None
         self._texts = None
-        self._depth = 0
         self._cases = sum(self._suite.found.values())
-        self._fed = 0
-        self._first = b''
-        self._words = set()
-        # UTF-8 whatever the document says of itself.
-        parser = expat.ParserCreate('UTF-8')
-        parser.buffer_text = True
-        parser.StartDoctypeDeclHandler = self._doctype
-        parser.EntityDeclHandler = self._doctype
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        self._expat = parser
+        self._stream = bounded_xml.Stream(
+            'The JUnit file', where, limits, self._start, self._end)
 
     def feed(self, piece):
         """Parse the next bytes."""
-        if len(self._first) < 2:
-            # Expat believes a byte order mark more than its caller.
-            self._first += bytes(piece[:2])
-            if self._first[:2] in (b'\xff\xfe', b'\xfe\xff'):
-                self._refuse('UTF-16')
-        self._parse(piece, False)
-        self._fed += len(piece)
-        if self._fed - self._expat.CurrentByteIndex > self._limits.token:
-            self._refuse(f'a tag of more than {self._limits.token} bytes')
+        self._stream.feed(piece)
 
     def close(self) -> Suite:
         """Say that there is no more."""
-        self._parse(b'', True)
+        self._stream.close()
         return self._suite
 
-    def _parse(self, piece, final):
-        try:
-            self._expat.Parse(piece, final)
-        except expat.ExpatError as e:
-            raise damage.Damage('The JUnit file is not well-formed XML',
-                                where=self._where, last_seen=str(e)) from e
-
-    def _doctype(self, *args):
-        self._refuse('a document type')
-
     def _start(self, name, attributes):
-        self._depth += 1
-        if self._depth > self._limits.depth:
-            self._refuse(f'elements nested deeper than {self._limits.depth}')
-        if name not in self._words or not self._words.issuperset(attributes):
-            self._words.add(name)
-            self._words.update(attributes)
-            if len(self._words) > self._limits.words:
-                self._refuse(f'more than {self._limits.words} kinds of '
-                             'elements and attributes')
         if name == 'testcase':
             self._begin(attributes)
         elif self._case is not None:
@@ -157,14 +117,14 @@ class Parser:
 
     def _begin(self, attributes):
         if self._case is not None:
-            self._refuse('a test case within another')
+            self._stream.refuse('a test case within another')
         self._cases += 1
         if self._cases > self._limits.cases:
-            self._refuse(f'more than {self._limits.cases} test cases')
+            self._stream.refuse(f'more than {self._limits.cases} test cases')
         name = attributes.get('name', '')
         if len(name) > self._limits.title:
-            self._refuse('a name of more than '
-                         f'{self._limits.title} characters')
+            self._stream.refuse('a name of more than '
+                                f'{self._limits.title} characters')
         self._case = case.Case(texts.clean(name), attributes)
 
     def _inside(self, name, attributes):
@@ -186,9 +146,7 @@ class Parser:
     def _listen(self, texts_):
         """Take the text that follows into a list, or none."""
         self._texts = texts_
-        # Most text is the blanks between elements: nobody is called then.
-        self._expat.CharacterDataHandler = (
-            None if texts_ is None else self._text)
+        self._stream.listen(None if texts_ is None else self._text)
 
     def _property(self, attributes):
         if len(self._suite.properties) < self._limits.words:
@@ -218,7 +176,6 @@ class Parser:
                 else joined[case.around_failure(joined, most, 1)]]
 
     def _end(self, name):
-        self._depth -= 1
         if self._texts is not None:
             self._listen(None)
         if name == 'testcase':
@@ -241,7 +198,8 @@ class Parser:
         elif detail == model.SKIPPED_ITSELF:
             failure = texts.line(ended.reason, 500)
         if not self._budget.take('names', name):
-            self._refuse(f'more than {self._limits.names} bytes of names')
+            self._stream.refuse(
+                f'more than {self._limits.names} bytes of names')
         if (failure or output) and not self._budget.take(
                 'text', failure + output):
             suite.shortened += 1
@@ -255,10 +213,6 @@ class Parser:
             suite.specs.append(model.Spec(
                 suite_names.spec(name), status, detail, ended.seconds,
                 failure, output))
-
-    def _refuse(self, what):
-        raise damage.Damage(f'The JUnit file holds {what}',
-                            where=self._where)
 
 
 def _moment(text):

@@ -11,11 +11,10 @@
 # under the License.
 
 
-"""The life of a run: begin, watch, fetch, clean up; and pick it up again.
+"""The life of a run: what a person may do with it, begin to end.
 
-Order matters here and nowhere else: the record is written before anything is
-created, results are checked before the cluster is cleaned, and a run that did
-not end well is left as it is for people to look at.
+The record is written before anything is created, so that every run can be
+picked up again: :mod:`.beginning` and :mod:`.finishing` do what is between.
 """
 
 import contextlib
@@ -26,24 +25,20 @@ import time
 import typing
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import beginning
+from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import finishing
 from magnum_capi_tempest.conformance.running import hydrophone
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import kubeconfigs
-from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import outcome
-from magnum_capi_tempest.conformance.running import preflight
-from magnum_capi_tempest.conformance.running import retrieve as retrieve_
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.running import salvage
-from magnum_capi_tempest.conformance.running import snapshot
 from magnum_capi_tempest.conformance.running import sonobuoy
-from magnum_capi_tempest.conformance.running import telling
-from magnum_capi_tempest.conformance.running import watch as watch_
+from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import progress as progress_
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest import waiting
 
 #: How often to look. Sonobuoy itself renews its status every 5 s.
@@ -67,7 +62,7 @@ class World:
     connect: typing.Callable | None = None
     clock: typing.Any = time
     pace: waiting.Pace = PACE
-    limits: watch_.Limits | None = None
+    limits: ends.Limits | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +113,7 @@ def run(wish: Wish, world: World) -> outcome.Outcome:
     with kubeconfigs.access(wish.target, world.connect) as access:
         driven = kind.backend(wish.plan, program, access.kubeconfig)
         reader = kube.Reader(access.kubeconfig, access.scratch)
-        seen = _preflight(wish, driven, reader, world.progress)
+        seen = beginning.prepare(wish, driven, reader, world.progress)
         if seen.stand_in:
             wish = dataclasses.replace(wish, plan=dataclasses.replace(
                 wish.plan, stand_in=True))
@@ -134,9 +129,9 @@ def run(wish: Wish, world: World) -> outcome.Outcome:
         world.progress.info(f'run {name}: {wish.plan.mode} on {wish.target}')
         with _left_running(record, world):
             if wish.backend == model.HYDROPHONE:
-                return _follow(record, driven, world, False)
-            _create(record, driven, world)
-            return _finish(record, driven, reader, world)
+                return finishing.follow(record, driven, world, False)
+            beginning.create(record, driven, world)
+            return finishing.finish(record, driven, reader, world)
 
 
 def resume(name, world: World) -> outcome.Outcome:
@@ -149,8 +144,8 @@ def resume(name, world: World) -> outcome.Outcome:
     with _access(record, world) as (driven, reader):
         with _left_running(record, world):
             if record.backend == model.HYDROPHONE:
-                return _follow(record, driven, world, True)
-            return _finish(record, driven, reader, world)
+                return finishing.follow(record, driven, world, True)
+            return finishing.finish(record, driven, reader, world)
 
 
 def retrieve(name, world: World) -> outcome.Outcome:
@@ -165,26 +160,25 @@ def retrieve(name, world: World) -> outcome.Outcome:
             hint='magnum-capi conformance resume')
     with _access(record, world) as (driven, _):
         status = sonobuoy.parse_status(_answer(driven))
-        return _fetch(record, driven, status and status.tarball, world)
+        return finishing.fetch(record, driven, status and status.tarball,
+                               world)
 
 
 def abort(name, world: World):
     """End a run and remove everything of it from the cluster."""
     record = world.store.choose(name)
     with _access(record, world) as (driven, _):
-        _end_hydrophone(record)
-        _delete(record, driven, world)
+        finishing.end_hydrophone(record)
+        finishing.delete(record, driven, world)
 
 
-def status(name, world: World) -> tuple[runs.Run, watch_.Watch | None]:
+def status(name, world: World) -> tuple[runs.Run, watch.Watch | None]:
     """What is known of a run, and one look at it while it is there."""
     record = world.store.choose(name)
     if record.stage == runs.ENDED or record.backend != model.SONOBUOY:
         return record, None
     with _access(record, world) as (driven, reader):
-        begin = _begin(record, world)
-        seen = _observer(record, driven, reader, world).look()
-        return record, watch_.step(begin, seen, _limits(record, world))
+        return record, finishing.look(record, driven, reader, world)
 
 
 @contextlib.contextmanager
@@ -208,168 +202,6 @@ def _left_running(record, world):
             f'resume {record.name}" watches it again, "status" looks once, '
             '"abort" ends it')
         raise
-
-
-def _preflight(wish, driven, reader, progress):
-    namespace = driven.commands.namespace
-    with progress.step('preflight'):
-        seen = snapshot.look(reader, namespace)
-    if wish.replace and seen.namespace:
-        with progress.step(f'removing the namespace {namespace}'):
-            driven.delete()
-        seen = snapshot.look(reader, namespace)
-    found = preflight.check(seen, wish.plan, namespace,
-                            _images(wish, seen.version))
-    for finding in found:
-        progress.info(f'preflight: {finding}')
-    blockers = [f for f in found if f.level == preflight.BLOCKER]
-    if blockers:
-        raise errors.EnvironmentProblem(
-            'The cluster is not ready for the tests: '
-            + '; '.join(f.text for f in blockers),
-            hint=blockers[0].hint or 'Nothing was created')
-    return seen
-
-
-def _images(wish, version):
-    """Names of the images without which nothing starts."""
-    images = wish.plan.images
-    tests = images.conformance or (
-        f'{hydrophone.IMAGE}:{wish.plan.kubernetes or version}')
-    if wish.backend == model.HYDROPHONE:
-        return [images.busybox or hydrophone.BUSYBOX, tests]
-    pinned = sonobuoy.default_image()
-    return [images.sonobuoy or pinned, tests]
-
-
-def _create(record, driven, world):
-    with world.progress.step('creating the run'):
-        try:
-            driven.run(record.plan)
-        except errors.CommandFailed as e:
-            said = sonobuoy.spoken(e.output)
-            with contextlib.suppress(errors.CommandFailed):
-                driven.delete()
-                world.store.save(dataclasses.replace(
-                    record, stage=runs.ENDED))
-            raise errors.EnvironmentProblem(
-                'The run could not be created, and what there was of it has '
-                'been removed', where=e.argv[0], last_seen=said) from None
-
-
-def _begin(record, world):
-    return watch_.start(world.clock.monotonic(), frozenset(record.nodes),
-                        record.elapsed())
-
-
-def _observer(record, driven, reader, world):
-    return observe.Observer(
-        driven, reader, world.clock,
-        datetime.datetime.fromisoformat(record.started))
-
-
-def _limits(record, world):
-    return world.limits or watch_.Limits(record.plan.seconds,
-                                         record.plan.stall)
-
-
-def _finish(record, driven, reader, world):
-    state = _watch(record, driven, reader, world)
-    record = dataclasses.replace(record, signs=tuple(dict.fromkeys(
-        (*record.signs, *state.signs))))
-    world.store.save(record)
-    if state.outcome == watch_.COMPLETE:
-        found = _fetch(record, driven, state.tarball, world)
-        if not record.keep:
-            _delete(found.run, driven, world, lenient=True)
-        return found
-    world.progress.info(f'{state.outcome}: {state.reason}')
-    if state.outcome == watch_.UNREACHABLE:
-        return outcome.of_nothing(record, state.reason)
-    with world.progress.step('saving what there is'):
-        saved = salvage.save(reader, driven.commands.namespace,
-                             pathlib.Path(record.results) / record.name)
-    for note in saved.notes:
-        world.progress.info(note)
-    world.progress.info('The run is left in the cluster to be looked at; '
-                        f'"magnum-capi conformance abort {record.name}" '
-                        'removes it')
-    return outcome.of_salvage(record, saved, state.reason)
-
-
-def _watch(record, driven, reader, world):
-    observer = _observer(record, driven, reader, world)
-    limits, state = _limits(record, world), _begin(record, world)
-    with world.progress.step(f'run {record.name}') as note:
-        def look():
-            nonlocal state
-            state = watch_.step(state, observer.look(), limits)
-            for text in state.notes:
-                world.progress.info(text)
-            note(telling.line(state, world.clock.monotonic()))
-            return state
-
-        # The watch itself ends every wait; the timeout here is a net.
-        return waiting.wait_for(
-            look, done=lambda s: bool(s.outcome),
-            timeout=limits.deadline + limits.silence + 600,
-            what=f'the run {record.name}', pace=world.pace,
-            clock=world.clock, describe=lambda s: telling.line(
-                s, world.clock.monotonic()))
-
-
-def _fetch(record, driven, tarball, world):
-    archive = retrieve_.fetch(
-        driven, tarball or sonobuoy.Tarball(), pathlib.Path(record.results),
-        world.progress, clock=world.clock)
-    record = dataclasses.replace(record, stage=runs.RETRIEVED,
-                                 archive=str(archive), sha256=tarball.sha256)
-    world.store.save(record)
-    return outcome.of_archive(record)
-
-
-def _follow(record, driven, world, go_on):
-    """Let Hydrophone run to its end, or take up what it has begun."""
-    folder = _end_hydrophone(record)
-    with world.progress.step(f'run {record.name} with Hydrophone'):
-        try:
-            driven.run(record.plan, folder, go_on)
-        except errors.CommandFailed as e:
-            said = hydrophone.spoken(e.output) or e.what
-            return outcome.of_nothing(
-                record, f'Hydrophone ended without results: {said}')
-    record = dataclasses.replace(record, stage=runs.ENDED,
-                                 archive=str(folder))
-    world.store.save(record)
-    return outcome.of_archive(record)
-
-
-def _end_hydrophone(record):
-    """End what a killed command has left; returns the folder of its files.
-
-    Hydrophone goes on without us. Two of them would fetch the files and
-    remove the run at the same time.
-    """
-    folder = pathlib.Path(record.results) / record.name
-    if record.backend == model.HYDROPHONE:
-        leftovers.end(folder)
-    return folder
-
-
-def _delete(record, driven, world, lenient=False):
-    try:
-        with world.progress.step('removing the run from the cluster'):
-            driven.delete()
-    except errors.CommandFailed as e:
-        if not lenient:
-            raise errors.EnvironmentProblem(
-                'The run could not be removed', where=record.target,
-                last_seen=sonobuoy.spoken(e.output)) from None
-        world.progress.info(
-            'Not removed: ' + sonobuoy.spoken(e.output) + '. Try "magnum-capi '
-            f'conformance abort {record.name}"')
-        return
-    world.store.save(dataclasses.replace(record, stage=runs.ENDED))
 
 
 def _answer(driven):

@@ -23,9 +23,9 @@ import time
 
 from magnum_capi_tempest.conformance.running import ginkgolog
 from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import observation
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import symptoms
-from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import texts
 
@@ -67,7 +67,7 @@ class Observer:
         self._log_size = 0
         self._log_read = None
 
-    def look(self) -> watch.Observation:
+    def look(self) -> observation.Observation:
         """Look once. Takes up to the timeouts of its calls."""
         status, said, error, gone = self._status()
         pods = nodes = None
@@ -84,7 +84,7 @@ class Observer:
             error = error or str(e)
         if status is not None and pods:
             self._read_log(status, pods)
-        return watch.Observation(
+        return observation.Observation(
             self._clock.monotonic(), status, said,
             # One of the two answered: the cluster is there.
             '' if status is not None or gone else error,
@@ -176,7 +176,7 @@ def _readable(reader, path, **query):
         return ()
 
 
-def pod(obj) -> watch.Pod:
+def pod(obj) -> observation.Pod:
     """A pod of the run, out of what the API says of it."""
     metadata, status = obj['metadata'], obj.get('status') or {}
     reason, message = status.get('reason') or '', status.get('message') or ''
@@ -195,7 +195,7 @@ def pod(obj) -> watch.Pod:
             message = condition.get('message') or message
     labels = metadata.get('labels') or {}
     aggregator = labels.get('sonobuoy-component') == 'aggregator'
-    return watch.Pod(
+    return observation.Pod(
         metadata['name'],
         '' if aggregator else labels.get('sonobuoy-plugin', '?'),
         status.get('phase') or '', reason, texts.line(message, _SAID),

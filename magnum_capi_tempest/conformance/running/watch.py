@@ -11,62 +11,24 @@
 # under the License.
 
 
-"""When is a run over, and is it still moving? Pure.
+"""What is known of a run so far, and is it still moving? Pure.
 
-Sonobuoy's ``wait`` gives up on one error of the API, its counts stay at 0
-for whole runs (issue 1966), a plugin whose node has gone is waited for until
-the aggregator's timeout (issue 1978), and nothing says why a pod does not
-start (issue 1578). So the run is watched here: every look makes an
-:class:`Observation`, and :func:`step` folds it into a :class:`Watch`.
+Sonobuoy's counts stay at 0 for whole runs (issue 1966), and nothing says why
+a pod does not start (issue 1578). So the run is watched here: every look
+makes an :class:`~.observation.Observation`, and :func:`step` folds it into a
+:class:`Watch`. Whether that is the end :mod:`.ends` says.
 """
 
 import dataclasses
 
+from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import observation
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import symptoms as symptoms_
 from magnum_capi_tempest.conformance.running import telling
 
-#: Outcomes of a watch. All but COMPLETE leave the results in the cluster, or
-#: nowhere.
-COMPLETE = 'complete'
-AGGREGATOR_FAILED = 'aggregator failed'
-LOST = 'lost'
-STUCK = 'stuck'
-STALLED = 'stalled'
-DEADLINE = 'deadline'
-UNREACHABLE = 'unreachable'
-
-#: Reasons of a waiting container from which it does not recover by itself;
-#: kubernetes/kubernetes, pkg/kubelet/images/types.go and
-#: pkg/kubelet/kuberuntime.
-STUCK_REASONS = frozenset((
-    'ImagePullBackOff', 'ErrImagePull', 'ErrImageNeverPull',
-    'InvalidImageName', 'ImageInspectError', 'RegistryUnavailable',
-    'CreateContainerConfigError', 'CreateContainerError', 'RunContainerError',
-    'CrashLoopBackOff', 'Unschedulable',
-    # Reasons of events, of pods whose own status says ContainerCreating.
-    'FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'))
-
 #: Symptoms that are kept of a run.
 _SYMPTOMS = 50
-
-
-@dataclasses.dataclass(frozen=True)
-class Pod:
-    """A pod of the run.
-
-    :param plugin: "" for the aggregator.
-    :param phase: Pending, Running, Succeeded, Failed, Unknown.
-    :param reason: why it waits or has failed, ``ImagePullBackOff``,
-        ``Evicted``; empty when it does neither.
-    """
-
-    name: str
-    plugin: str = ''
-    phase: str = ''
-    reason: str = ''
-    message: str = ''
-    node: str = ''
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,58 +51,6 @@ class Counts:
 
 
 @dataclasses.dataclass(frozen=True)
-class Observation:
-    """One look at a run.
-
-    :param at: seconds, a clock's that only goes forward.
-    :param status: what Sonobuoy said, None when it said nothing usable.
-    :param said: its prose when it said no status.
-    :param error: why there was no answer at all; empty when there was one.
-    :param gone: the API answered that namespace or aggregator are not there.
-    :param pods: the pods of the run; None when they could not be listed.
-    :param log: total, passed, failed as the log of the tests has them; None
-        when it was not read.
-    :param log_size: of that log, bytes.
-    :param nodes: names of all nodes; None when they could not be listed.
-    :param bad: nodes that are not ready, and why: (name, text) pairs.
-    :param symptoms: what is wrong with the cluster, :mod:`.symptoms`; None
-        when nobody looked.
-    """
-
-    at: float
-    status: sonobuoy.Status | None = None
-    said: str = ''
-    error: str = ''
-    gone: bool = False
-    pods: tuple[Pod, ...] | None = None
-    log: tuple[int, int, int] | None = None
-    log_size: int = 0
-    nodes: frozenset[str] | None = None
-    bad: tuple[tuple[str, str], ...] = ()
-    symptoms: tuple[symptoms_.Symptom, ...] | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Limits:
-    """Patience, in seconds.
-
-    :param deadline: for the whole run.
-    :param stall: without any sign of progress.
-    :param silence: without any answer of the API.
-    :param stuck: of a pod in one of STUCK_REASONS, or on a node that is not
-        ready.
-    :param gone: of a namespace or pod that the API says is not there; longer
-        than a moment, as an API behind several servers may be behind.
-    """
-
-    deadline: float
-    stall: float = 2700
-    silence: float = 1800
-    stuck: float = 300
-    gone: float = 60
-
-
-@dataclasses.dataclass(frozen=True)
 class Watch:
     """What is known of a run so far.
 
@@ -160,7 +70,7 @@ class Watch:
     status: sonobuoy.Status | None = None
     said: str = ''
     counts: Counts = Counts()
-    pods: tuple[Pod, ...] = ()
+    pods: tuple[observation.Pod, ...] = ()
     nodes_before: frozenset[str] | None = None
     nodes: frozenset[str] | None = None
     stuck: tuple[tuple[str, float], ...] = ()
@@ -193,7 +103,8 @@ def start(at: float, nodes=None, elapsed=0.0) -> Watch:
     return Watch(at - elapsed, at, at, nodes_before=nodes)
 
 
-def step(watch: Watch, seen: Observation, limits: Limits) -> Watch:
+def step(watch: Watch, seen: observation.Observation,
+         limits: ends.Limits) -> Watch:
     """Fold an observation into what is known; sets ``outcome`` at the end."""
     now = seen.at
     notes = []
@@ -207,7 +118,7 @@ def step(watch: Watch, seen: Observation, limits: Limits) -> Watch:
                 f'answers again after {now - watch.heard:.0f} s')
         watch = dataclasses.replace(_heard(watch, seen, notes), heard=now,
                                     error='')
-    outcome, reason = _judge(watch, seen, limits)
+    outcome, reason = ends.judge(watch, seen, limits)
     return dataclasses.replace(watch, outcome=outcome, reason=reason,
                                notes=tuple(notes))
 
@@ -271,7 +182,7 @@ def _counts(old, status, seen):
 def _stuck(watch, pods, now):
     since = dict(watch.stuck)
     return tuple((p.name, since.get(p.name, now)) for p in pods
-                 if p.reason in STUCK_REASONS)
+                 if p.reason in ends.STUCK_REASONS)
 
 
 def _lost(watch, pods, seen):
@@ -282,40 +193,3 @@ def _lost(watch, pods, seen):
     bad = dict(seen.bad)
     return tuple((p.name, since.get(p.name, seen.at), bad[p.node])
                  for p in pods if p.node in bad)
-
-
-def _judge(watch, seen, limits):
-    now, status = seen.at, watch.status
-    if not seen.error and seen.status is not None:
-        if status.status == sonobuoy.COMPLETE and status.tarball.ready:
-            return COMPLETE, ''
-        if status.status == sonobuoy.FAILED:
-            return AGGREGATOR_FAILED, 'the aggregator says that it has failed'
-    if watch.gone is not None and now - watch.gone >= limits.gone:
-        return LOST, 'namespace or aggregator are gone, and the results with '\
-                     'them'
-    dead = [p for p in watch.pods
-            if not p.plugin and p.phase in ('Failed', 'Succeeded')]
-    if dead and not seen.error:
-        return LOST, f'the aggregator has ended: {telling.trouble(dead[0])}'
-    if watch.plugin_gone is not None \
-            and now - watch.plugin_gone >= limits.stuck:
-        return LOST, 'the pod of the tests is gone; Sonobuoy would wait for '\
-                     'it until its own timeout'
-    for name, since, why in watch.lost:
-        if now - since >= limits.stuck:
-            pod = next(p for p in watch.pods if p.name == name)
-            return LOST, (f'the node {pod.node} of pod {name} has not been '
-                          f'ready for {now - since:.0f} s: {why}')
-    for name, since in watch.stuck:
-        if now - since >= limits.stuck:
-            pod = next(p for p in watch.pods if p.name == name)
-            return STUCK, telling.trouble(pod)
-    if seen.error and now - watch.heard >= limits.silence:
-        return UNREACHABLE, \
-            f'no answer for {now - watch.heard:.0f} s: {seen.error}'
-    if now - watch.began >= limits.deadline:
-        return DEADLINE, f'the run took longer than {limits.deadline:.0f} s'
-    if not seen.error and now - watch.moved >= limits.stall:
-        return STALLED, f'nothing has changed for {now - watch.moved:.0f} s'
-    return '', ''

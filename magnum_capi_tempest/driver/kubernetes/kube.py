@@ -16,11 +16,11 @@ Thin: what to read or write is decided elsewhere. See :mod:`shared` for how to
 get one.
 """
 
-import threading
 import time
 
-from magnum_capi_tempest.driver.kubernetes import kinds
+from magnum_capi_tempest.driver.kubernetes import pages
 from magnum_capi_tempest.driver.kubernetes import rest
+from magnum_capi_tempest.driver.kubernetes import served
 
 #: Owner of the fields that this driver applies
 #: (https://kubernetes.io/docs/reference/using-api/server-side-apply/).
@@ -30,20 +30,9 @@ FIELD_MANAGER = 'magnum'
 #: api/core/v1beta1/machine_types.go: DeleteMachineAnnotation).
 DELETE_MACHINE = 'cluster.x-k8s.io/delete-machine'
 
-#: Objects of one page of a list.
-_PAGE = 500
-
-#: Seconds for which the kinds of a server are taken for known.
-_KINDS_AGE = 600
-
 #: Pages of Events that are looked at. A namespace keeps an hour of them.
 _EVENT_PAGES = 4
 
-_DISCOVERY = ', '.join((
-    'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
-    'application/json;g=apidiscovery.k8s.io;v=v2beta1;'
-    'as=APIGroupDiscoveryList',
-    'application/json'))
 _METADATA = ('application/json;g=meta.k8s.io;v=v1;'
              'as=PartialObjectMetadataList')
 
@@ -59,10 +48,7 @@ class Kube:
     def __init__(self, connection, clock=time):
         """:param connection: rest.Rest."""
         self._rest = connection
-        self._clock = clock
-        self._kinds = {}
-        self._kinds_until = None
-        self._lock = threading.Lock()
+        self._served = served.Served(connection, clock)
 
     @property
     def requests(self):
@@ -80,26 +66,15 @@ class Kube:
         return self._rest.server_time
 
     def kind(self, name):
-        """Return the kinds.Kind of that name, None when it is not served.
-
-        A kind that is missing is looked for again at most every ten
-        minutes, as all are: an operator may install it later.
-        """
-        if name in kinds.BUILT_IN:
-            return kinds.BUILT_IN[name]
-        with self._lock:
-            now = self._clock.monotonic()
-            if self._kinds_until is None or now >= self._kinds_until:
-                self._kinds = self._discover()
-                self._kinds_until = now + _KINDS_AGE
-            return self._kinds.get(name)
+        """Return the kinds.Kind of that name, None when it is not served."""
+        return self._served.kind(name)
 
     def get(self, kind, namespace, name):
         """Return an object, None when there is none."""
         path = self._path(kind, namespace, name)
         if path is None:
             return None
-        return self._or_none('GET', path)
+        return self._rest.find('GET', path)
 
     def list(self, kind, namespace, labels=None, fields=None):
         """Return the objects with these labels, a list of dicts.
@@ -107,7 +82,7 @@ class Kube:
         :param labels: dict, or a label selector.
         :param fields: field selector.
         """
-        return self._pages(kind, namespace, labels, fields)
+        return self._pages(kind, namespace, labels, fields=fields)
 
     def list_metadata(self, kind, namespace, labels=None):
         """As :meth:`list`, but only ``metadata`` of each: no secrets."""
@@ -156,7 +131,7 @@ class Kube:
         :returns: the object, None when there is none.
         """
         path = self._path(kind, namespace, name)
-        return path and self._or_none(
+        return path and self._rest.find(
             'PATCH', path, body={'metadata': {'annotations': annotations}},
             query={'fieldManager': FIELD_MANAGER},
             content_type='application/merge-patch+json', again=(409,))
@@ -184,7 +159,7 @@ class Kube:
                 'propagationPolicy': 'Background'}
         if only:
             body['preconditions'] = only
-        return self._or_none(
+        return self._rest.find(
             'DELETE', path, body=body, total=total) is not None
 
     def delete_all(self, kind, namespace, labels):
@@ -196,8 +171,8 @@ class Kube:
             raise ValueError('labels are missing')
         path = self._path(kind, namespace)
         if path is not None:
-            self._or_none('DELETE', path,
-                          query={'labelSelector': _selector(labels)})
+            self._rest.find('DELETE', path,
+                            query={'labelSelector': pages.selector(labels)})
 
     def ensure_namespace(self, name, labels):
         """Make a namespace unless it is there.
@@ -250,18 +225,6 @@ class Kube:
                 f'{name}-')]
         return sorted(found, key=_when, reverse=True)[:newest]
 
-    def _discover(self):
-        answer = self._rest.request(
-            'GET', '/apis', headers={'Accept': _DISCOVERY})
-        if answer.get('kind') == 'APIGroupDiscoveryList':
-            return kinds.aggregated(answer)
-        found = []
-        for group, version in kinds.preferences(answer):
-            resources = self._or_none('GET', f'/apis/{group}/{version}')
-            if resources:
-                found.append((group, version, resources))
-        return kinds.listed(found)
-
     def _kind_of(self, obj):
         kind = self.kind(obj['kind'])
         if kind is None:
@@ -275,50 +238,10 @@ class Kube:
         kind = self.kind(kind)
         return kind and kind.path(namespace, name)
 
-    def _or_none(self, method, path, **kwargs):
-        try:
-            return self._rest.request(method, path, **kwargs)
-        except rest.KubeError as e:
-            if e.status == 404:
-                return None
-            raise
-
-    def _pages(self, kind, namespace, labels=None, fields=None, accept=None,
-               most=None):
+    def _pages(self, kind, namespace, labels=None, **options):
         path = self._path(kind, namespace)
-        if path is None:
-            return []
-        headers = {'Accept': accept} if accept else {}
-        query = {'labelSelector': _selector(labels), 'fieldSelector': fields,
-                 'limit': _PAGE}
-        items, page, number = [], {}, 0
-        while most is None or number < most:
-            number += 1
-            try:
-                page = self._rest.request(
-                    'GET', path, query=query, headers=headers)
-            except rest.KubeError as e:
-                if e.status == 404:
-                    return []
-                if e.status == 410 and query.get('continue'):
-                    # The list changed too much meanwhile: start again, in
-                    # one piece (Kubernetes API concepts, "limit").
-                    items = []
-                    query = {**query, 'continue': None, 'limit': None}
-                    continue
-                raise
-            items += page.get('items') or []
-            more = (page.get('metadata') or {}).get('continue')
-            if not more:
-                break
-            query = {**query, 'continue': more}
-        return items
-
-
-def _selector(labels):
-    if isinstance(labels, dict):
-        return ','.join(f'{k}={v}' for k, v in sorted(labels.items()))
-    return labels
+        return [] if path is None else pages.read(
+            self._rest, path, labels, **options)
 
 
 def _when(event):

@@ -157,6 +157,15 @@ class Rest:
             e.error.elapsed = self._clock.monotonic() - start
             raise e.error from None
 
+    def find(self, method, path, **kwargs):
+        """As :meth:`request`; None when there is no such thing, a 404."""
+        try:
+            return self.request(method, path, **kwargs)
+        except KubeError as e:
+            if e.status == 404:
+                return None
+            raise
+
     def _once(self, method, path, data, headers, again, left):
         where = f'{method} {self.access.server}{path.partition("?")[0]}'
         read = min(self.limits.read, max(left, 0.1))

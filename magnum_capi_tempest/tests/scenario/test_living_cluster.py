@@ -22,65 +22,13 @@ from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi_tempest import kubeconfig
-from magnum_capi_tempest.tests import factories
+from magnum_capi_tempest.tests import living
 from magnum_capi_tempest.tests import operations
-from magnum_capi_tempest.tests import refusals
 
 CONF = config.CONF
 
 
-def replace(path, value):
-    return [{'op': 'replace', 'path': path, 'value': value}]
-
-
-class LivingClusterTest(refusals.BaseRefusalsTest,
-                        operations.BaseSharedClusterTest):
-
-    # Labels and taints of nodes.
-    min_microversion = '1.14'
-    credentials = ['primary', 'project_admin']
-
-    @classmethod
-    def setup_clients(cls):
-        super().setup_clients()
-        cls.project_admin = factories.Magnum(
-            cls.os_project_admin, cls.microversion)
-
-    def setUp(self):
-        super().setUp()
-        self.uuid = self.cluster['uuid']
-        self.template = self.cluster['cluster_template_id']
-
-    def group(self, **fields):
-        """Ask for a node group that should be refused."""
-        return self.magnum.nodegroups.create_nodegroup(
-            self.uuid, **{'name': 'refused', 'node_count': 1, **fields})
-
-    def assert_group_refuses(self, field, kind):
-        self.assert_field_refuses(
-            kind, lambda value: self.group(**{field: value}))
-        self.assert_no_new_group()
-
-    def assert_groups_refused(self, *bodies):
-        self.assert_refused_all(
-            ('node group', repr(body), lambda body=body: self.group(**body))
-            for body in bodies)
-        self.assert_no_new_group()
-
-    def assert_no_new_group(self):
-        listed = self.magnum.nodegroups.list_nodegroups(self.uuid)
-        self.assertEqual([True, True], [
-            g['is_default'] for g in listed['nodegroups']])
-
-    def assert_patches_refused(self, ask, *patches):
-        self.assert_refused_all(
-            ('patch of a cluster', f'{path} {value!r}',
-             lambda path=path, value=value: ask(replace(path, value)))
-            for path, value in patches)
-
-    def update_group(self, patch):
-        return self.magnum.nodegroups.update_nodegroup(
-            self.uuid, operations.WORKERS, patch)
+class LivingClusterTest(living.BaseLivingClusterTest):
 
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('6646f5b4-076b-45ec-b4d6-d980a574d4dd')
@@ -232,7 +180,8 @@ class LivingClusterTest(refusals.BaseRefusalsTest,
         groups = self.magnum.nodegroups
         for ask, *args in (
                 (groups.show_nodegroup,), (groups.delete_nodegroup,),
-                (groups.update_nodegroup, replace('/min_node_count', 1))):
+                (groups.update_nodegroup,
+                 living.replace('/min_node_count', 1))):
             self.assertRaises(
                 lib_exc.NotFound, ask, self.uuid, 'nobody', *args)
 
@@ -404,7 +353,7 @@ class LivingClusterTest(refusals.BaseRefusalsTest,
         name = self.rand_name('renamed')
 
         self.magnum.templates.update_cluster_template(
-            self.template, replace('/name', name))
+            self.template, living.replace('/name', name))
 
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertEqual(name, found['name'])
@@ -413,7 +362,7 @@ class LivingClusterTest(refusals.BaseRefusalsTest,
     @decorators.idempotent_id('0b2863be-f0fc-4491-8006-e169068c466c')
     def test_its_template_gets_tags(self):
         self.magnum.templates.update_cluster_template(
-            self.template, replace('/tags', 'one,two'))
+            self.template, living.replace('/tags', 'one,two'))
 
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertEqual('one,two', found['tags'])
@@ -423,7 +372,7 @@ class LivingClusterTest(refusals.BaseRefusalsTest,
     def test_its_template_is_hidden_and_shown_again(self):
         for word, wanted in (('true', True), ('false', False)):
             self.project_admin.templates.update_cluster_template(
-                self.template, replace('/hidden', word))
+                self.template, living.replace('/hidden', word))
 
             found = self.magnum.templates.show_cluster_template(
                 self.template)
@@ -433,7 +382,7 @@ class LivingClusterTest(refusals.BaseRefusalsTest,
     @decorators.idempotent_id('f60613f7-4518-4e2d-800b-b05ee68589cf')
     def test_its_template_is_published_for_good(self):
         self.project_admin.templates.update_cluster_template(
-            self.template, replace('/public', 'true'))
+            self.template, living.replace('/public', 'true'))
 
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertIs(True, found['public'])
@@ -441,4 +390,4 @@ class LivingClusterTest(refusals.BaseRefusalsTest,
         self.assertRaises(
             lib_exc.BadRequest,
             self.project_admin.templates.update_cluster_template,
-            self.template, replace('/public', 'false'))
+            self.template, living.replace('/public', 'false'))

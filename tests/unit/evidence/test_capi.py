@@ -14,6 +14,7 @@ import testtools
 
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import conditions
 from tests.unit.evidence import fake_kube
 
 CORE = '/apis/cluster.x-k8s.io/v1beta1'
@@ -27,84 +28,6 @@ def obj(name, namespace='magnum-1', status=None, **metadata):
 def condition(type_, status, reason=None, message=None):
     return {'type': type_, 'status': status, 'reason': reason,
             'message': message}
-
-
-class BelongsTest(testtools.TestCase):
-
-    def test_what_belongs(self):
-        for metadata in (
-                {'name': 'c1'},
-                {'name': 'c1-control-plane-abcde'},
-                {'name': 'sh.helm.release.v1.c1.v12'},
-                {'name': 'x', 'labels': {
-                    'cluster.x-k8s.io/cluster-name': 'c1'}},
-                {'name': 'x', 'labels': {'capi.stackhpc.com/cluster': 'c1'}},
-                {'name': 'x', 'labels': {
-                    'addons.stackhpc.com/cluster': 'c1'}},
-                {'name': 'x', 'annotations': {
-                    'meta.helm.sh/release-name': 'c1'}},
-                {'name': 'x', 'labels': {
-                    'magnum.openstack.org/cluster-uuid': 'uuid'}}):
-            self.assertTrue(capi.belongs(metadata, 'c1', 'uuid'), metadata)
-
-    def test_what_does_not(self):
-        for metadata in (
-                {'name': 'c10'},
-                {'name': 'other-c1'},
-                {'name': 'sh.helm.release.v1.c10.v1'},
-                {'name': 'x', 'labels': None, 'annotations': None},
-                {'name': 'x', 'labels': {
-                    'cluster.x-k8s.io/cluster-name': 'c10'}},
-                {'name': 'x', 'labels': {
-                    'magnum.openstack.org/cluster-uuid': 'other'}}):
-            self.assertFalse(capi.belongs(metadata, 'c1', 'uuid'), metadata)
-
-    def test_without_uuid_no_label_is_one(self):
-        self.assertFalse(capi.belongs({'name': 'x', 'labels': {}}, 'c1'))
-
-
-class BadConditionsTest(testtools.TestCase):
-
-    def bad(self, status, kind='Cluster'):
-        return [str(c) for c in
-                capi.bad_conditions(kind, obj('c1', status=status))]
-
-    def test_v1beta1(self):
-        self.assertEqual(
-            ['Cluster c1 ControlPlaneReady=False (NoQuota: too many)'],
-            self.bad({'conditions': [
-                condition('Ready', 'True'),
-                condition('ControlPlaneReady', 'False', 'NoQuota',
-                          'too\n  many')]}))
-
-    def test_v1beta2_well_when_false(self):
-        self.assertEqual(
-            ['Cluster c1 RollingOut=True', 'Cluster c1 Available=Unknown'][
-                ::-1],
-            self.bad({'conditions': [
-                condition('Available', 'Unknown'),
-                condition('Paused', 'False'),
-                condition('Deleting', 'False'),
-                condition('RollingOut', 'True')]}))
-
-    def test_v1beta2_inside_v1beta1(self):
-        self.assertEqual(
-            ['Cluster c1 Available=False'],
-            self.bad({'conditions': [condition('Ready', 'True')],
-                      'v1beta2': {'conditions': [
-                          condition('Available', 'False')]}}))
-
-    def test_object_without_status(self):
-        self.assertEqual([], self.bad(None))
-
-    def test_failed_addon(self):
-        self.assertEqual(
-            ['HelmRelease c1 phase=Failed (no chart)'],
-            self.bad({'phase': 'Failed', 'failureMessage': 'no chart'},
-                     'HelmRelease'))
-
-    def test_phases_of_others_do_not_count(self):
-        self.assertEqual([], self.bad({'phase': 'Pending'}))
 
 
 class ManagementClusterTest(testtools.TestCase):
@@ -180,7 +103,8 @@ class ManagementClusterTest(testtools.TestCase):
                         obj('other-0', status=bad))
 
         self.assertEqual(
-            [capi.Condition('Machine', 'c1-0', 'Ready', 'False', 'Why', '')],
+            [conditions.Condition(
+                'Machine', 'c1-0', 'Ready', 'False', 'Why', '')],
             self.cluster.conditions('c1'))
 
     def test_tells_whether_cluster_api_is_there(self):

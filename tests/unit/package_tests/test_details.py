@@ -17,7 +17,7 @@ import types
 import fixtures
 import testtools
 
-from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.services import journal
@@ -53,8 +53,8 @@ class Management:
         return [f'{stack_id} is bad']
 
     def events(self, stack_id, most=50):
-        return [capi.Event('1', 'Machine', stack_id, 'Warning', 'Failed',
-                           'no host')]
+        return [events.Event('1', 'Machine', stack_id, 'Warning', 'Failed',
+                             'no host')]
 
     def releases(self, stack_id):
         return {stack_id: [helm.Revision(1, 'failed', '2', 'c 1', 'timeout')]}

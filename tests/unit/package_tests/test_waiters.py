@@ -17,7 +17,7 @@ from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi_tempest import errors
-from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.tests import waiters
 from tests.unit import fake_clock
@@ -272,8 +272,8 @@ class ConditionsTest(WaiterTestCase):
             errors.WaitAborted, self.waiter.until_created, 'c')
 
     def test_failure_says_what_cluster_api_says(self):
-        bad = capi.Condition('Machine', 's-1', 'Ready', 'False', 'NoQuota',
-                             'too many')
+        bad = conditions.Condition('Machine', 's-1', 'Ready', 'False',
+                                   'NoQuota', 'too many')
 
         error = self.fail_with(lambda stack_id: [bad] if stack_id == 's'
                                else [])

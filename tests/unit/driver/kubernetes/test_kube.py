@@ -12,7 +12,6 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.kubernetes import kinds
 from magnum_capi_tempest.driver.kubernetes import rest
 from tests.unit.driver import api_server
 
@@ -52,82 +51,10 @@ class ReadTest(_Base):
         found = self.kube.list('Machine', 'n', {'l': 'c1', 'm': 'x'})
         self.assertEqual(['a'], [m['metadata']['name'] for m in found])
 
-    def test_list_of_many_pages(self):
-        # B.1: metadata.continue is missing on the last page.
-        for i in range(1200):
-            self.api.put(f'{CAPI}/machines/m{i}', {})
-        self.assertEqual(1200, len(self.kube.list('Machine', 'n')))
-        self.assertEqual(3, len(self.api.calls('GET')))
-
-    def test_list_that_expires_half_way_starts_again(self):
-        for i in range(600):
-            self.api.put(f'{CAPI}/machines/m{i}', {})
-        self.kube.kind('Machine')
-
-        def expire_second(handler):
-            handler.api.faults = [(410, {}, {})]
-            handler._get(f'{CAPI}/machines', {'limit': '500'}, None)
-
-        self.api.faults = [expire_second]
-        self.assertEqual(600, len(self.kube.list('Machine', 'n')))
-
     def test_list_of_metadata_asks_for_no_secrets(self):
         self.kube.list_metadata('Secret', 'n', {'owner': 'helm'})
         headers = self.api.seen[-1][3]
         self.assertIn('as=PartialObjectMetadataList', headers['Accept'])
-
-
-class KindsTest(_Base):
-
-    def test_server_prefers_the_version(self):
-        self.assertEqual('cluster.x-k8s.io/v1beta2',
-                         self.kube.kind('Cluster').api_version)
-
-    def test_preferred_version_of_a_group_may_lack_a_kind(self):
-        self.assertEqual('infrastructure.cluster.x-k8s.io/v1beta1',
-                         self.kube.kind('OpenStackCluster').api_version)
-
-    def test_only_v1beta1(self):
-        api = self.useFixture(api_server.ApiServer(discovery={
-            'kind': 'APIGroupDiscoveryList', 'items': [{
-                'metadata': {'name': 'cluster.x-k8s.io'},
-                'versions': [{'version': 'v1beta1', 'resources': [
-                    {'resource': 'clusters'}]}]}]}))
-        self.assertEqual('cluster.x-k8s.io/v1beta1',
-                         api.kube().kind('Cluster').api_version)
-
-    def test_older_server_is_asked_group_by_group(self):
-        self.api.discovery = {
-            'kind': 'APIGroupList', 'groups': [
-                {'name': 'apps', 'preferredVersion': {'version': 'v1'},
-                 'versions': [{'version': 'v1'}]},
-                {'name': 'cluster.x-k8s.io',
-                 'preferredVersion': {'version': 'v1beta1'},
-                 'versions': [{'version': 'v1alpha4'},
-                              {'version': 'v1beta1'}]}]}
-        for version in ('v1alpha4', 'v1beta1'):
-            self.api.put(f'/apis/cluster.x-k8s.io/{version}',
-                         {'resources': [{'name': 'clusters'},
-                                        {'name': 'clusters/status'}]})
-        self.assertEqual('cluster.x-k8s.io/v1beta1',
-                         self.kube.kind('Cluster').api_version)
-        self.assertNotIn(('GET', '/apis/apps/v1'), self.api.calls())
-
-    def test_asked_once_and_again_after_a_while(self):
-        for _ in range(5):
-            self.kube.kind('Cluster')
-            self.kube.kind('HelmChartProxy')
-        self.assertEqual(1, self.kube.requests)
-        self.api.clock.now += 601
-        self.kube.kind('Cluster')
-        self.assertEqual(2, self.kube.requests)
-
-    def test_builtin_kinds_need_no_discovery(self):
-        self.assertEqual(f'{N}/secrets/s',
-                         self.kube.kind('Secret').path('n', 's'))
-        self.assertEqual('/api/v1/namespaces/n',
-                         kinds.BUILT_IN['Namespace'].path(None, 'n'))
-        self.assertEqual(0, self.kube.requests)
 
 
 class WriteTest(_Base):

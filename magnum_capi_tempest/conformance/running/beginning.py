@@ -1,0 +1,86 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Is a cluster fit for a run, and how does the run get there?
+
+Nothing is created before the preflight, and nothing stays of a run that
+could not be created.
+"""
+
+import contextlib
+import dataclasses
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import hydrophone
+from magnum_capi_tempest.conformance.running import preflight
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.running import snapshot
+from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest import errors
+
+
+def prepare(wish, driven, reader, progress) -> snapshot.Snapshot:
+    """Look whether a cluster is fit; nothing is created.
+
+    :param wish: :class:`.life.Wish`; what it replaces is removed.
+    :raises EnvironmentProblem: it is not.
+    """
+    namespace = driven.commands.namespace
+    with progress.step('preflight'):
+        seen = snapshot.look(reader, namespace)
+    if wish.replace and seen.namespace:
+        with progress.step(f'removing the namespace {namespace}'):
+            driven.delete()
+        seen = snapshot.look(reader, namespace)
+    found = preflight.check(seen, wish.plan, namespace,
+                            _images(wish, seen.version))
+    for finding in found:
+        progress.info(f'preflight: {finding}')
+    blockers = [f for f in found if f.level == preflight.BLOCKER]
+    if blockers:
+        raise errors.EnvironmentProblem(
+            'The cluster is not ready for the tests: '
+            + '; '.join(f.text for f in blockers),
+            hint=blockers[0].hint or 'Nothing was created')
+    return seen
+
+
+def _images(wish, version):
+    """Names of the images without which nothing starts."""
+    images = wish.plan.images
+    tests = images.conformance or (
+        f'{hydrophone.IMAGE}:{wish.plan.kubernetes or version}')
+    if wish.backend == model.HYDROPHONE:
+        return [images.busybox or hydrophone.BUSYBOX, tests]
+    pinned = sonobuoy.default_image()
+    return [images.sonobuoy or pinned, tests]
+
+
+def create(record, driven, world):
+    """Start what is in the cluster; half of it does not stay.
+
+    :param world: :class:`.life.World`.
+    :raises EnvironmentProblem: it could not be created.
+    """
+    with world.progress.step('creating the run'):
+        try:
+            driven.run(record.plan)
+        except errors.CommandFailed as e:
+            said = sonobuoy.spoken(e.output)
+            with contextlib.suppress(errors.CommandFailed):
+                driven.delete()
+                world.store.save(dataclasses.replace(
+                    record, stage=runs.ENDED))
+            raise errors.EnvironmentProblem(
+                'The run could not be created, and what there was of it has '
+                'been removed', where=e.argv[0], last_seen=said) from None

@@ -1,0 +1,172 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""How does a run get from its creation to its outcome?
+
+Results are checked before the cluster is cleaned, and a run that did not end
+well is left as it is for people to look at.
+"""
+
+import dataclasses
+import datetime
+import pathlib
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import hydrophone
+from magnum_capi_tempest.conformance.running import observe
+from magnum_capi_tempest.conformance.running import outcome
+from magnum_capi_tempest.conformance.running import retrieve
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.running import salvage
+from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.running import telling
+from magnum_capi_tempest.conformance.running import watch
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.toolchain import leftovers
+from magnum_capi_tempest import waiting
+
+
+def look(record, driven, reader, world) -> watch.Watch:
+    """Look once at a run, and say what is known by that."""
+    seen = _observer(record, driven, reader, world).look()
+    return watch.step(_begin(record, world), seen, _limits(record, world))
+
+
+def finish(record, driven, reader, world) -> outcome.Outcome:
+    """Watch a run to its end; fetch and remove it, or save what there is.
+
+    :param world: :class:`.life.World`, here and below.
+    """
+    state = _watch(record, driven, reader, world)
+    record = dataclasses.replace(record, signs=tuple(dict.fromkeys(
+        (*record.signs, *state.signs))))
+    world.store.save(record)
+    if state.outcome == ends.COMPLETE:
+        found = fetch(record, driven, state.tarball, world)
+        if not record.keep:
+            delete(found.run, driven, world, lenient=True)
+        return found
+    world.progress.info(f'{state.outcome}: {state.reason}')
+    if state.outcome == ends.UNREACHABLE:
+        return outcome.of_nothing(record, state.reason)
+    with world.progress.step('saving what there is'):
+        saved = salvage.save(reader, driven.commands.namespace,
+                             pathlib.Path(record.results) / record.name)
+    for note in saved.notes:
+        world.progress.info(note)
+    world.progress.info('The run is left in the cluster to be looked at; '
+                        f'"magnum-capi conformance abort {record.name}" '
+                        'removes it')
+    return outcome.of_salvage(record, saved, state.reason)
+
+
+def fetch(record, driven, tarball, world) -> outcome.Outcome:
+    """Fetch the archive and read it; the run stays in the cluster.
+
+    :param tarball: :class:`.sonobuoy.Tarball`, None when it is not known.
+    :raises UsageError: there is no archive yet.
+    """
+    archive = retrieve.fetch(
+        driven, tarball or sonobuoy.Tarball(), pathlib.Path(record.results),
+        world.progress, clock=world.clock)
+    record = dataclasses.replace(record, stage=runs.RETRIEVED,
+                                 archive=str(archive), sha256=tarball.sha256)
+    world.store.save(record)
+    return outcome.of_archive(record)
+
+
+def follow(record, driven, world, go_on) -> outcome.Outcome:
+    """Let Hydrophone run to its end, or take up what it has begun."""
+    folder = end_hydrophone(record)
+    with world.progress.step(f'run {record.name} with Hydrophone'):
+        try:
+            driven.run(record.plan, folder, go_on)
+        except errors.CommandFailed as e:
+            said = hydrophone.spoken(e.output) or e.what
+            return outcome.of_nothing(
+                record, f'Hydrophone ended without results: {said}')
+    record = dataclasses.replace(record, stage=runs.ENDED,
+                                 archive=str(folder))
+    world.store.save(record)
+    return outcome.of_archive(record)
+
+
+def end_hydrophone(record) -> pathlib.Path:
+    """End what a killed command has left; returns the folder of its files.
+
+    Hydrophone goes on without us. Two of them would fetch the files and
+    remove the run at the same time.
+    """
+    folder = pathlib.Path(record.results) / record.name
+    if record.backend == model.HYDROPHONE:
+        leftovers.end(folder)
+    return folder
+
+
+def delete(record, driven, world, lenient=False):
+    """Remove a run from its cluster.
+
+    :param lenient: say that it could not be removed, and go on.
+    :raises EnvironmentProblem: it could not be removed.
+    """
+    try:
+        with world.progress.step('removing the run from the cluster'):
+            driven.delete()
+    except errors.CommandFailed as e:
+        if not lenient:
+            raise errors.EnvironmentProblem(
+                'The run could not be removed', where=record.target,
+                last_seen=sonobuoy.spoken(e.output)) from None
+        world.progress.info(
+            'Not removed: ' + sonobuoy.spoken(e.output) + '. Try "magnum-capi '
+            f'conformance abort {record.name}"')
+        return
+    world.store.save(dataclasses.replace(record, stage=runs.ENDED))
+
+
+def _watch(record, driven, reader, world):
+    observer = _observer(record, driven, reader, world)
+    limits, state = _limits(record, world), _begin(record, world)
+    with world.progress.step(f'run {record.name}') as note:
+        def look():
+            nonlocal state
+            state = watch.step(state, observer.look(), limits)
+            for text in state.notes:
+                world.progress.info(text)
+            note(telling.line(state, world.clock.monotonic()))
+            return state
+
+        # The watch itself ends every wait; the timeout here is a net.
+        return waiting.wait_for(
+            look, done=lambda s: bool(s.outcome),
+            timeout=limits.deadline + limits.silence + 600,
+            what=f'the run {record.name}', pace=world.pace,
+            clock=world.clock, describe=lambda s: telling.line(
+                s, world.clock.monotonic()))
+
+
+def _begin(record, world):
+    return watch.start(world.clock.monotonic(), frozenset(record.nodes),
+                       record.elapsed())
+
+
+def _observer(record, driven, reader, world):
+    return observe.Observer(
+        driven, reader, world.clock,
+        datetime.datetime.fromisoformat(record.started))
+
+
+def _limits(record, world):
+    return world.limits or ends.Limits(record.plan.seconds,
+                                       record.plan.stall)

@@ -1,0 +1,62 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Reads a long list: page by page, begun again when it expires half way."""
+
+from magnum_capi_tempest.driver.kubernetes import rest
+
+#: Objects of one page of a list.
+_PAGE = 500
+
+
+def read(connection, path, labels=None, fields=None, accept=None, most=None):
+    """Return the objects of a collection, a list of dicts; 404: none.
+
+    :param connection: rest.Rest.
+    :param path: of a collection.
+    :param labels: dict, or a label selector.
+    :param fields: field selector.
+    :param accept: media type, JSON by default.
+    :param most: pages to read at most.
+    """
+    headers = {'Accept': accept} if accept else {}
+    query = {'labelSelector': selector(labels), 'fieldSelector': fields,
+             'limit': _PAGE}
+    items, page, number = [], {}, 0
+    while most is None or number < most:
+        number += 1
+        try:
+            page = connection.request(
+                'GET', path, query=query, headers=headers)
+        except rest.KubeError as e:
+            if e.status == 404:
+                return []
+            if e.status == 410 and query.get('continue'):
+                # The list changed too much meanwhile: start again, in
+                # one piece (Kubernetes API concepts, "limit").
+                items = []
+                query = {**query, 'continue': None, 'limit': None}
+                continue
+            raise
+        items += page.get('items') or []
+        more = (page.get('metadata') or {}).get('continue')
+        if not more:
+            break
+        query = {**query, 'continue': more}
+    return items
+
+
+def selector(labels):
+    """Return the label selector of a dict; of a selector, itself."""
+    if isinstance(labels, dict):
+        return ','.join(f'{k}={v}' for k, v in sorted(labels.items()))
+    return labels

@@ -1,0 +1,72 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What do the conditions of an object say that is not well? Pure."""
+
+import dataclasses
+
+#: Kinds whose conditions tell why a cluster is not ready.
+TELLING = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment', 'Machine',
+           'OpenStackCluster', 'OpenStackMachine', 'HelmRelease', 'Manifests')
+
+#: Conditions that are well when False. Cluster API 1.14,
+#: api/core/v1beta2/*_types.go; v1beta1 conditions are all well when True.
+_WELL_WHEN_FALSE = frozenset((
+    'Deleting', 'Paused', 'Remediating', 'RollingOut', 'ScalingDown',
+    'ScalingUp', 'Updating'))
+
+#: Phases of addons that need no attention.
+_WELL_PHASES = frozenset((None, '', 'Deployed', 'Provisioned', 'Running'))
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Condition:
+    """A condition that is not as it should be."""
+
+    kind: str
+    name: str
+    type: str
+    status: str
+    reason: str
+    message: str
+
+    def __str__(self):
+        why = ': '.join(t for t in (self.reason, self.message) if t)
+        return (f'{self.kind} {self.name} {self.type}={self.status}'
+                + (f' ({why})' if why else ''))
+
+
+def bad(kind, obj):
+    """Return the conditions of an object that are not as they should be.
+
+    Both shapes of Cluster API: ``status.conditions`` is v1beta1 or v1beta2,
+    by the version of the API that answered; the newer ones are under
+    ``status.v1beta2`` when v1beta1 answers
+    (docs/proposals/20240916-improve-status-in-CAPI-resources.md).
+
+    :returns: sorted list of Condition.
+    """
+    name = obj['metadata']['name']
+    status = obj.get('status') or {}
+    conditions = (status.get('conditions') or []) + (
+        (status.get('v1beta2') or {}).get('conditions') or [])
+    found = {
+        Condition(kind, name, c['type'], c['status'], c.get('reason') or '',
+                  ' '.join((c.get('message') or '').split()))
+        for c in conditions
+        if c['status'] != ('False' if c['type'] in _WELL_WHEN_FALSE
+                           else 'True')}
+    phase = status.get('phase')
+    if kind in ('HelmRelease', 'Manifests') and phase not in _WELL_PHASES:
+        found.add(Condition(kind, name, 'phase', phase, '',
+                            status.get('failureMessage') or ''))
+    return sorted(found)

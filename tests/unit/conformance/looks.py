@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Looks at a run as tests make them up, and a watch that is given them."""
+
+import testtools
+
+from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import observation
+from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.running import watch
+
+LIMITS = ends.Limits(deadline=3600, stall=600, silence=900, stuck=300,
+                     gone=60)
+TARBALL = sonobuoy.Tarball('x.tar.gz', 'ab', 1)
+AGGREGATOR = observation.Pod('sonobuoy', '', 'Running')
+TESTS = observation.Pod('e2e-job', 'e2e', 'Running')
+NODES = frozenset(('n1', 'n2'))
+
+
+def status(word='running', total=0, passed=0, failed=0, tarball=None):
+    return sonobuoy.Status(
+        word, (sonobuoy.Plugin('e2e', 'global', 'running', '', total, passed,
+                               failed),), tarball or sonobuoy.Tarball())
+
+
+def seen(at, **kwargs):
+    return observation.Observation(at, **{
+        'status': status(), 'pods': (AGGREGATOR, TESTS), 'nodes': NODES,
+        **kwargs})
+
+
+class TestCase(testtools.TestCase):
+
+    def play(self, *observations, limits=LIMITS):
+        state = watch.start(0.0, NODES)
+        self.notes = []
+        for one in observations:
+            self.assertEqual('', state.outcome)
+            state = watch.step(state, one, limits)
+            self.notes += state.notes
+        return state

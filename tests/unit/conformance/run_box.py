@@ -1,0 +1,133 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A cluster that is made up, and runs in it whose programs are played."""
+
+import hashlib
+import io
+import json
+import pathlib
+import tarfile
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import progress
+from tests.unit import fake_clock
+from tests.unit import own_folders
+
+LOG = b'Will run 1 of 2 specs\n'
+JUNIT = (b'<testsuites><testsuite><testcase name="[It] a" status="failed" '
+         b'time="1"><failure message="no"/></testcase></testsuite>'
+         b'</testsuites>')
+RUNNING = json.dumps({'status': 'running', 'plugins': []})
+NODE = {'metadata': {'name': 'n1'}, 'status': {
+    'conditions': [{'type': 'Ready', 'status': 'True'}],
+    'allocatable': {'pods': '110', 'cpu': '2', 'memory': '4Gi'}}}
+REFUSED = errors.CommandFailed(['sonobuoy'], 1, 'forbidden')
+
+
+def small_archive():
+    """An archive with one spec, which failed; a real one takes longer."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode='w:gz') as archive:
+        for name, content in (
+                ('plugins/e2e/results/global/e2e.log', LOG),
+                ('plugins/e2e/results/global/junit_01.xml', JUNIT)):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return out.getvalue()
+
+
+ARCHIVE = small_archive()
+COMPLETE = json.dumps({'status': 'complete', 'plugins': [], 'tar-info': {
+    'name': 'x.tar.gz', 'size': len(ARCHIVE),
+    'sha256': hashlib.sha256(ARCHIVE).hexdigest()}})
+
+
+class Box(fixtures.Fixture):
+    """A cluster, and the programs that act on it.
+
+    ``said``: what each call of "sonobuoy status" prints or raises; the last
+    one again and again. ``fails``: verb -> what it raises. ``called``: the
+    verbs that were called.
+    """
+
+    def _setUp(self):
+        self.base = self.useFixture(own_folders.OwnFolders()).base
+        self.said, self.fails, self.called = [RUNNING], {}, []
+        self.lists = {'nodes': [NODE], 'pods': [], 'namespaces': [],
+                      'deployments': [], 'events': []}
+        self.kubeconfig = self.base / 'kubeconfig'
+        self.kubeconfig.write_text('')
+        for owner, name, fake in ((processes, 'run', self.call),
+                                  (kube, 'Reader', self.reader)):
+            self.useFixture(fixtures.MockPatchObject(owner, name, fake))
+        self.world = life.World(
+            progress=progress.Silent(), clock=fake_clock.FakeClock(),
+            ensure=lambda names, _: {n: f'/{n}' for n in names})
+
+    def reader(self, *args):
+        reader = mock.Mock()
+        reader.get.return_value = {'gitVersion': 'v1.34.9'}
+        reader.items.side_effect = lambda path, **query: self.lists[
+            path.rpartition('/')[2]]
+        reader.text.side_effect = kube.KubeError('no log', status=400)
+        return reader
+
+    def call(self, argv, **kwargs):
+        verb = argv[1] if argv[0] == '/sonobuoy' else argv[0]
+        self.called.append(verb)
+        if verb in self.fails:
+            raise self.fails[verb]
+        if verb == 'retrieve':
+            pathlib.Path(argv[6], argv[8]).write_bytes(ARCHIVE)
+        if verb == '/hydrophone' and '--output-dir' in argv:
+            folder = pathlib.Path(argv[argv.index('--output-dir') + 1])
+            (folder / 'e2e.log').write_bytes(LOG)
+            (folder / 'junit_01.xml').write_bytes(JUNIT.replace(
+                b'failed', b'passed').replace(b'<failure message="no"/>', b''))
+        if verb == 'status':
+            said = self.said.pop(0) if len(self.said) > 1 else self.said[0]
+            if isinstance(said, BaseException):
+                raise said
+            return said
+        return ''
+
+    def wish(self, **kwargs):
+        return life.Wish(**{
+            'target': runs.Target(kubeconfig=str(self.kubeconfig)),
+            'plan': runner.Plan(mode=model.QUICK), 'name': 'r',
+            'results': self.base / 'results', **kwargs})
+
+    def run(self, **kwargs):
+        return life.run(self.wish(**kwargs), self.world)
+
+    @property
+    def stage(self):
+        return self.world.store.load('r').stage
+
+
+class TestCase(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.box = self.useFixture(Box())

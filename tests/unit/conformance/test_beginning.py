@@ -1,0 +1,37 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is looked at before a run is created, and what stays if it is not."""
+
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest import errors
+from tests.unit.conformance import run_box
+
+REFUSED = run_box.REFUSED
+
+
+class TestBeginning(run_box.TestCase):
+
+    def test_half_a_run_is_removed(self):
+        self.box.fails['run'] = REFUSED
+
+        error = self.assertRaises(errors.EnvironmentProblem, self.box.run)
+        self.assertIn('forbidden', str(error))
+        self.assertEqual(['run', 'delete'], self.box.called)
+        self.assertEqual(runs.ENDED, self.box.stage)
+
+    def test_a_cluster_that_is_not_fit_is_not_touched(self):
+        self.box.lists['nodes'] = []
+
+        self.assertRaises(errors.EnvironmentProblem, self.box.run)
+        self.assertEqual([], self.box.called)
+        self.assertEqual([], self.box.world.store.all())

@@ -1,0 +1,98 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What becomes of a run, by the way in which it ends."""
+
+import dataclasses
+from unittest import mock
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance import verdict
+from tests.unit.conformance import run_box
+
+COMPLETE = run_box.COMPLETE
+NODE = run_box.NODE
+REFUSED = run_box.REFUSED
+RUNNING = run_box.RUNNING
+
+
+class TestFinishing(run_box.TestCase):
+
+    def test_it_can_be_kept(self):
+        self.box.said = [COMPLETE]
+        self.box.run(keep=True)
+
+        self.assertNotIn('delete', self.box.called)
+        self.assertEqual(runs.RETRIEVED, self.box.stage)
+
+    def test_results_count_although_the_rest_cannot_be_removed(self):
+        self.box.said = [COMPLETE]
+        self.box.fails['delete'] = REFUSED
+
+        self.assertEqual(verdict.FAILED, self.box.run().verdict.outcome)
+        self.assertEqual(runs.RETRIEVED, self.box.stage)
+
+    def test_a_deadline_leaves_the_run_to_be_looked_at(self):
+        ended = self.box.run(plan=runner.Plan(mode=model.QUICK, timeout=60))
+
+        self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
+        self.assertIn('longer than 60 s', ended.verdict.reasons[0])
+        self.assertNotIn('delete', self.box.called)
+        self.assertEqual(runs.STARTED, self.box.stage)
+
+    def test_an_api_that_is_away_for_good_keeps_the_run(self):
+        self.box.said = [RUNNING, REFUSED]
+        self.box.world = dataclasses.replace(
+            self.box.world, limits=ends.Limits(9999, silence=60))
+        items = self.box.lists['pods']
+
+        def away(path, **query):
+            if 'status' in self.box.called:
+                raise kube.KubeError('no route')
+            return [NODE] if path.endswith('nodes') else (
+                [] if path.endswith(('deployments', 'events')) else items)
+
+        reader = self.box.reader()
+        reader.items.side_effect = away
+        with mock.patch.object(kube, 'Reader', return_value=reader):
+            ended = self.box.run()
+
+        self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
+        self.assertEqual(runs.STARTED, self.box.stage)
+
+    def test_what_was_wrong_with_the_cluster_is_in_the_verdict(self):
+        self.box.lists['deployments'] = [
+            {'metadata': {'name': 'coredns',
+                          'labels': {'k8s-app': 'kube-dns'}},
+             'spec': {'replicas': 0}}]
+        self.box.said = [RUNNING, COMPLETE]
+
+        ended = self.box.run()
+
+        sign = ('cluster DNS: the Deployment kube-system/coredns is scaled '
+                'to 0')
+        self.assertEqual((sign,), ended.result.signs)
+        self.assertIn(f'seen in the cluster: {sign}', ended.verdict.reasons)
+        self.assertEqual((sign,), self.box.world.store.load('r').signs)
+
+    def test_hydrophone_gives_the_same_kind_of_result(self):
+        ended = self.box.run(backend=model.HYDROPHONE)
+
+        self.assertEqual((model.HYDROPHONE, 1), (
+            ended.result.backend, len(ended.result.ran)))
+        # Its log has no end.
+        self.assertEqual(verdict.INCOMPLETE, ended.verdict.outcome)
+        self.assertEqual(runs.ENDED, self.box.stage)

@@ -1,0 +1,44 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import testtools
+
+from tests.unit.driver import api_server
+
+CAPI = '/apis/cluster.x-k8s.io/v1beta2/namespaces/n'
+
+
+class PagesTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.useFixture(api_server.ApiServer())
+        self.kube = self.api.kube()
+
+    def test_list_of_many_pages(self):
+        # B.1: metadata.continue is missing on the last page.
+        for i in range(1200):
+            self.api.put(f'{CAPI}/machines/m{i}', {})
+        self.assertEqual(1200, len(self.kube.list('Machine', 'n')))
+        self.assertEqual(3, len(self.api.calls('GET')))
+
+    def test_list_that_expires_half_way_starts_again(self):
+        for i in range(600):
+            self.api.put(f'{CAPI}/machines/m{i}', {})
+        self.kube.kind('Machine')
+
+        def expire_second(handler):
+            handler.api.faults = [(410, {}, {})]
+            handler._get(f'{CAPI}/machines', {'limit': '500'}, None)
+
+        self.api.faults = [expire_second]
+        self.assertEqual(600, len(self.kube.list('Machine', 'n')))

@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import testtools
+
+from magnum_capi_tempest.evidence import conditions
+
+
+def condition(type_, status, reason=None, message=None):
+    return {'type': type_, 'status': status, 'reason': reason,
+            'message': message}
+
+
+class BadConditionsTest(testtools.TestCase):
+
+    def bad(self, status, kind='Cluster'):
+        return [str(c) for c in
+                conditions.bad(kind, {
+                    'metadata': {'name': 'c1'}, 'status': status})]
+
+    def test_v1beta1(self):
+        self.assertEqual(
+            ['Cluster c1 ControlPlaneReady=False (NoQuota: too many)'],
+            self.bad({'conditions': [
+                condition('Ready', 'True'),
+                condition('ControlPlaneReady', 'False', 'NoQuota',
+                          'too\n  many')]}))
+
+    def test_v1beta2_well_when_false(self):
+        self.assertEqual(
+            ['Cluster c1 RollingOut=True', 'Cluster c1 Available=Unknown'][
+                ::-1],
+            self.bad({'conditions': [
+                condition('Available', 'Unknown'),
+                condition('Paused', 'False'),
+                condition('Deleting', 'False'),
+                condition('RollingOut', 'True')]}))
+
+    def test_v1beta2_inside_v1beta1(self):
+        self.assertEqual(
+            ['Cluster c1 Available=False'],
+            self.bad({'conditions': [condition('Ready', 'True')],
+                      'v1beta2': {'conditions': [
+                          condition('Available', 'False')]}}))
+
+    def test_object_without_status(self):
+        self.assertEqual([], self.bad(None))
+
+    def test_failed_addon(self):
+        self.assertEqual(
+            ['HelmRelease c1 phase=Failed (no chart)'],
+            self.bad({'phase': 'Failed', 'failureMessage': 'no chart'},
+                     'HelmRelease'))
+
+    def test_phases_of_others_do_not_count(self):
+        self.assertEqual([], self.bad({'phase': 'Pending'}))

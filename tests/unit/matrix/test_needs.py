@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Flags and attributes, read from pieces of tests."""
+
+import ast
+import textwrap
+
+import testtools
+
+from magnum_capi_tempest.matrix import needs
+
+
+def parsed(text):
+    return ast.parse(textwrap.dedent(text)).body[0]
+
+
+class NeedsTest(testtools.TestCase):
+
+    def test_a_class_says_what_it_requires_or_nothing(self):
+        for body, wanted in (("required_flags = ('a', 'b')", {'a', 'b'}),
+                             ('required_flags = ()', set()),
+                             ('other = ()', None)):
+            self.assertEqual(wanted, needs.required(
+                parsed(f'class A:\n    {body}')))
+
+    def test_decorators_name_flags_in_two_ways(self):
+        self.assertEqual({'a', 'b'}, needs.decorated(parsed('''
+            @flags.promised('a')
+            @testtools.skipUnless(
+                CONF.magnum_capi_feature_enabled.b, 'no')
+            def test(self):
+                pass
+        ''')))
+
+    def test_a_check_needs_its_flag_when_it_skips(self):
+        self.assertEqual({'a'}, needs.skipping(parsed('''
+            def test(self):
+                enabled = CONF.magnum_capi_feature_enabled
+                if not enabled.a:
+                    self.skipTest('no')
+                if not (enabled.b or enabled.c):
+                    self.skipTest('no')
+                if enabled.d:
+                    self.more()
+        ''')))
+
+    def test_attributes_are_one_word_or_several(self):
+        self.assertEqual({'slow', 'negative', 'one'}, needs.attributes(
+            parsed('''
+                @decorators.attr(type=['slow', 'negative'])
+                @decorators.attr(type='one')
+                def test(self):
+                    pass
+            ''')))
