@@ -17,6 +17,7 @@ from oslo_log import log as logging
 
 from magnum_capi_tempest.driver.cloud import loadbalancers
 from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.kubernetes import lock
 from magnum_capi_tempest.driver.kubernetes import scratch
 from magnum_capi_tempest.driver.seen import conditions
 from magnum_capi_tempest.driver.seen import deletion
@@ -82,6 +83,8 @@ class Farewell:
         road, cluster = self._road, self._road.cluster
         try:
             road.rotation().remove(state)
+        except lock.LockLost:
+            raise
         except errors.MagnumCapiError as e:
             LOG.error('Cluster %s: its application credential is still '
                       'there: %s', cluster.uuid, e)
