@@ -22,6 +22,7 @@ only then, so that the last request counts.
 import contextlib
 import dataclasses
 import datetime
+import time
 import typing
 
 from oslo_log import log as logging
@@ -97,6 +98,7 @@ class World:
     :param helm: helm.Helm.
     :param now: function without arguments, aware datetime.
     :param sightings: see lock.Lock.
+    :param clock: a waiting.Clock.
     """
 
     settings: object
@@ -104,6 +106,7 @@ class World:
     helm: object
     now: object = lambda: datetime.datetime.now(datetime.timezone.utc)
     sightings: dict = dataclasses.field(default_factory=dict)
+    clock: object = time
 
 
 class Road:
@@ -123,6 +126,8 @@ class Road:
             cluster.project_id, world.settings.namespace_prefix)
         self.vault = vault.Vault(world.kube, self.namespace, cluster)
         self.lock = None
+        #: Whether the lock was ever had, so that something may be done.
+        self.had = False
 
     @contextlib.contextmanager
     def held(self, timeout):
@@ -145,6 +150,7 @@ class Road:
             duration=self.world.settings.lock_duration, labels=marks.labels,
             sightings=self.world.sightings)
         with self.lock.hold(timeout):
+            self.had = True
             if not self.store.reload(self.cluster):
                 raise failures.Stopped('The cluster is not in Magnum')
             yield self.lock
@@ -186,7 +192,11 @@ class Road:
         return rotation.Rotation(
             self.cluster, self.vault, self.world.settings, self.store.cloud,
             self.store.user, self.store.access, self.world.now,
-            self.store.admin_cloud)
+            self.store.admin_cloud, self._check)
+
+    def _check(self):
+        if self.lock is not None:
+            self.lock.check()
 
     def stop_if_deleting(self):
         """Leave a cluster alone whose deletion was asked for meanwhile.

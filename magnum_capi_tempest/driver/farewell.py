@@ -17,8 +17,10 @@ from oslo_log import log as logging
 
 from magnum_capi_tempest.driver.cloud import loadbalancers
 from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.kubernetes import lock
 from magnum_capi_tempest.driver.kubernetes import scratch
 from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.seen import deletion
 from magnum_capi_tempest.driver.seen import verdicts
 from magnum_capi_tempest import errors
 
@@ -38,7 +40,8 @@ class Farewell:
         """Ask again for what nobody has asked to go, or was not heard."""
         road = self._road
         kube = road.world.kube
-        road.world.helm.uninstall(road.release, road.namespace)
+        if not snapshot.seen('release') or snapshot.release:
+            road.world.helm.uninstall(road.release, road.namespace)
         if snapshot.cluster is not None:
             if not conditions.deleting(snapshot.cluster):
                 kube.delete('Cluster', road.namespace, road.release)
@@ -48,9 +51,10 @@ class Farewell:
         left += [('MachineDeployment', obj) for obj in snapshot.get(
             'machine_deployments', {}).values()]
         left += [('Machine', obj) for obj in snapshot.get('machines')]
-        left += [(obj['kind'], obj) for obj in snapshot.leftovers]
+        left += [(obj['kind'], obj) for obj in (
+            *snapshot.leftovers, *snapshot.get('templates'))]
         for kind, obj in left:
-            if obj and not conditions.deleting(obj):
+            if obj and deletion.is_orphan(obj):
                 kube.delete(kind, road.namespace, conditions.name(obj))
 
     def free_network(self, snapshot):
@@ -79,6 +83,8 @@ class Farewell:
         road, cluster = self._road, self._road.cluster
         try:
             road.rotation().remove(state)
+        except lock.LockLost:
+            raise
         except errors.MagnumCapiError as e:
             LOG.error('Cluster %s: its application credential is still '
                       'there: %s', cluster.uuid, e)

@@ -23,6 +23,7 @@ import contextlib
 
 from oslo_log import log as logging
 
+from magnum_capi_tempest.driver import again
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.keys import credentials
@@ -61,9 +62,7 @@ class Operations:
             # References of certificates, which the conductor has not saved
             # yet, are saved with it; without them nobody could go on.
             store.save(cluster)
-            with self._road.held(self._world.settings.lock_timeout):
-                if cluster.status == 'CREATE_IN_PROGRESS':
-                    self._road.converge()
+            again.Creation(self._road).run()
 
     def change(self, *rows, remove=(), group=None):
         """Take over what the rows say now.
@@ -164,7 +163,8 @@ class Operations:
                 LOG.exception('Cluster %s: unexpected error', cluster.uuid)
             if not delete and self._road.is_deleting():
                 return
-            can_wait = not create or self._can_resume()
+            can_wait = not create or again.has_credential(
+                self._road, unknown=self._road.had)
             if passing and can_wait and isinstance(e, failures.PASSING):
                 self._later(e, create, delete)
                 return
@@ -185,14 +185,6 @@ class Operations:
         cluster.status_reason = ('Will be tried again: '
                                  f'{failures.told(error)}')
         self._store.save(cluster)
-
-    def _can_resume(self):
-        """Whether the status can go on with a creation without a token."""
-        try:
-            state = self._road.vault.state()
-        except (errors.MagnumCapiError, ValueError):
-            return False
-        return credentials.obtained(state.record)
 
     def _fail_groups(self, reason):
         for group in self._store.groups(self._cluster):

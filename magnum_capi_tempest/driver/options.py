@@ -169,7 +169,8 @@ OPTIONS = (
         'lost_after', default=60, min=1,
         help='Seconds after which the creation of a cluster counts as lost '
              'when nothing of it has reached the management cluster and its '
-             "user's token is needed to go on."),
+             "user's token is needed to go on. A request that is alive and "
+             'waits for the management cluster says so in between.'),
     cfg.DictOpt(
         'default_labels', default={},
         help='Labels that count where neither template nor cluster sets '

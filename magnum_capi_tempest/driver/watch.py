@@ -228,7 +228,9 @@ class Watch:
         """Take the road again: the request was lost, or failed passing."""
         cluster = self._cluster
         if rows.operation == 'CREATE' and not self._can_create():
-            age = (self._world.now() - cluster.created_at).total_seconds()
+            # A request that waits writes the row from time to time.
+            alive = cluster.updated_at or cluster.created_at
+            age = (self._world.now() - alive).total_seconds()
             if age >= self._world.settings.lost_after:
                 self._fail(rows, _LOST)
             return

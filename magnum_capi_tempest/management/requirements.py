@@ -161,7 +161,14 @@ def permissions(infrastructure='openstack', addon_provider=True):
         rendered['addons.stackhpc.com'] = ('helmreleases', 'manifests')
     for group, resources in rendered.items():
         wanted += [(group, r, (*_READ, *_WRITE)) for r in resources]
-    wanted.append(('cluster.x-k8s.io', 'machines', ('get', 'list', 'patch')))
+    # Made by controllers: seen, marked, and asked to go when a deletion has
+    # left them without their Cluster.
+    wanted += [
+        ('cluster.x-k8s.io', 'machines', ('get', 'list', 'patch', 'delete')),
+        ('cluster.x-k8s.io', 'machinesets', ('list',))]
+    if infrastructure == 'openstack':
+        wanted.append(('infrastructure.cluster.x-k8s.io',
+                       'openstackmachines', ('list', 'delete')))
     return tuple(Permission(group, resource, verb)
                  for group, resource, verbs in wanted for verb in verbs)
 

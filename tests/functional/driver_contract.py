@@ -108,6 +108,7 @@ def _with_rows(driver):
     return {'reached': _reached(driver, admin, cluster.uuid),
             'ca': _refused_rotation(driver, admin, cluster.uuid),
             'reload': _reloaded(driver, admin, cluster.uuid),
+            'alive': _alive(driver, admin, cluster),
             'gone': _gone(driver, admin),
             'unconfigured': _unconfigured(driver, admin, cluster.uuid)}
 
@@ -202,6 +203,20 @@ def _reloaded(driver, admin, uuid_):
             'groups': [group.name for group in store.groups(mine)],
             'template': store.template(mine.cluster_template_id).name,
             'user': store.user.id}
+
+
+def _alive(driver, admin, made):
+    """What tells that a request is alive: each text moves updated_at."""
+    store = driver._store(admin)
+    times = [made.created_at]
+    for text in ('one', 'two'):
+        mine = objects.Cluster.get_by_uuid(admin, made.uuid)
+        mine.status_reason = text
+        store.save(mine)
+        store.reload(mine)
+        times.append(mine.updated_at)
+    return {'aware': all(time.tzinfo for time in times),
+            'moved': times == sorted(set(times))}
 
 
 def _gone(driver, admin):

@@ -114,6 +114,9 @@ class DriverContractTest(testtools.TestCase):
              'groups': ['default-worker'], 'template': 't', 'user': None},
             answers()['reload'])
 
+    def test_row_tells_when_it_was_written(self):
+        self.assertEqual({'aware': True, 'moved': True}, answers()['alive'])
+
     def test_row_that_is_gone(self):
         self.assertEqual([False, None, 'Stopped'], answers()['gone'])
 

@@ -27,6 +27,7 @@ from magnum_capi_tempest.driver.kubernetes import lock
 from magnum_capi_tempest.driver.kubernetes import look
 from magnum_capi_tempest.driver.kubernetes import releases
 from magnum_capi_tempest.driver.kubernetes import rest
+from magnum_capi_tempest.driver.seen import deletion
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import progress
 from magnum_capi_tempest import waiting
@@ -140,6 +141,34 @@ class ManagementTest(testtools.TestCase):
         seen.append(self.kube.requests - before)
         return (found.seen('machines') and len(found.machines) == 3 and all(
             'nodeRef' in (m.get('status') or {}) for m in found.machines))
+
+    def test_templates_that_helm_keeps(self):
+        # Owned ones are collected; what nobody owns is there to be deleted.
+        def templates():
+            return look.read(
+                self.kube, self.namespace, NAME, look.look(
+                    self.kube, self.namespace, NAME, ()),
+                ('templates',)).templates
+
+        self.addCleanup(self.remove)
+        self.upgrade()
+        self.wait_for(lambda: not any(map(deletion.is_orphan, templates())),
+                      'all templates to be adopted')
+        made = sorted(obj['kind'] for obj in templates())
+        self.assertEqual(['KubeadmConfigTemplate', 'OpenStackMachineTemplate',
+                          'OpenStackMachineTemplate'], made)
+        self.kube.apply({
+            'kind': 'KubeadmConfigTemplate', 'metadata': {
+                'name': f'{NAME}-late', 'namespace': self.namespace,
+                'labels': {'capi.stackhpc.com/cluster': NAME}},
+            'spec': {'template': {'spec': {'joinConfiguration': {
+                'nodeRegistration': {'name': 'late'}}}}}})
+        self.remove()
+        self.wait_for(lambda: len(templates()) == 1, 'owned ones to go')
+        late, = templates()
+        self.assertTrue(deletion.is_orphan(late))
+        self.kube.delete(late['kind'], self.namespace, f'{NAME}-late')
+        self.assertEqual((), templates())
 
     def test_words_of_the_api_server_reach_the_user(self):
         e = self.assertRaises(helm_errors.HelmFailed, self.upgrade,

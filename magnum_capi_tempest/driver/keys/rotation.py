@@ -82,10 +82,11 @@ class Rotation:
     :param now: function without arguments, aware datetime.
     :param deleter: function without arguments, openstack.Cloud of Magnum:
         only an administrator deletes credentials of other users.
+    :param check: function without arguments, raises when the lock is lost.
     """
 
     def __init__(self, cluster, vault, settings, cloud, user, access, now,
-                 deleter):
+                 deleter, check=lambda: None):
         self._cluster = cluster
         self._vault = vault
         self._settings = settings
@@ -94,6 +95,7 @@ class Rotation:
         self._access = access
         self._now = now
         self._deleter = deleter
+        self._check = check
         self._found = {}
         self._gone = frozenset()
         self._tries = 0
@@ -143,6 +145,7 @@ class Rotation:
                 if enough:
                     raise failures.Failed(step.reason)
                 return state, step
+            self._check()
             state = self._do(step, state)
         raise failures.Failed('the application credentials of the cluster '
                               'cannot be brought in order')

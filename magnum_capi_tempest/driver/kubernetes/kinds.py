@@ -28,10 +28,17 @@ _DISCOVERED = {
     'MachineSet': ('cluster.x-k8s.io', 'machinesets'),
     'KubeadmControlPlane': (
         'controlplane.cluster.x-k8s.io', 'kubeadmcontrolplanes'),
+    'KubeadmConfigTemplate': (
+        'bootstrap.cluster.x-k8s.io', 'kubeadmconfigtemplates'),
     'OpenStackCluster': (
         'infrastructure.cluster.x-k8s.io', 'openstackclusters'),
     'OpenStackMachine': (
         'infrastructure.cluster.x-k8s.io', 'openstackmachines'),
+    'OpenStackMachineTemplate': (
+        'infrastructure.cluster.x-k8s.io', 'openstackmachinetemplates'),
+    'DevCluster': ('infrastructure.cluster.x-k8s.io', 'devclusters'),
+    'DevMachineTemplate': (
+        'infrastructure.cluster.x-k8s.io', 'devmachinetemplates'),
     'HelmRelease': ('addons.stackhpc.com', 'helmreleases'),
     'Manifests': ('addons.stackhpc.com', 'manifests'),
     'HelmChartProxy': ('addons.cluster.x-k8s.io', 'helmchartproxies'),

@@ -21,7 +21,10 @@ the Cluster             1        always read, and first
 ``machine_sets``        1
 ``machines``            1
 ``addons``              0 to 3   one for each kind that the server knows
-``leftovers``           0 to 2   OpenStackCluster, OpenStackMachines
+``leftovers``           0 to 3   OpenStackCluster, OpenStackMachines; the
+                                 DevCluster of a server that knows it
+``templates``           0 to 3   metadata of those that Helm keeps: one for
+                                 each kind that the server knows
 ``events``              1        Warnings
 ``release``             1        labels of Helm's Secrets, not their content
 ======================= ======== =========================================
@@ -29,13 +32,16 @@ the Cluster             1        always read, and first
 While a cluster is being made or changed, the Cluster alone mostly says so:
 Cluster API adds up the machines of all its parts there. Then one request is
 enough, whatever the number of node groups; :func:`look` reads on only when
-the Cluster does not rule out that all is done.
+the Cluster does not rule out that all is done. ``leftovers`` are asked for
+when the Cluster is gone, and ``templates`` when nothing else is left: at the
+end of a deletion only.
 """
 
 import dataclasses
 
 from magnum_capi_tempest.driver.kubernetes import releases
 from magnum_capi_tempest.driver.seen import addons
+from magnum_capi_tempest.driver.seen import deletion
 from magnum_capi_tempest.driver.seen import snapshot
 
 #: What a judgement "complete" or "failed" needs.
@@ -46,7 +52,8 @@ PARTS = ('control_plane', 'machine_deployments', 'machine_sets', 'machines',
 #: api/core/v1beta1/common_types.go: ClusterNameLabel).
 _CLUSTER = 'cluster.x-k8s.io/cluster-name'
 
-#: Label that both charts put on addons, and that of the addon operator.
+#: Label that both charts put on all that they make, and the one that the
+#: addon operator puts on its own.
 _CHART_CLUSTER = 'capi.stackhpc.com/cluster'
 _ADDON_CLUSTER = 'addons.stackhpc.com/cluster'
 
@@ -132,9 +139,22 @@ def _addons(kube, namespace, name):
 
 
 def _leftovers(kube, namespace, name):
-    return tuple({'kind': kind, **obj}
-                 for kind in ('OpenStackCluster', 'OpenStackMachine')
-                 for obj in _labelled(kube, namespace, name, kind))
+    # Cluster API labels what it adopts; by its name a cluster is found that
+    # was not adopted, too.
+    found = [('OpenStackMachine', obj) for obj in _labelled(
+        kube, namespace, name, 'OpenStackMachine')]
+    found += [(kind, kube.get(kind, namespace, name))
+              for kind in ('OpenStackCluster', 'DevCluster')]
+    return tuple({'kind': kind, **obj} for kind, obj in found if obj)
+
+
+def _templates(kube, namespace, name):
+    found = [{**obj, 'kind': kind}
+             for kind in ('OpenStackMachineTemplate', 'KubeadmConfigTemplate',
+                          'DevMachineTemplate')
+             for obj in kube.list_metadata(
+                 kind, namespace, {_CHART_CLUSTER: name})]
+    return tuple(obj for obj in found if deletion.belongs(obj, name))
 
 
 _READERS = {
@@ -145,6 +165,7 @@ _READERS = {
     'machines': lambda *args: _labelled(*args, 'Machine'),
     'addons': _addons,
     'leftovers': _leftovers,
+    'templates': _templates,
     'events': lambda kube, namespace, name: tuple(
         kube.events(namespace, name)),
     'release': releases.state,

@@ -64,6 +64,8 @@ class Snapshot:
     :param machines: all of the cluster.
     :param addons: HelmReleases, Manifests, HelmChartProxies of the cluster.
     :param leftovers: objects of other kinds; read for a deletion.
+    :param templates: metadata and kind of those that Helm keeps; read when
+        a deletion has left nothing else.
     :param events: of the cluster's objects, any order.
     :param release: None when Helm knows none.
     """
@@ -75,6 +77,7 @@ class Snapshot:
     machines: tuple = UNSEEN
     addons: tuple = UNSEEN
     leftovers: tuple = ()
+    templates: tuple = UNSEEN
     events: tuple = ()
     release: Release | None = UNSEEN
 

@@ -45,10 +45,14 @@ DISCOVERY = {
             ('controlplane.cluster.x-k8s.io', (
                 ('v1beta2', ('kubeadmcontrolplanes',)),
                 ('v1beta1', ('kubeadmcontrolplanes',)))),
+            ('bootstrap.cluster.x-k8s.io', (
+                ('v1beta2', ('kubeadmconfigtemplates',)),
+                ('v1beta1', ('kubeadmconfigtemplates',)))),
             # v1beta2 is preferred, but for other kinds.
             ('infrastructure.cluster.x-k8s.io', (
-                ('v1beta2', ('devclusters',)),
-                ('v1beta1', ('openstackclusters', 'openstackmachines')))),
+                ('v1beta2', ('devclusters', 'devmachinetemplates')),
+                ('v1beta1', ('openstackclusters', 'openstackmachines',
+                             'openstackmachinetemplates')))),
             ('addons.stackhpc.com', (
                 ('v1alpha1', ('helmreleases', 'manifests')),)))],
 }
@@ -223,7 +227,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 _COLLECTIONS = ('clusters', 'machines', 'machinedeployments', 'machinesets',
                 'kubeadmcontrolplanes', 'helmreleases', 'manifests',
                 'openstackclusters', 'openstackmachines', 'secrets',
-                'events', 'leases')
+                'openstackmachinetemplates', 'kubeadmconfigtemplates',
+                'devmachinetemplates', 'events', 'leases')
 
 
 def _merge(into, patch):

@@ -88,7 +88,9 @@ class Store:
             'api_address': None, 'coe_version': None,
             'ca_cert_ref': None, 'fixed_network': None,
             'fixed_subnet': None, 'floating_ip_enabled': True,
-            'created_at': NOW}}
+            'created_at': NOW, 'updated_at': None}}
+        #: Function without arguments, the time.
+        self.now = lambda: NOW
         self.node_groups = {
             MASTERS: _group(MASTERS, 'default-master', role='master'),
             WORKERS: _group(WORKERS, 'default-worker')}
@@ -118,6 +120,8 @@ class Store:
     def save(self, row):
         if row._key not in row._table:
             raise failures.Stopped('gone')
+        if row._changed and row._table is self.clusters:
+            row.updated_at = self.now()
         row.write()
 
     def destroy(self, row):
@@ -342,6 +346,7 @@ class World:
         self.moment = NOW
         self.world = converge.World(settings, api.kube(), self.helm,
                                     lambda: self.moment)
+        self.store.now = lambda: self.moment
 
     def later(self, **kwargs):
         self.moment += datetime.timedelta(**kwargs)

@@ -332,6 +332,49 @@ class DeleteTest(Base):
         # Magnum itself deletes two of its four certificates.
         self.assertEqual([small_world.CLUSTER], self.w.store.dropped)
 
+    def kept(self, *owners):
+        """What Helm keeps of a worker that never was; returns its path."""
+        path = (f'/apis/infrastructure.cluster.x-k8s.io/v1beta1/namespaces/'
+                f'{small_world.NAMESPACE}/openstackmachinetemplates/t')
+        self.api.put(path, {'metadata': {
+            'labels': {'capi.stackhpc.com/cluster': small_world.RELEASE},
+            'ownerReferences': [
+                {'kind': 'Cluster', 'name': owner} for owner in owners]}})
+        return path
+
+    def test_template_that_nobody_owns_goes_with_the_cluster(self):
+        # Deleted before Cluster API had adopted it, it stayed for ever.
+        self.created()
+        self.operations().delete()
+        path = self.kept()
+        self.look()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn(('DELETE', path), self.api.calls())
+        self.look(3)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
+        # There is no release any more for a helm to remove.
+        self.assertEqual(1, self.w.helm.uninstalls)
+
+    def test_template_with_an_owner_is_waited_for(self):
+        self.created()
+        self.operations().delete()
+        path = self.kept(small_world.RELEASE)
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertNotIn(('DELETE', path), self.api.calls())
+        del self.api.objects[path]
+        self.look(3)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+
+    def test_templates_are_not_asked_for_by_other_operations(self):
+        self.created()
+        self.resize(3)
+        self.look(3)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], [path for _method, path in self.api.calls()
+                              if 'templates' in path])
+
     def test_record_of_the_credential_outlives_keystones_fault(self):
         # B.4.14: the id was gone before the credential.
         self.created()

@@ -84,6 +84,33 @@ class LookTest(testtools.TestCase):
         self.assertEqual('OpenStackCluster', found.leftovers[0]['kind'])
         self.assertIsNone(found.release)
 
+    def test_templates_that_helm_keeps_are_found_unowned_and_owned(self):
+        owners = {'orphan': [], 'owned': ['c1'], 'foreign': ['c2']}
+        for name, names in owners.items():
+            self.api.put(f'{CAPO}/openstackmachinetemplates/{name}', {
+                'metadata': {
+                    'labels': {'capi.stackhpc.com/cluster': 'c1'},
+                    'ownerReferences': [{'kind': 'Cluster', 'name': owner}
+                                        for owner in names]}})
+        self.api.put(f'{CAPO}/openstackmachinetemplates/c2-g1', {
+            'metadata': {'labels': {'capi.stackhpc.com/cluster': 'c2'}}})
+        found = self.look(parts=('templates',)).templates
+        self.assertEqual(
+            [('OpenStackMachineTemplate', 'orphan'),
+             ('OpenStackMachineTemplate', 'owned')],
+            [(obj['kind'], obj['metadata']['name']) for obj in found])
+        # The Cluster, and each kind of templates; of these no content.
+        self.assertEqual(4, len(self.api.calls()))
+        self.assertIn('PartialObjectMetadata',
+                      self.api.seen[-1][3]['Accept'])
+
+    def test_infrastructure_that_was_not_adopted_is_left_over(self):
+        self.api.put(f'{CAPO}/openstackclusters/c1', {})
+        self.api.put(f'{CAPO}/openstackclusters/c2', {})
+        found = self.look(parts=('leftovers',)).leftovers
+        self.assertEqual([('OpenStackCluster', 'c1')], [
+            (obj['kind'], obj['metadata']['name']) for obj in found])
+
     def test_number_of_node_groups_does_not_count(self):
         self.look()
         # Cluster, control plane, machine deployments, machines, two addon

@@ -14,6 +14,7 @@
 
 import testtools
 
+from magnum_capi_tempest.driver.seen import deletion
 from magnum_capi_tempest.driver.seen import snapshot
 from magnum_capi_tempest.driver.seen import status
 from tests.unit.driver import objects
@@ -22,7 +23,7 @@ DELETE = 'DELETE_IN_PROGRESS'
 
 #: A look at a management cluster where nothing is left.
 NOTHING = {'cluster': None, 'control_plane': None, 'machine_deployments': {},
-           'machines': (), 'release': None}
+           'machines': (), 'release': None, 'templates': ()}
 
 
 def judge(seen, **kwargs):
@@ -36,6 +37,12 @@ def going(obj, message=None):
         obj['status']['conditions'].append({
             'type': 'Deleting', 'status': 'True', 'message': message})
     return obj
+
+
+def template(*owners):
+    return {'kind': 'OpenStackMachineTemplate', 'metadata': {
+        'name': 't', 'ownerReferences': [
+            {'kind': 'Cluster', 'name': owner} for owner in owners]}}
 
 
 class DeletionTest(testtools.TestCase):
@@ -69,6 +76,7 @@ class DeletionTest(testtools.TestCase):
                      {'machine_deployments': {'x': objects.deployment()}},
                      {'machines': (objects.machine(),)},
                      {'leftovers': (objects.cluster(),)},
+                     {'templates': (template(),)},
                      {'release': release}):
             verdict = judge(snapshot.Snapshot(**{**NOTHING, **left}))
             self.assertEqual(DELETE, verdict.status, left)
@@ -88,6 +96,41 @@ class DeletionTest(testtools.TestCase):
 
         self.assertEqual((DELETE, status.DELETE),
                          (verdict.status, verdict.action))
+
+    def test_templates_are_looked_for_when_nothing_else_is_left(self):
+        # One stayed that Cluster API had not adopted when its worker went.
+        seen = {**NOTHING, 'templates': snapshot.UNSEEN}
+
+        self.assertEqual((DELETE, {'templates'}), (
+            judge(snapshot.Snapshot(**seen)).status,
+            judge(snapshot.Snapshot(**seen)).unseen))
+        seen['machines'] = (going(objects.machine()),)
+        self.assertEqual(frozenset(),
+                         judge(snapshot.Snapshot(**seen)).unseen)
+
+    def test_a_template_that_nobody_owns_is_asked_to_go(self):
+        verdict = judge(snapshot.Snapshot(
+            **{**NOTHING, 'templates': (template(),)}))
+
+        self.assertEqual((DELETE, status.DELETE),
+                         (verdict.status, verdict.action))
+        self.assertIn('OpenStackMachineTemplate t was not asked to go',
+                      verdict.reason)
+
+    def test_a_template_with_an_owner_is_waited_for(self):
+        for left in (template('c0'), going(template())):
+            verdict = judge(snapshot.Snapshot(
+                **{**NOTHING, 'templates': (left,)}))
+
+            self.assertEqual((DELETE, status.NOTHING),
+                             (verdict.status, verdict.action))
+            self.assertIn('Waiting for: OpenStackMachineTemplate t',
+                          verdict.reason)
+
+    def test_a_template_of_another_cluster_is_left_alone(self):
+        self.assertTrue(deletion.belongs(template(), 'c0'))
+        self.assertTrue(deletion.belongs(template('other', 'c0'), 'c0'))
+        self.assertFalse(deletion.belongs(template('other'), 'c0'))
 
     def test_a_release_that_is_left_is_to_be_removed(self):
         for state in ('deployed', 'uninstalling', 'pending-install'):
