@@ -13,28 +13,21 @@
 
 """Saves what can be had of a run whose aggregator is lost or stuck.
 
-The log of the tests comes from the API. The JUnit file is in the pod of the
-tests: there Sonobuoy's worker, which waits to hand it over, has no shell, but
-the program that packs archives (``sonobuoy splat``). A run that is saved so
-is never complete: who reads it says so.
+The log of the tests comes from the API, the JUnit file from inside the pod of
+the tests. A run that is saved so is never complete: who reads it says so.
 """
 
 import dataclasses
 import json
 import pathlib
 
-from magnum_capi_tempest.conformance.record import archive
 from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import inflate
-from magnum_capi_tempest.conformance.record import limits
+from magnum_capi_tempest.conformance.running import inside
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import sonobuoy
 
-LOG, JUNIT, PODS = 'e2e.log', 'junit_01.xml', 'pods.json'
-
-#: pkg/plugin/driver/utils and pkg/plugin/driver/job of Sonobuoy v0.57.5.
-_WORKER, _RESULTS = 'sonobuoy-worker', '/tmp/sonobuoy/results'
+LOG, JUNIT, PODS = inside.LOG, inside.JUNIT, 'pods.json'
 
 #: The most of one log.
 _MOST = 256 << 20
@@ -92,27 +85,15 @@ def save(reader: kube.Reader, namespace, folder: pathlib.Path) -> Saved:
 
 def _junit(reader, namespace, pod, folder, notes):
     try:
-        packed = reader.execute(namespace, pod.name, _WORKER,
-                                ['/sonobuoy', 'splat', _RESULTS])
-        for name, content in _members(packed, pod.name):
-            if name.endswith('.tar.gz'):
-                for inner, text in _members(content, name):
-                    if pathlib.PurePosixPath(inner).name == JUNIT and text:
-                        _write(folder / JUNIT, text)
-                        return folder / JUNIT
+        for name, content in inside.files(reader, namespace, pod.name):
+            if name == JUNIT and content:
+                _write(folder / JUNIT, content)
+                return folder / JUNIT
     except (kube.KubeError, damage.Damage) as e:
         notes.append(f'no JUnit of {pod.name}: {e.what}')
         return None
     notes.append(f'no JUnit of {pod.name}: the tests have not written it')
     return None
-
-
-def _members(packed, where):
-    """Names and contents of a small archive in memory."""
-    bounds = limits.Limits()
-    walk = archive.Walk(inflate.Gzip([packed], where, bounds), where, bounds)
-    for member in walk:
-        yield member.name, b''.join(walk.content())
 
 
 def _write(file, content):

@@ -47,6 +47,7 @@ class TestObserver(testtools.TestCase):
         self.reader = mock.Mock()
         self.reader.items.side_effect = self.items
         self.reader.text.return_value = 'Will run 388 of 7144 specs\n•••'
+        self.reader.execute.side_effect = kube.KubeError('no pod')
         self.observer = observe.Observer(self.program, self.reader,
                                          self.clock)
         self.lists = {'/api/v1/namespaces/sonobuoy/pods': PODS,
@@ -84,6 +85,29 @@ class TestObserver(testtools.TestCase):
         self.clock.sleep(31)
         self.observer.look()
         self.assertEqual(2, self.reader.text.call_count)
+
+    def look_twice(self):
+        self.observer.look()
+        self.clock.sleep(61)
+        return self.observer.look().log
+
+    def test_a_log_that_stands_still_is_read_in_the_pod(self):
+        # Bullets without an end of line are in no container's log.
+        self.reader.execute.side_effect = None
+        self.reader.execute.return_value = (
+            'Will run 388 of 7144 specs\nS•S••••'.encode())
+
+        self.assertEqual((388, 5, 0), self.look_twice())
+        self.reader.execute.assert_called_once()
+
+    def test_a_pod_that_cannot_be_asked_is_no_error(self):
+        self.assertEqual((388, 3, 0), self.look_twice())
+
+    def test_a_pod_without_a_log_is_no_error(self):
+        self.reader.execute.side_effect = None
+        self.reader.execute.return_value = b''
+
+        self.assertEqual((388, 3, 0), self.look_twice())
 
     def test_the_log_is_not_read_where_sonobuoy_counts(self):
         self.program.status.return_value = STATUS.replace(

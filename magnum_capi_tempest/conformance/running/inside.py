@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the tests have written, in the pod in which they ran or run.
+
+Neither container has a shell. Sonobuoy's worker, which waits to hand results
+over, has the program that packs archives (``sonobuoy splat``): it prints those
+that the tests have packed at their end. The image of the tests has kubectl
+(kubernetes, test/conformance/image/Dockerfile), which prints a file that it
+is to make a ConfigMap of.
+"""
+
+import pathlib
+
+from magnum_capi_tempest.conformance.record import archive
+from magnum_capi_tempest.conformance.record import inflate
+from magnum_capi_tempest.conformance.record import limits
+
+LOG, JUNIT = 'e2e.log', 'junit_01.xml'
+
+#: pkg/plugin/driver/utils and pkg/plugin/driver/job of Sonobuoy v0.57.5.
+_WORKER, _RESULTS = 'sonobuoy-worker', '/tmp/sonobuoy/results'
+
+
+def log(reader, namespace, pod, container):
+    """The log so far, a str; empty when there is none.
+
+    :param reader: :class:`.kube.Reader`.
+    :param pod: its name.
+    :param container: that of the tests.
+    :raises KubeError: the pod cannot be asked.
+    """
+    return reader.execute(namespace, pod, container, [
+        'kubectl', 'create', 'configmap', 'log', '--dry-run=client',
+        f'--from-file=log={_RESULTS}/{LOG}',
+        '--output=go-template={{.data.log}}']).decode(errors='replace')
+
+
+def files(reader, namespace, pod):
+    """Yield names and contents of the files of results, at the end.
+
+    :param reader: :class:`.kube.Reader`.
+    :param pod: its name.
+    :raises KubeError: the pod cannot be asked.
+    :raises Damage: what it answered is no archive.
+    """
+    packed = reader.execute(namespace, pod, _WORKER,
+                            ['/sonobuoy', 'splat', _RESULTS])
+    for name, content in _members(packed, pod):
+        if name.endswith('.tar.gz'):
+            for inner, text in _members(content, name):
+                yield pathlib.PurePosixPath(inner).name, text
+
+
+def _members(packed, where):
+    """Names and contents of a small archive in memory."""
+    bounds = limits.Limits()
+    walk = archive.Walk(inflate.Gzip([packed], where, bounds), where, bounds)
+    for member in walk:
+        yield member.name, b''.join(walk.content())
