@@ -113,7 +113,7 @@ class SideBySideTest(testtools.TestCase):
         return result
 
     def test_archives_of_this_project(self):
-        for path in sorted(DATA.glob('*-v1.34.9.tar.gz')):
+        for path in sorted(DATA.glob('*-v1.*.tar.gz')):
             with self.subTest(path.name):
                 self.compare(path)
 

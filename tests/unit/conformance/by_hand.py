@@ -22,6 +22,8 @@ from magnum_capi_tempest.conformance import verdict
 ARCHIVES = pathlib.Path(__file__).parents[2] / 'data' / 'sonobuoy'
 PARALLEL = ARCHIVES / 'conformance-parallel-v1.34.9.tar.gz'
 RERUN = ARCHIVES / 'rerun-failed-v1.34.9.tar.gz'
+#: Of a cluster that Magnum made, by tools/run_conformance.sh --mode focus.
+MAGNUM = ARCHIVES / 'magnum-parallel-v1.33.13.tar.gz'
 QUICK = ARCHIVES / 'quick-e2e-v1.34.9.tar.gz'
 
 

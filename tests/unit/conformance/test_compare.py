@@ -127,6 +127,14 @@ class DifferenceTest(testtools.TestCase):
             len(found.fixed), len(found.new_failures),
             len(found.newly_skipped)))
 
+    def test_real_runs_of_two_minors(self):
+        found = compare.difference(by_hand.real(by_hand.MAGNUM),
+                                   by_hand.real(by_hand.PARALLEL))
+
+        self.assertEqual((1, 4, 0), (
+            len(found.fixed), len(found.new_failures),
+            len(found.newly_skipped)))
+
     def test_two_full_runs_take_less_than_a_second(self):
         before = by_hand.real(by_hand.PARALLEL)
         after = dataclasses.replace(before, specs=tuple(

@@ -28,6 +28,7 @@ from magnum_capi_tempest.conformance.record import infra
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance.record import sidecar
 from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import archives
 from tests.unit.conformance import by_hand
 
@@ -74,6 +75,18 @@ class RealTest(testtools.TestCase):
         self.assertEqual((), result.problems)
         # Asked for as certified-conformance is, but on four processes.
         self.assertEqual(model.FOCUSED, result.mode)
+
+    def test_a_cluster_that_magnum_made(self):
+        result = by_hand.real(by_hand.MAGNUM)
+
+        self.assertEqual({'failed': 1, 'skipped': 6358, 'passed': 382},
+                         result.counts)
+        self.assertEqual(('v1.33.13', 3, ()), (
+            result.cluster.kubernetes, len(result.cluster.nodes),
+            result.problems))
+        spec, = result.failures
+        self.assertIn('Read-only file system', spec.failure)
+        self.assertEqual(verdict.FAILED, by_hand.judged(result).outcome)
 
     def test_sonobuoys_own_counts_stay_apart(self):
         plugin, = by_hand.real(by_hand.PARALLEL).plugins
