@@ -153,7 +153,7 @@ class _Tree:
     """
 
     def __init__(self, process, mark):
-        self._mark = f'{_MARK}={mark}'.encode()
+        self._mark = mark
         #: When they began, in ticks, by process id: ids are used again.
         self._seen = {process.pid: _stat(process.pid)[2]}
 
@@ -176,8 +176,7 @@ class _Tree:
     def _is_marked(self, pid):
         # It may have ended meanwhile, or belong to somebody else.
         with contextlib.suppress(OSError):
-            return self._mark in pathlib.Path(
-                f'/proc/{pid}/environ').read_bytes().split(b'\0')
+            return processes.inherits(pid, _MARK, self._mark)
         return False
 
     def send(self, number):

@@ -113,3 +113,14 @@ def _text(output):
 def _kill(process):
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+
+
+def inherits(pid, variable, value) -> bool:
+    """Whether a process was started with a variable of this value.
+
+    A program that changes its title writes over its environment.
+
+    :raises OSError: it has ended, or belongs to somebody else.
+    """
+    with open(f'/proc/{pid}/environ', 'rb') as f:
+        return f'{variable}={value}'.encode() in f.read().split(b'\0')

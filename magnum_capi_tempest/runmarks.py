@@ -22,6 +22,7 @@ import os
 import pathlib
 import signal
 
+from magnum_capi_tempest import processes
 from magnum_capi_tempest import waiting
 
 #: Environment variable by which every process of a run is known.
@@ -41,21 +42,19 @@ def marked(directory: pathlib.Path) -> list[int]:
         session = int((directory / _SESSION).read_text())
     except (OSError, ValueError):
         session = None
-    mark = f'{MARK}={directory}'.encode()
     found = []
     for entry in os.scandir('/proc'):
         if entry.name.isdigit():
             # It may have ended meanwhile, or belong to somebody else.
             with contextlib.suppress(OSError):
-                if _belongs(int(entry.name), directory, mark, session):
+                if _belongs(int(entry.name), directory, session):
                     found.append(int(entry.name))
     return found
 
 
-def _belongs(pid, directory, mark, session):
-    with open(f'/proc/{pid}/environ', 'rb') as f:
-        if mark in f.read().split(b'\0'):
-            return True
+def _belongs(pid, directory, session):
+    if processes.inherits(pid, MARK, directory):
+        return True
     # The number of a session may have been given to another one since; its
     # processes do not work in our folder.
     return session is not None and os.getsid(pid) == session and \
