@@ -17,8 +17,11 @@ import pathlib
 import signal
 import subprocess
 import sys
+from unittest import mock
+import xmlrpc.client
 
 import fixtures
+from supervisor import xmlrpc as supervisor_xmlrpc
 import testtools
 from testtools import matchers
 
@@ -141,6 +144,19 @@ class LaunchTest(_Shared):
         self.assertIn('etcd has ended', str(e))
         self.assertIn('first\nno disk', str(e))
         self.assertIn(str(self.supervisor.log('etcd')), str(e))
+
+    def test_ended_before_supervisord_answers(self):
+        call = self.supervisor._call
+
+        def late(method, *args):
+            answer = call(method, *args)
+            if method == 'startProcess':
+                code = supervisor_xmlrpc.Faults.SPAWN_ERROR
+                raise xmlrpc.client.Fault(code, f'SPAWN_ERROR: {args[0]}')
+            return answer
+
+        with mock.patch.object(self.supervisor, '_call', late):
+            self.test_ended_program_with_the_end_of_its_log()
 
     def test_timeout_names_what_is_not_ready(self):
         e = self.assertRaises(
