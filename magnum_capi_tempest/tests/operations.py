@@ -24,6 +24,7 @@ import uuid
 from tempest import config
 from tempest.lib.common import api_version_utils
 from tempest.lib import exceptions as lib_exc
+import testtools
 
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import leaks
@@ -133,8 +134,10 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
     def assert_upgrade_refused(self, cluster, template):
         """Assert that a 400 refuses an upgrade, and nothing is changed."""
-        self.assertRaises(lib_exc.BadRequest, self.request_upgrade, cluster,
-                          template)
+        with testtools.ExpectedException(
+                lib_exc.BadRequest,
+                msg=f'an upgrade to template {template["uuid"]}'):
+            self.request_upgrade(cluster, template)
         after = self.magnum.clusters.show_cluster(cluster['uuid'])
         for field in ('status', 'cluster_template_id', 'coe_version'):
             self.assertEqual(cluster[field], after[field], field)

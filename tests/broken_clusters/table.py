@@ -24,6 +24,9 @@ from magnum_capi_tempest import texts
 #: Instead of a verdict: the preflight refused to begin.
 NOT_BEGUN = 'not begun'
 
+#: What the names of nodes begin with: their cluster, as nobody calls it.
+_RELEASE = re.compile(r'\bc[0-9a-f]{32}-')
+
 COLUMNS = ('What was broken', 'When', 'Verdict', 'Exit code',
            'What the report says of it', 'Seconds', 'Right')
 
@@ -102,7 +105,7 @@ def as_csv(rows) -> str:
     writer = csv.writer(stream, lineterminator='\n')
     writer.writerow(COLUMNS)
     writer.writerows(
-        (r.broken, r.when, r.verdict, r.exit_code, r.told,
+        (r.broken, r.when, r.verdict, r.exit_code, _RELEASE.sub('', r.told),
          f'{r.seconds:.0f}', 'yes' if r.kept else 'no') for r in rows)
     return stream.getvalue()
 

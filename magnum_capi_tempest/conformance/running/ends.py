@@ -31,6 +31,7 @@ STUCK = 'stuck'
 STALLED = 'stalled'
 DEADLINE = 'deadline'
 UNREACHABLE = 'unreachable'
+SILENT = 'silent'
 
 #: Reasons of a waiting container from which it does not recover by itself;
 #: kubernetes/kubernetes, pkg/kubelet/images/types.go and
@@ -82,7 +83,7 @@ def judge(watch, seen, limits: Limits) -> tuple[str, str]:
                      'them'
     dead = [p for p in watch.pods
             if not p.plugin and p.phase in ('Failed', 'Succeeded')]
-    if dead and not seen.error:
+    if dead and seen.pods is not None:
         return LOST, f'the aggregator has ended: {telling.trouble(dead[0])}'
     if watch.plugin_gone is not None \
             and now - watch.plugin_gone >= limits.stuck:
@@ -98,7 +99,8 @@ def judge(watch, seen, limits: Limits) -> tuple[str, str]:
             pod = next(p for p in watch.pods if p.name == name)
             return STUCK, telling.trouble(pod)
     if seen.error and now - watch.heard >= limits.silence:
-        return UNREACHABLE, \
+        # Where the cluster answers there is something left to save.
+        return UNREACHABLE if seen.pods is None else SILENT, \
             f'no answer for {now - watch.heard:.0f} s: {seen.error}'
     if now - watch.began >= limits.deadline:
         return DEADLINE, f'the run took longer than {limits.deadline:.0f} s'

@@ -108,23 +108,22 @@ def step(watch: Watch, seen: observation.Observation,
     """Fold an observation into what is known; sets ``outcome`` at the end."""
     now = seen.at
     notes = []
-    if seen.error:
-        if not watch.error:
-            notes.append(f'no answer, asking again: {seen.error}')
-        watch = dataclasses.replace(watch, error=seen.error)
-    else:
-        if watch.error:
-            notes.append(
-                f'answers again after {now - watch.heard:.0f} s')
-        watch = dataclasses.replace(_heard(watch, seen, notes), heard=now,
-                                    error='')
+    if seen.error and not watch.error:
+        notes.append(f'no answer, asking again: {seen.error}')
+    elif watch.error and not seen.error:
+        notes.append(f'answers again after {now - watch.heard:.0f} s')
+    watch = dataclasses.replace(
+        _seen(watch, seen, notes), error=seen.error,
+        heard=watch.heard if seen.error else now)
     outcome, reason = ends.judge(watch, seen, limits)
     return dataclasses.replace(watch, outcome=outcome, reason=reason,
                                notes=tuple(notes))
 
 
-def _heard(watch, seen, notes):
+def _seen(watch, seen, notes):
+    """With what was seen; the cluster may answer where Sonobuoy does not."""
     now = seen.at
+    nothing = bool(seen.error) and seen.pods is None
     status = seen.status or watch.status
     pods = watch.pods if seen.pods is None else seen.pods
     nodes = watch.nodes if seen.nodes is None else seen.nodes
@@ -140,16 +139,22 @@ def _heard(watch, seen, notes):
         and status is not None and status.status == sonobuoy.RUNNING
     mark = _mark(status, pods, seen.log, seen.log_size)
     return dataclasses.replace(
-        watch, status=status, said=seen.said, pods=pods, nodes=nodes,
+        watch, status=status, pods=pods, nodes=nodes,
+        said=watch.said if seen.error else seen.said,
         nodes_before=before, counts=_counts(watch.counts, status, seen),
         stuck=_stuck(watch, pods, now), lost=_lost(watch, pods, seen),
         symptoms=(*watch.symptoms, *new)[:_SYMPTOMS],
-        gone=(watch.gone if watch.gone is not None else now)
-        if seen.gone else None,
+        gone=_since(watch.gone, now, seen.gone, nothing),
         plugin_seen=watch.plugin_seen or bool(plugins),
-        plugin_gone=(watch.plugin_gone if watch.plugin_gone is not None
-                     else now) if waits else None,
+        plugin_gone=_since(watch.plugin_gone, now, waits, nothing),
         mark=mark, moved=now if mark != watch.mark else watch.moved)
+
+
+def _since(before, now, holds, unknown):
+    """Since when something holds; None when it does not."""
+    if unknown or holds and before is not None:
+        return before
+    return now if holds else None
 
 
 def _mark(status, pods, log, size):

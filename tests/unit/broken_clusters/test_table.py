@@ -66,6 +66,11 @@ class RowTest(testtools.TestCase):
             'DNS: the Deployment coredns is scaled to 0,61,yes',
             table.as_csv(rows).splitlines()[1])
 
+    def test_nodes_without_the_name_of_their_release(self):
+        found = row(REPORT + f'\nc{"0af" * 10}12-pool-x: coredns is scaled')
+
+        self.assertIn(',pool-x: coredns is scaled,', table.as_csv([found]))
+
 
 class CasesTest(testtools.TestCase):
 

@@ -69,10 +69,42 @@ class TestEnds(looks.TestCase):
         evicted = dataclasses.replace(
             AGGREGATOR, phase='Failed', reason='Evicted',
             message='The node was low on memory', node='n1')
-        state = self.play(seen(1), seen(2, status=None, pods=(evicted,)))
+        # As Sonobuoy 0.57.5 says it: with an error, not with a status.
+        state = self.play(seen(1), seen(
+            2, status=None, pods=(evicted,),
+            error="sonobuoy aggregator is in the 'Failed' state"))
 
         self.assertEqual(ends.LOST, state.outcome)
         self.assertIn('Evicted on n1: The node was low', state.reason)
+
+    def test_pods_that_were_not_read_are_not_dead(self):
+        failed = dataclasses.replace(AGGREGATOR, phase='Failed')
+        state = self.play(
+            seen(1), seen(2, status=None, pods=None, error='x'))
+        state = dataclasses.replace(state, pods=(failed,))
+
+        self.assertEqual('', watch.step(
+            state, seen(3, status=None, pods=None, error='x'),
+            LIMITS).outcome)
+
+    def test_an_aggregator_that_does_not_answer_in_a_cluster_that_does(self):
+        silent = {'status': None, 'error': 'no route to host'}
+        state = self.play(seen(1), seen(2, **silent), seen(900, **silent))
+        self.assertEqual('', state.outcome)
+
+        state = watch.step(state, seen(902, **silent), LIMITS)
+        self.assertEqual(
+            (ends.SILENT, 'no answer for 901 s: no route to host'),
+            (state.outcome, state.reason))
+
+    def test_a_namespace_that_was_gone_before_the_api_was(self):
+        gone = {'status': None, 'gone': True, 'pods': ()}
+        state = self.play(
+            seen(1), seen(2, **gone),
+            seen(30, status=None, pods=None, nodes=None, error='x'))
+
+        self.assertEqual(ends.LOST, watch.step(
+            state, seen(62, **gone), LIMITS).outcome)
 
     def test_the_pod_of_the_tests_is_gone(self):
         """Sonobuoy issue 1978: it would wait for hours."""

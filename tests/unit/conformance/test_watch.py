@@ -45,6 +45,21 @@ class TestErrors(looks.TestCase):
         self.assertEqual(2, state.counts.passed)
         self.assertIn('no answer', telling.line(state, 2))
 
+    def test_what_the_cluster_says_counts_without_sonobuoy(self):
+        one = symptoms.Symptom(symptoms.NODE, 'node n1', 'DiskPressure')
+        state = self.play(seen(1), seen(
+            2, status=None, error='x', symptoms=(one,),
+            bad=(('n1', 'DiskPressure'),), nodes=frozenset(('n1',))))
+
+        self.assertEqual(('node n1: DiskPressure',), state.signs)
+        self.assertTrue(any('nodes left: n2' in n for n in self.notes))
+
+    def test_prose_is_not_told_again_after_an_error(self):
+        prose = {'status': None, 'said': 'The aggregator is Pending'}
+        self.play(seen(1, **prose), seen(2, **self.SILENT), seen(3, **prose))
+
+        self.assertEqual(1, self.notes.count('The aggregator is Pending'))
+
     def test_an_api_that_never_comes_back(self):
         state = self.play(seen(1), seen(400, **self.SILENT),
                           seen(900, **self.SILENT))
