@@ -16,6 +16,7 @@
 import argparse
 import contextlib
 import pathlib
+import shutil
 import sys
 
 from magnum_capi_tempest import containers
@@ -78,6 +79,8 @@ def _run(args, folder, results, stack):
         with contextlib.ExitStack() as one:
             target = one.enter_context(box.cluster(name))
             for case in cases.CLUSTERS[name]:
+                # Of an earlier run of the proof.
+                shutil.rmtree(results / case.name, ignore_errors=True)
                 with box.progress.step(f'{case.broken} {case.when}'):
                     row = proof.play(box, case, target,
                                      results / case.name)

@@ -70,7 +70,8 @@ class ApiServerTest(operations.BaseOperationsTest):
     @flags.promised('floating_ip_counts')
     @decorators.idempotent_id('fef0230e-8959-4122-b211-7213b40f6c9f')
     def test_no_floating_ip(self):
-        self.assertIs(True, self.spec.get('disableAPIServerFloatingIP'))
+        wish = 'disableAPIServerFloatingIP'
+        self.assertIs(True, self.spec.get(wish), wish)
 
 
 class NoExternalNetworkTest(operations.BaseOperationsTest):
