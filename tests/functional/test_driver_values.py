@@ -19,6 +19,7 @@ MAGNUM_CAPI_PUBLISHED_CHART (a folder with its dependencies in charts/), for
 the published openstack-cluster.
 """
 
+import dataclasses
 import functools
 import json
 import os
@@ -236,6 +237,17 @@ class Promises:
             {'min': '1', 'max': '5'},
             {bound: worker['metadata']['annotations'][f'{prefix}-{bound}-size']
              for bound in ('min', 'max')})
+
+    def test_nodes_are_replaced_where_that_is_on_only(self):
+        checked = functools.partial(self.names_of, kind='MachineHealthCheck')
+        off = {'auto_healing_enabled': 'false'}
+
+        self.assertEqual(2, len(checked(self.render(SMALL))))
+        # A false of a group must survive what the chart merges.
+        group, = SMALL.node_groups
+        self.assertEqual([], checked(self.render(dataclasses.replace(
+            SMALL, labels=off, node_groups=(
+                dataclasses.replace(group, labels=off),)))))
 
     def test_batches_of_an_upgrade_arrive(self):
         values = self.values(SMALL, batch=3)

@@ -51,7 +51,7 @@ class Box:
         self._keep = keep
         defects = resources.find('drivers/defects')
         self._wish = sandbox.Wish(
-            port_base=port_base, magnum_conf=(defects / 'magnum.conf',),
+            port_base=port_base,
             install=(str(resources.find('drivers/k8s_capi_v1')),
                      str(defects)))
         # What runs tests is known by it, and ended with this process.

@@ -79,6 +79,9 @@ def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
         'apiServer': _api_server(spec, labels, chart),
         'clusterNetworking': _networking(spec, labels, chart),
         'controlPlane': _control_plane(spec, labels),
+        # Charts take a false of a group for nothing said (mustMerge), so
+        # that a group could not be without what is on by default.
+        'nodeGroupDefaults': {'healthCheck': {'enabled': False}},
         'nodeGroups': [
             _node_group(spec, group, label_rules.node_group(
                 labels, group.labels, spec.labels, policy), chart,
@@ -97,8 +100,8 @@ def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
     kubeadm = node_files.proxies(spec.proxies, (labels.fixed_subnet_cidr,))
     if kubeadm:
         result['controlPlane']['kubeadmConfigSpec'] = kubeadm
-        result['nodeGroupDefaults'] = {
-            'kubeadmConfigSpec': copy.deepcopy(kubeadm)}
+        result['nodeGroupDefaults']['kubeadmConfigSpec'] = copy.deepcopy(
+            kubeadm)
     for name, overlay in overlays:
         result = _overlaid(result, name, overlay)
     for group in result['nodeGroups']:

@@ -18,6 +18,7 @@ magnum.cmd.conductor and magnum.wsgi.api of Magnum do.
 usage: magnum_all.py ADDRESS PORT THREADS --config-file FILE
 """
 
+import importlib
 import sys
 
 
@@ -51,6 +52,21 @@ def immediate_transactions():
         return statement, parameters
 
 
+def import_periodic_tasks():
+    """Have the periodic tasks know their intervals.
+
+    magnum.service.periodic takes them when it is imported, which Magnum does
+    before it reads its files: [kubernetes] health_polling_interval counts
+    for nothing in its own magnum-conductor (23.0.0), and is 60 there.
+    """
+    import magnum.conf
+
+    magnum.conf.CONF(sys.argv[1:], project='magnum')
+    importlib.import_module('magnum.service.periodic')
+    # As if it had not been read: options may be registered again.
+    magnum.conf.CONF.clear()
+
+
 def start_conductor():
     """Start the RPC server and the periodic tasks, as threads."""
     from magnum.common import rpc_service
@@ -80,6 +96,7 @@ def main():
     from oslo_service import backend
     backend.init_backend(backend.BackendType.THREADING)
     immediate_transactions()
+    import_periodic_tasks()
     from magnum.wsgi import api
     start_conductor()
     import serve

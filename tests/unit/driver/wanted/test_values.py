@@ -65,7 +65,8 @@ class TestCluster(testtools.TestCase):
         self.assertEqual(
             {'kubernetesVersion', 'machineImageId', 'osDistro',
              'cloudCredentialsSecretName', 'clusterAnnotations', 'apiServer',
-             'clusterNetworking', 'controlPlane', 'nodeGroups', 'addons'},
+             'clusterNetworking', 'controlPlane', 'nodeGroupDefaults',
+             'nodeGroups', 'addons'},
             set(made()))
 
     def test_values_are_json(self):
@@ -267,8 +268,17 @@ class TestNodeGroups(testtools.TestCase):
     def test_self_healing_can_be_off(self):
         result = made({'auto_healing_enabled': 'false'})
 
-        for part in (result['controlPlane'], result['nodeGroups'][0]):
+        for part in (result['controlPlane'], result['nodeGroupDefaults'],
+                     result['nodeGroups'][0]):
             self.assertEqual({'enabled': False}, part['healthCheck'])
+
+    def test_a_group_that_heals_says_so_itself(self):
+        result = made()
+
+        self.assertEqual(
+            (False, True), tuple(
+                part['healthCheck']['enabled'] for part in (
+                    result['nodeGroupDefaults'], result['nodeGroups'][0])))
 
 
 class TestVolumes(testtools.TestCase):
