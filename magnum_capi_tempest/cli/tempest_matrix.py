@@ -13,7 +13,6 @@
 """``magnum-capi tempest matrix``: who keeps which promise?"""
 
 import argparse
-import json
 import pathlib
 import time
 
@@ -26,21 +25,18 @@ from magnum_capi_tempest.matrix import flags
 from magnum_capi_tempest.matrix import forms
 from magnum_capi_tempest.matrix import page
 from magnum_capi_tempest import paths
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import tempest_run
+from magnum_capi_tempest.sandbox import usable
 from magnum_capi_tempest.workspace import folder as workspaces
 from magnum_capi_tempest.workspace import runs
 
 #: Files of --folder, and what makes their text.
 FORMS = {'matrix.html': page.render, 'matrix.json': forms.to_json,
          'matrix.md': forms.to_markdown}
-
-#: Cluster type of the image of a sandbox.
-_TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
 
 
 class Matrix(base.Judging):
@@ -195,38 +191,20 @@ def of_workspace(workspace, args, results):
 
 def of_sandbox(box, args, results):
     """Run the suite in a sandbox, for one driver after the other."""
-    found = drivers(box)
+    found = usable.drivers(box)
+    if not found:
+        raise errors.UsageError('This sandbox has no driver to try',
+                                where=box.directory)
     for name in args.driver or found:
         order = tempest_run.Order(
             regex=args.regex, driver=name, concurrency=args.concurrency,
             promise='all', results=results / name, options=(
-                *_clashing(found), *args.option))
+                *usable.clashing(found), *args.option))
         stream, facts = tempest_run.run(box, order)
         yield columns.of_stream(
             stream, name, flags.declared(_conf(box, name, 'kept')),
             {'profile': facts['profile']},
             flags.declared(_conf(box, name, order.promise)))
-
-
-def drivers(box) -> list[str]:
-    """Usable drivers of a sandbox that provide the type of its image."""
-    layout = box.layout()
-    said = processes.run([
-        layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'list',
-        '--config-file', layout.magnum_conf[0],
-        '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120)
-    found = [one['Driver'] for one in json.loads(said)
-             if one['State'] == 'usable' and _TYPE in one['Cluster types']]
-    if not found:
-        raise errors.UsageError('This sandbox has no driver to try',
-                                where=box.directory)
-    return found
-
-
-def _clashing(found):
-    """Whoever has two drivers can try how one of them is chosen."""
-    if len(found) > 1:
-        yield 'clashing_drivers', ','.join(found)
 
 
 def _conf(box, driver, promise):

@@ -26,6 +26,7 @@ from magnum_capi_tempest import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest.sandbox import usable
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
 
@@ -100,6 +101,8 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     begin = time.time()
     results = (order.results or paths.state() / 'results' / time.strftime(
         '%Y%m%dT%H%M%S', time.gmtime(begin))).absolute()
+    order = dataclasses.replace(order, options=(
+        *_clashing(box, record.additions, order), *order.options))
     workspace = prepare(box, order, results / ARTEFACTS, ETC)
     regex = order.regex or (THIRD_PARTY if order.third_party else DEFAULT)
     # The cloud of the user's shell is not meant, and no proxy is needed.
@@ -119,3 +122,11 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
         'driver': order.driver or "Magnum's choice",
         'tests': regex,
     }
+
+
+def _clashing(box, additions, order):
+    """Options for drivers that clash because the user has installed them."""
+    told = any(name == 'clashing_drivers' for name, _ in order.options)
+    if told or additions.clash or not additions.install:
+        return ()
+    return usable.clashing(usable.drivers(box))

@@ -16,7 +16,6 @@ import contextlib
 import io
 import json
 import pathlib
-import types
 from unittest import mock
 
 import fixtures
@@ -32,7 +31,6 @@ from magnum_capi_tempest.workspace import init
 from magnum_capi_tempest.workspace import runs
 from tests.unit.matrix import samples
 from tests.unit.report import streams
-from tests.unit.sandbox import samples as sandbox_samples
 from tests.unit.workspace import test_choose
 
 _ID = 'magnum_capi_tempest.tests.scenario.test_cluster_truth.{}'
@@ -185,7 +183,7 @@ class MatrixTest(testtools.TestCase):
 
     def test_a_sandbox_is_tried_with_each_of_its_drivers(self):
         self.useFixture(fixtures.MockPatchObject(
-            tempest_matrix, 'drivers', return_value=['a', 'b']))
+            tempest_matrix.usable, 'drivers', return_value=['a', 'b']))
         self.useFixture(fixtures.MockPatchObject(
             tempest_matrix, '_conf', return_value='[x]\n'))
         run = self.useFixture(fixtures.MockPatchObject(
@@ -203,20 +201,6 @@ class MatrixTest(testtools.TestCase):
         for order in orders:
             self.assertEqual('all', order.promise)
             self.assertEqual((('clashing_drivers', 'a,b'),), order.options)
-
-    def test_drivers_of_the_type_of_the_image(self):
-        said = json.dumps([
-            {'Driver': name, 'State': state, 'Cluster types': kinds}
-            for name, state, kinds in (
-                ('a', 'usable', [tempest_matrix._TYPE]),
-                ('b', 'broken', [tempest_matrix._TYPE]),
-                ('c', 'usable', []))])
-        self.useFixture(fixtures.MockPatchObject(
-            tempest_matrix.processes, 'run', return_value=said))
-
-        layout = sandbox_samples.a_layout(self.folder)
-        self.assertEqual(['a'], tempest_matrix.drivers(
-            types.SimpleNamespace(layout=lambda: layout)))
 
     def test_what_was_written_is_read_again(self):
         path, = columns.write([samples.record(life='passed')], self.folder)

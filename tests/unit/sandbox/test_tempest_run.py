@@ -14,6 +14,7 @@ import configparser
 import dataclasses
 import pathlib
 import types
+from unittest import mock
 
 import fixtures
 import testtools
@@ -24,7 +25,7 @@ from magnum_capi_tempest.sandbox import wishes
 from tests.unit.sandbox import samples
 
 
-class PrepareTest(testtools.TestCase):
+class _Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -35,6 +36,9 @@ class PrepareTest(testtools.TestCase):
         self.box = types.SimpleNamespace(
             directory=self.layout.directory, layout=lambda: self.layout,
             passwords=lambda: samples.PASSWORDS)
+
+
+class PrepareTest(_Base):
 
     def prepare(self, **order):
         return tempest_run.prepare(self.box, tempest_run.Order(**order))
@@ -73,3 +77,36 @@ class PrepareTest(testtools.TestCase):
         self.assertTrue(pathlib.Path(
             parser['DEFAULT']['test_path']).is_dir())
         self.assertRegex('a.b.C.test_d', parser['DEFAULT']['group_regex'])
+
+
+class RunTest(_Base):
+
+    def options(self, *given, **additions):
+        record.save(self.layout.directory, dataclasses.replace(
+            record.load(self.layout.directory),
+            additions=wishes.Additions(**additions)))
+        with mock.patch.object(
+                tempest_run.usable, 'drivers',
+                return_value=['a', 'b']), mock.patch.object(
+                tempest_run.runs, 'run') as run:
+            tempest_run.run(self.box, tempest_run.Order(
+                options=given, results=self.layout.directory / 'results'))
+        path = run.call_args.kwargs['etc']
+        parser = configparser.RawConfigParser()
+        parser.read_string((path / 'tempest.conf').read_text())
+        return parser['magnum_capi']
+
+    def test_drivers_that_the_user_installed_clash(self):
+        self.assertEqual('a,b', self.options(install=('/d',))[
+            'clashing_drivers'])
+
+    def test_a_sandbox_of_one_driver_has_no_clash(self):
+        self.assertNotIn('clashing_drivers', self.options())
+
+    def test_the_users_word_counts(self):
+        self.assertEqual('x,y', self.options(
+            ('clashing_drivers', 'x,y'), install=('/d',))['clashing_drivers'])
+
+    def test_drivers_made_to_clash_are_known(self):
+        self.assertIn('k8s_capi_alias_v1', self.options(
+            install=('/d',), clash=True)['clashing_drivers'])

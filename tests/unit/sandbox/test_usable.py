@@ -1,0 +1,44 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which drivers of a sandbox are there to choose from?"""
+
+import json
+import types
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.sandbox import usable
+from tests.unit.sandbox import samples
+
+
+class UsableTest(testtools.TestCase):
+
+    def test_drivers_of_the_type_of_the_image(self):
+        said = json.dumps([
+            {'Driver': name, 'State': state, 'Cluster types': kinds}
+            for name, state, kinds in (
+                ('a', 'usable', [usable.TYPE]),
+                ('b', 'broken', [usable.TYPE]),
+                ('c', 'usable', []))])
+        layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
+
+        with mock.patch.object(usable.processes, 'run', return_value=said):
+            self.assertEqual(['a'], usable.drivers(
+                types.SimpleNamespace(layout=lambda: layout)))
+
+    def test_it_takes_two_to_clash(self):
+        self.assertEqual((), usable.clashing(['a']))
+        self.assertEqual((('clashing_drivers', 'a,b'),),
+                         usable.clashing(['a', 'b']))
