@@ -37,16 +37,16 @@ class _Base(testtools.TestCase):
             directory=self.layout.directory, layout=lambda: self.layout,
             passwords=lambda: samples.PASSWORDS)
 
+    def config(self, workspace, etc='etc'):
+        parser = configparser.RawConfigParser()
+        parser.read_string((workspace / etc / 'tempest.conf').read_text())
+        return parser
+
 
 class PrepareTest(_Base):
 
     def prepare(self, **order):
         return tempest_run.prepare(self.box, tempest_run.Order(**order))
-
-    def config(self, workspace):
-        parser = configparser.RawConfigParser()
-        parser.read_string((workspace / 'etc' / 'tempest.conf').read_text())
-        return parser
 
     def test_private_configuration(self):
         path = self.prepare() / 'etc' / 'tempest.conf'
@@ -91,10 +91,8 @@ class RunTest(_Base):
                 tempest_run.runs, 'run') as run:
             tempest_run.run(self.box, tempest_run.Order(
                 options=given, results=self.layout.directory / 'results'))
-        path = run.call_args.kwargs['etc']
-        parser = configparser.RawConfigParser()
-        parser.read_string((path / 'tempest.conf').read_text())
-        return parser['magnum_capi']
+        return self.config(run.call_args.args[0],
+                           run.call_args.kwargs['etc'])['magnum_capi']
 
     def test_drivers_that_the_user_installed_clash(self):
         self.assertEqual('a,b', self.options(install=('/d',))[
