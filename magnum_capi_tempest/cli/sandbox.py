@@ -225,9 +225,16 @@ class Tempest(_OfSandbox, base.Command):
 
 def option(text):
     """A word NAME=VALUE as (name, value), for argparse."""
+    # Only here is oslo.config needed.
+    from magnum_capi_tempest import config
     name, equals, value = text.partition('=')
     if not (name.isidentifier() and equals and value.isprintable()):
         raise argparse.ArgumentTypeError(f'{text!r} is not NAME=VALUE')
+    if name not in {known.dest for known in config.OPTS}:
+        raise argparse.ArgumentTypeError(
+            f'[magnum_capi] has no option {name!r}: "oslo-config-generator '
+            '--namespace magnum_capi_tempest" prints them all; what is in '
+            '[magnum_capi_feature_enabled] is asked for with --promise')
     return name, value
 
 

@@ -56,7 +56,7 @@ class ClusterTemplateFieldsTest(refusals.BaseRefusalsTest):
     @decorators.idempotent_id('7ea92a4d-0793-4bd1-af90-8d5cc0d43360')
     @decorators.attr(type='negative')
     def test_image_id(self):
-        self.assert_refuses('image_id', 'reference')
+        self.assert_refuses('image_id', 'image')
 
     @decorators.idempotent_id('acfe8f1a-64fb-4369-8bbe-2b27d4ec4f84')
     @decorators.attr(type='negative')

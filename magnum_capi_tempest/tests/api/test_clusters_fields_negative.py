@@ -49,7 +49,7 @@ class ClusterFieldsTest(refusals.BaseRefusalsTest):
     @decorators.idempotent_id('ef027648-7cf4-4cb0-805f-3241e87c7191')
     @decorators.attr(type='negative')
     def test_cluster_template_id(self):
-        self.assert_refuses('cluster_template_id', 'reference')
+        self.assert_refuses('cluster_template_id', 'template')
 
     @decorators.idempotent_id('3e4b0597-158d-4004-ace7-2845a46e449f')
     @decorators.attr(type='negative')

@@ -49,7 +49,7 @@ class QuotasTest(refusals.BaseRefusalsTest):
     @decorators.idempotent_id('514687ee-c306-44da-b683-a2e775688aba')
     @decorators.attr(type='negative')
     def test_project_id(self):
-        self.assert_refuses('project_id', 'reference')
+        self.assert_refuses('project_id', 'project')
 
     @decorators.idempotent_id('17007da1-6038-4b2f-9e43-3c4e5c7392d4')
     @decorators.attr(type='negative')

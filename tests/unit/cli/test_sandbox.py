@@ -10,6 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import argparse
 import io
 import json
 import pathlib
@@ -185,3 +186,26 @@ class CommandsTest(testtools.TestCase):
 
         self.assertEqual(0, code)
         self.assertIn('trust t', out)
+
+
+class OptionTest(testtools.TestCase):
+
+    def test_name_and_value(self):
+        self.assertEqual(('many_clusters', '20'),
+                         cli.option('many_clusters=20'))
+
+    def test_value_with_equals_signs(self):
+        self.assertEqual(('stuck_flavor', 'a=b'),
+                         cli.option('stuck_flavor=a=b'))
+
+    def test_other_words_are_refused(self):
+        for text in ('many_clusters', '=20', 'many clusters=20',
+                     'many_clusters=\n20'):
+            self.assertRaisesRegex(argparse.ArgumentTypeError, 'NAME=VALUE',
+                                   cli.option, text)
+
+    def test_option_of_another_group_is_refused(self):
+        # It would stand in the file and nobody would read it.
+        self.assertRaisesRegex(
+            argparse.ArgumentTypeError, '--promise',
+            cli.option, 'bad_input_refused=true')

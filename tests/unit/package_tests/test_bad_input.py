@@ -88,6 +88,14 @@ class KnownTest(testtools.TestCase):
         self.assertFalse(bad_input.is_known(
             'number', 'a fraction', bad_input.Answer(500)))
 
+    def test_refusal_is_known_with_words_from_inside_only(self):
+        known = ('signing request', 'SQL')
+        self.assertTrue(bad_input.is_known(*known, refusal(
+            detail='Received invalid csr.\n'
+                   'Traceback (most recent call last):')))
+        self.assertFalse(bad_input.is_known(*known, refusal(detail='')))
+        self.assertFalse(bad_input.is_known(*known, bad_input.Answer(500)))
+
     def test_nothing_else_is_known(self):
         self.assertFalse(bad_input.is_known(
             'text', 'a number', bad_input.Answer(500)))
