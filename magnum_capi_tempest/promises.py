@@ -170,8 +170,10 @@ LIFE_OPTS = [
         'it is COMPLETE, or in progress for ever'),
     _kept(
         'complete_means_ready',
-        'A cluster is COMPLETE when all of its nodes are ready, not before',
-        'it is COMPLETE when its machines have been asked for'),
+        'A cluster is COMPLETE when all of its nodes are ready, and of the '
+        'version that coe_version tells, not before',
+        'it is COMPLETE when its machines have been asked for, and after an '
+        'upgrade coe_version may stay the old one'),
     _kept(
         'autoscaled_without_minimum',
         'A node group of an autoscaled cluster needs no min_node_count',

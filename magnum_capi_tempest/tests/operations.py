@@ -120,11 +120,17 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             max_batch_size=1)
 
     def create_group(self, cluster, **group):
-        """Create a node group, wait for it, and return it."""
-        uuid = self.magnum.nodegroups.create_nodegroup(
-            cluster['uuid'], **group)['uuid']
+        """Create a node group, wait for it, and return it.
+
+        Its name is short unless one is given: some drivers wait for ever for
+        what has more than 63 characters together with the cluster's, which
+        is for the tests of any_name to see.
+        """
+        group = {'name': f'group-{uuid.uuid4().hex[:6]}', **group}
+        created = self.magnum.nodegroups.create_nodegroup(
+            cluster['uuid'], **group)
         return self.waiter.until_group_created(
-            cluster['uuid'], uuid).nodegroup
+            cluster['uuid'], created['uuid']).nodegroup
 
     def delete_group(self, cluster, group):
         """Delete a node group and wait until the cluster is without it."""
@@ -156,6 +162,21 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             self.assertEqual('CREATE_FAILED', e.state.status)
             return e.state.status_reason or ''
         self.fail(f'The cluster is {cluster["status"]} although {changes}')
+
+    def with_new_version(self, cluster):
+        """Return an upgraded cluster with the version that its nodes must get.
+
+        Where COMPLETE can come before anybody has looked at them, Magnum may
+        tell the old one for good: then it is that of the image.
+        """
+        if CONF.magnum_capi_feature_enabled.complete_means_ready:
+            return cluster
+        version = images.properties(images.find(
+            self.os_primary.image_client_v2,
+            CONF.magnum_capi.upgrade_image_id)).get('kube_version')
+        if not version:
+            self.skipTest('upgrade_image_id has no kube_version')
+        return {**cluster, 'coe_version': f'v{version.removeprefix("v")}'}
 
     def create_image_of_version(self, kube_version):
         """Create an image like the configured one, with another version.

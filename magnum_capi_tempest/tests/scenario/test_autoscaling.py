@@ -48,8 +48,8 @@ class AutoscalingTest(operations.BaseOperationsTest):
 
     def create_autoscaled_group(self):
         return self.create_group(
-            self.cluster, name=self.rand_name('group'), node_count=LOW,
-            min_node_count=LOW, max_node_count=HIGH)
+            self.cluster, node_count=LOW, min_node_count=LOW,
+            max_node_count=HIGH)
 
     def wait_for_count(self, group, count):
         waiting.wait_for(
@@ -127,8 +127,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
     def test_no_minimum(self):
         # Magnum's own is 0.
         group = self.create_group(
-            self.cluster, name=self.rand_name('group'), node_count=1,
-            max_node_count=HIGH)
+            self.cluster, node_count=1, max_node_count=HIGH)
 
         self.assertEqual((1, 'CREATE_COMPLETE'),
                          (group['node_count'], group['status']))

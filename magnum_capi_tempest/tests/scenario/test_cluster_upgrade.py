@@ -61,6 +61,7 @@ class UpgradeTest(operations.BaseOperationsTest):
         self.assertEqual(
             (self.new['uuid'], 'UPDATE_COMPLETE'),
             (cluster['cluster_template_id'], cluster['status']))
+        cluster = self.with_new_version(cluster)
         self.assertNotEqual(self.old_version, cluster['coe_version'])
         # All nodes have the version that Magnum tells now.
         self.assert_well(cluster)

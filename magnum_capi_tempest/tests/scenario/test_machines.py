@@ -147,8 +147,7 @@ class WorkersTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
     def test_others_stay_when_groups_come_and_go(self):
         names = {m.name for m in self.machines(self.cluster)}
 
-        group = self.create_group(
-            self.cluster, name=self.rand_name('group'), node_count=1)
+        group = self.create_group(self.cluster, node_count=1)
         self.resize_cluster(self.cluster, 2, group['uuid'])
         self.delete_group(self.cluster, group)
 

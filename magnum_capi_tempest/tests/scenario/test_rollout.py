@@ -64,6 +64,7 @@ class RolloutTest(replaced.BaseBehindTest):
         uuid, seen, waiter = cls.cluster['uuid'], [], cls.new_waiter()
         before = waiter.before(uuid, WORKERS)
         update = looks.Update(before, 2 * BATCH)
+        believed = CONF.magnum_capi_feature_enabled.complete_means_ready
         cls.magnum.clusters.upgrade_cluster(
             uuid, cluster_template=template['uuid'], max_batch_size=BATCH)
 
@@ -74,12 +75,22 @@ class RolloutTest(replaced.BaseBehindTest):
                 waiter.look(uuid, WORKERS), time.monotonic())
             return update
 
+        def over(update):
+            # COMPLETE of some drivers comes before anything has happened.
+            return update.is_over() and (believed or cls.is_replaced(seen[-1]))
+
         return waiting.wait_for(
-            poll, done=looks.Update.is_over, failed=looks.Update.failure,
+            poll, done=over, failed=looks.Update.failure,
             timeout=CONF.magnum_capi.build_timeout, describe=str,
             what=f'cluster {uuid} to be upgraded',
             # What happens in between must be seen.
             pace=waiting.Pace(first=0.2, most=0.5)).look.cluster, seen
+
+    @classmethod
+    def is_replaced(cls, machines):
+        """Return whether there are others now, as many as before."""
+        return len(machines) == len(cls.before) and not (
+            {m.name for m in machines} & {m.name for m in cls.before})
 
     def setUp(self):
         super().setUp()
@@ -92,10 +103,10 @@ class RolloutTest(replaced.BaseBehindTest):
 
         self.assertEqual(set(), {m.name for m in after}
                          & {m.name for m in self.before})
-        self.assertEqual({self.upgraded['coe_version']},
-                         {m.version for m in after})
         self.assertEqual(len(self.before), len(after))
-        self.assert_usable(self.upgraded, self.masters, 2 * BATCH)
+        cluster = self.with_new_version(self.upgraded)
+        self.assertEqual({cluster['coe_version']}, {m.version for m in after})
+        self.assert_usable(cluster, self.masters, 2 * BATCH)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('31886a27-00f9-48e0-8b10-f85bd2afad8f')

@@ -145,3 +145,31 @@ class AssertionsTest(testtools.TestCase):
     def test_one_that_is_complete_is_none(self):
         self.assertRaises(AssertionError, self.refusal,
                           {'status': 'CREATE_COMPLETE'})
+
+
+class NewVersionTest(testtools.TestCase):
+
+    def shown(self, believed, **image):
+        conf = types.SimpleNamespace(
+            magnum_capi=test_base.Options(upgrade_image_id='newer'),
+            magnum_capi_feature_enabled=test_base.Options(
+                complete_means_ready=believed))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.operations.CONF', conf))
+        test = a_test()
+        test.os_primary = types.SimpleNamespace(
+            image_client_v2=types.SimpleNamespace(
+                show_image=lambda wanted: {'id': wanted, **image}))
+        return test.with_new_version({'name': 'n', 'coe_version': 'v1.2.3'})
+
+    def test_magnums_where_complete_can_be_believed(self):
+        self.assertEqual({'name': 'n', 'coe_version': 'v1.2.3'},
+                         self.shown(True, kube_version='v1.3.0'))
+
+    def test_the_images_where_it_cannot(self):
+        for version in ('v1.3.0', '1.3.0'):
+            self.assertEqual({'name': 'n', 'coe_version': 'v1.3.0'},
+                             self.shown(False, kube_version=version))
+
+    def test_image_that_does_not_tell(self):
+        self.assertRaises(unittest.SkipTest, self.shown, False)
