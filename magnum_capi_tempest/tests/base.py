@@ -31,6 +31,7 @@ from magnum_capi_tempest.tests import access
 from magnum_capi_tempest.tests import details
 from magnum_capi_tempest.tests import factories
 from magnum_capi_tempest.tests import leakcheck
+from magnum_capi_tempest.tests import turnstile
 from magnum_capi_tempest.tests import waiters
 
 CONF = config.CONF
@@ -49,7 +50,7 @@ def _management(path):
     return capi.ManagementCluster(path)
 
 
-class BaseMagnumCapiTest(test.BaseTestCase):
+class BaseMagnumCapiTest(test.BaseTestCase, turnstile.FairTest):
     """A test of Magnum with a Cluster API driver.
 
     Class attributes of subclasses:
@@ -69,6 +70,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
 
     @classmethod
     def skip_checks(cls):
+        turnstile.reopen()
         super().skip_checks()
         if not CONF.service_available.magnum_capi:
             raise cls.skipException(
