@@ -66,18 +66,20 @@ class BaseBehindTest(BaseWorkloadTest):
         return self.behind.machines(stack_id(cluster))
 
     def a_machine(self, cluster, control_plane=False):
-        """Return one of the machines that run."""
+        """Return one of the machines that run, and the names of them all."""
+        machines = self.machines(cluster)
         return next(
-            m for m in self.machines(cluster)
-            if m.control_plane is control_plane and m.phase == 'Running')
+            m for m in machines
+            if m.control_plane is control_plane and m.phase == 'Running'
+        ), {m.name for m in machines}
 
-    def wait_for_replacement(self, cluster, lost):
+    def wait_for_replacement(self, cluster, lost, before):
         """Wait until another machine is in the place of a lost one.
 
         :param lost: behind.Machine.
+        :param before: names of all machines, from before it was lost.
         :returns: the behind.Machine that came.
         """
-        before = {m.name for m in self.machines(cluster)} | {lost.name}
         return behind.replacement(before, lost, waiting.wait_for(
             functools.partial(self.machines, cluster),
             done=lambda machines: behind.replacement(before, lost, machines),

@@ -47,39 +47,39 @@ class WorkersTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
         self.masters = CONF.magnum_capi.master_count
         self.workers = CONF.magnum_capi.node_count
 
-    def assert_replaced(self, lost):
-        came = self.wait_for_replacement(self.cluster, lost)
+    def assert_replaced(self, lost, before):
+        came = self.wait_for_replacement(self.cluster, lost, before)
         self.assertNotEqual(lost.node, came.node)
         self.assert_unimpressed(self.cluster, self.masters, self.workers)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('bd7c8492-2428-4644-b83d-9f925dee05b0')
     def test_a_machine_that_is_deleted_comes_back(self):
-        lost = self.a_machine(self.cluster)
+        lost, before = self.a_machine(self.cluster)
 
         self.behind.delete(lost.path)
 
-        self.assert_replaced(lost)
+        self.assert_replaced(lost, before)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('self_healing')
     @decorators.idempotent_id('e00fe04e-3af5-4078-a7bb-4620761a41c1')
     def test_a_node_that_fails_is_replaced(self):
-        lost = self.a_machine(self.cluster)
+        lost, before = self.a_machine(self.cluster)
 
         self.fail_until_noticed(self.cluster, lost)
 
-        self.assert_replaced(lost)
+        self.assert_replaced(lost, before)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('self_healing')
     @decorators.idempotent_id('de65094e-2152-4243-8305-e4fd8abfb0b3')
     def test_a_node_that_is_deleted_is_replaced(self):
-        lost = self.a_machine(self.cluster)
+        lost, before = self.a_machine(self.cluster)
 
         self.workload(self.cluster).delete_node(lost.node)
 
-        self.assert_replaced(lost)
+        self.assert_replaced(lost, before)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('resize')
@@ -168,12 +168,12 @@ class ControlPlaneTest(replaced.BaseBehindTest):
         cluster = self.create_cluster(
             self.create_template(master_lb_enabled=True), master_count=3)
 
-        lost = self.a_machine(cluster, control_plane=True)
+        lost, before = self.a_machine(cluster, control_plane=True)
         self.fail_until_noticed(cluster, lost)
-        self.wait_for_replacement(cluster, lost)
+        self.wait_for_replacement(cluster, lost, before)
         self.assert_unimpressed(cluster, 3, workers)
 
-        lost = self.a_machine(cluster, control_plane=True)
+        lost, before = self.a_machine(cluster, control_plane=True)
         self.behind.delete(lost.path)
-        self.wait_for_replacement(cluster, lost)
+        self.wait_for_replacement(cluster, lost, before)
         self.assert_unimpressed(cluster, 3, workers)

@@ -93,13 +93,24 @@ class RestTest(testtools.TestCase):
         self.test.machines = lambda cluster: shown[0] if len(
             shown) == 1 else shown.pop(0)
 
-        self.assertEqual(came, self.test.wait_for_replacement({}, lost))
+        self.assertEqual((lost, {'a'}), self.test.a_machine({}))
+        self.assertEqual(
+            came, self.test.wait_for_replacement({}, lost, {'a'}))
+
+    def test_one_that_came_at_once_is_seen(self):
+        # Before anybody could look and see none.
+        came = behind.Machine('b', '', False, 'Running', 'n2', 'v1')
+        self.test.machines = lambda cluster: [came]
+
+        self.assertEqual(came, self.test.wait_for_replacement(
+            {}, behind.Machine('a', '', False, 'Running', 'n1', 'v1'), {'a'}))
 
     def test_machines_that_are_not(self):
         lost = behind.Machine('a', '', False, 'Running', 'n1', 'v1')
         self.test.machines = lambda cluster: [lost]
 
         error = self.assertRaises(
-            errors.WaitTimeout, self.test.wait_for_replacement, {}, lost)
+            errors.WaitTimeout, self.test.wait_for_replacement, {}, lost,
+            {'a'})
 
         self.assertIn('a Running', str(error))
