@@ -97,10 +97,8 @@ KINDS = {
     'links': {'a number': 7, 'a text': 'one', 'a list': ['one']},
     # Names of what Magnum, Glance and Keystone look up in their databases; a
     # cluster's in the body, not in the path.
-    'cluster': {**NO_TEXTS, **TEXTS},
-    'template': {**NO_TEXTS, **TEXTS},
-    'image': {**NO_TEXTS, **TEXTS},
-    'project': {**NO_TEXTS, **TEXTS},
+    **{kind: {**NO_TEXTS, **TEXTS}
+       for kind in ('cluster', 'template', 'image', 'project')},
     # PEM.
     'signing request': {**NO_TEXTS, **TEXTS, 'PEM of nothing': (
         '-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n'
