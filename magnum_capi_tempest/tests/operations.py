@@ -171,11 +171,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         """
         if CONF.magnum_capi_feature_enabled.complete_means_ready:
             return cluster
-        version = images.properties(images.find(
-            self.os_primary.image_client_v2,
-            CONF.magnum_capi.upgrade_image_id)).get('kube_version')
-        if not version:
-            self.skipTest('upgrade_image_id has no kube_version')
+        version = self._versioned_image('upgrade_image_id')['kube_version']
         return {**cluster, 'coe_version': f'v{version.removeprefix("v")}'}
 
     def create_image_of_version(self, kube_version):
@@ -185,14 +181,21 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
         :param kube_version: None: without that property.
         """
-        client = self.os_primary.image_client_v2
-        known = images.properties(
-            images.find(client, CONF.magnum_capi.image_id))
-        if 'kube_version' not in known:
-            self.skipTest('The configured image has no kube_version')
+        known = self._versioned_image('image_id')
         return images.create(
-            client, self.addCleanup, CONF,
+            self.os_primary.image_client_v2, self.addCleanup, CONF,
             {**known, 'kube_version': kube_version}, data=b'no system')
+
+    def _versioned_image(self, option):
+        """Return the properties of the image of an option: kube_version.
+
+        The test is skipped where the image has none.
+        """
+        known = images.properties(images.find(
+            self.os_primary.image_client_v2, CONF.magnum_capi[option]))
+        if not known.get('kube_version'):
+            self.skipTest(f'The image of {option} has no kube_version')
+        return known
 
     def assert_nodes_now(self, cluster, masters, workers, look=None):
         """Assert that these nodes are ready, without waiting for them.
