@@ -172,8 +172,9 @@ LIFE_OPTS = [
         'complete_means_ready',
         'A cluster is COMPLETE when all of its nodes are ready, and of the '
         'version that coe_version tells, not before',
-        'it is COMPLETE when its machines have been asked for, and after an '
-        'upgrade coe_version may stay the old one'),
+        'it is COMPLETE when its machines have been asked for; after an '
+        'upgrade coe_version may stay the old one, and a node group in '
+        'progress'),
     _kept(
         'autoscaled_without_minimum',
         'A node group of an autoscaled cluster needs no min_node_count',

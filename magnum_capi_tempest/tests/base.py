@@ -149,6 +149,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, turnstile.FairTest):
             interval=options.build_interval, timeout=options.build_timeout,
             delete_timeout=options.delete_timeout,
             explain=cls.management and cls.management.conditions,
+            tolerant=not (
+                CONF.magnum_capi_feature_enabled.complete_means_ready),
             stacks=magnum.stacks)
 
     @classmethod

@@ -37,6 +37,14 @@ must have made:
   the health poll, once a minute, moves it as well
   (magnum/service/periodic.py), so it counts only when nothing else is seen
   for :data:`SETTLE` seconds, which is more than one status tick.
+
+Some node groups are never complete again: magnum-capi-helm 1.4.0 writes the
+cluster and its groups down as UPDATE_IN_PROGRESS *before* it upgrades them.
+A status tick meanwhile takes the old state for the new one and makes the
+cluster complete, while the conductor writes the group once more, in progress
+(``cluster_upgrade``). No tick looks at it again, because Magnum looks after
+clusters that are in progress. Where that is to be tolerated, it is the end,
+too, after :data:`ABANDONED` seconds.
 """
 
 import dataclasses
@@ -44,6 +52,11 @@ import dataclasses
 #: Seconds. Magnum looks after clusters in progress every 10 s
 #: (magnum/service/periodic.py, ``sync_cluster_status``).
 SETTLE = 12
+
+#: Seconds for which a node group is in progress in a complete cluster until
+#: nobody is taken to look after it any more. A driver is called meanwhile,
+#: and may take that long.
+ABANDONED = 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +131,10 @@ class Update:
     :param cluster_began: so it was of the cluster itself.
     :param matching_since: time of the first of the looks in a row that show
         what is wanted.
+    :param alone_since: time of the first of the looks in a row that show what
+        is wanted, but for the group, which is in progress.
     :param now: time of the last look.
+    :param tolerant: the update is over, too, when its group is abandoned.
     """
 
     before: Look
@@ -127,7 +143,9 @@ class Update:
     began: bool = False
     cluster_began: bool = False
     matching_since: float | None = None
+    alone_since: float | None = None
     now: float = 0
+    tolerant: bool = False
 
     def after(self, look, now):
         """Return the update as it stands with one more look.
@@ -144,15 +162,20 @@ class Update:
         step = dataclasses.replace(
             self, look=look, now=now, began=began,
             cluster_began=cluster_began)
-        since = self.matching_since
-        if not step._matches():
-            since = None
-        elif since is None:
-            since = now
-        return dataclasses.replace(step, matching_since=since)
+        return dataclasses.replace(
+            step,
+            matching_since=_since(self.matching_since, step._matches(), now),
+            alone_since=_since(self.alone_since, step._is_alone(), now))
+
+    def is_abandoned(self):
+        """Return whether the group is in progress for good."""
+        return self._is_alone() and (
+            self.now - self.alone_since >= ABANDONED)
 
     def is_over(self):
         """Return whether the update is complete."""
+        if self.tolerant and self.is_abandoned():
+            return True
         if not self._matches():
             return False
         if self.began:
@@ -176,10 +199,16 @@ class Update:
         return None
 
     def _matches(self):
+        return self._is_as_wanted() and is_complete(self.look.group_status)
+
+    def _is_alone(self):
+        return self._is_as_wanted() and is_in_progress(self.look.group_status)
+
+    def _is_as_wanted(self):
         look = self.look
         return (not look.trouble and is_complete(look.status)
-                and is_complete(look.group_status)
-                and look.nodegroup.get('node_count') == self.node_count)
+                and (look.nodegroup or {}).get('node_count')
+                == self.node_count)
 
     def _touched(self):
         return (self.look.cluster.get('updated_at')
@@ -190,6 +219,12 @@ class Update:
         if self._matches():
             text += ', but no sign that the update ever began'
         return text
+
+
+def _since(since, goes_on, now):
+    if not goes_on:
+        return None
+    return now if since is None else since
 
 
 def _moved(before, after):

@@ -76,6 +76,8 @@ class ClusterWaiter:
     :param explain: function of a stack_id that returns a list of what is not
         as it should be in the management cluster (evidence.capi), or None.
     :param tolerated: Tolerated, where errors that pass are counted.
+    :param tolerant: also tolerate node groups that updates leave in progress
+        (looks.Update.is_abandoned).
     :param stacks: dict, where each stack_id that is seen is kept by the
         uuid of its cluster.
     :param clock: for tests.
@@ -85,14 +87,15 @@ class ClusterWaiter:
     """
 
     def __init__(self, clusters, nodegroups, *, interval, timeout,
-                 delete_timeout, explain=None, tolerated=None, stacks=None,
-                 clock=time):
+                 delete_timeout, explain=None, tolerated=None,
+                 tolerant=False, stacks=None, clock=time):
         self._clusters = clusters
         self._nodegroups = nodegroups
         self._timeout = timeout
         self._delete_timeout = delete_timeout
         self._explain = explain
         self.tolerated = Tolerated() if tolerated is None else tolerated
+        self._tolerant = tolerant
         self._stacks = {} if stacks is None else stacks
         self._clock = clock
         self._pace = waiting.Pace(
@@ -186,7 +189,7 @@ class ClusterWaiter:
         :param node_count: wanted, of that group.
         :returns: the cluster, a dict.
         """
-        update = looks.Update(before, node_count)
+        update = self.update(before, node_count)
         group = before.nodegroup['uuid']
 
         def poll():
@@ -195,10 +198,26 @@ class ClusterWaiter:
                                   self._clock.monotonic())
             return update
 
-        return self._wait(
+        return self.outcome(self._wait(
             poll, f'cluster {cluster_id} to be updated', self._timeout,
-            done=looks.Update.is_over, failed=looks.Update.failure
-        ).look.cluster
+            done=looks.Update.is_over, failed=looks.Update.failure))
+
+    def update(self, before, node_count):
+        """Return a looks.Update for who looks at it with a pace of his own.
+
+        :param before: see :meth:`until_updated`.
+        :param node_count: wanted, of that group.
+        """
+        return looks.Update(before, node_count, tolerant=self._tolerant)
+
+    def outcome(self, update):
+        """Return the cluster, a dict, of an update that is over.
+
+        That its group was abandoned is noted among what was tolerated.
+        """
+        if update.is_abandoned():
+            self.tolerated.add('update', f'nobody goes on with it: {update}')
+        return update.look.cluster
 
     def until_settled(self, cluster_id, nodegroup=None):
         """Wait for the end of what goes on, good or bad.

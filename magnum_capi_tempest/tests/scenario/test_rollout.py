@@ -63,7 +63,7 @@ class RolloutTest(replaced.BaseBehindTest):
         """
         uuid, seen, waiter = cls.cluster['uuid'], [], cls.new_waiter()
         before = waiter.before(uuid, WORKERS)
-        update = looks.Update(before, 2 * BATCH)
+        update = waiter.update(before, 2 * BATCH)
         believed = CONF.magnum_capi_feature_enabled.complete_means_ready
         cls.magnum.clusters.upgrade_cluster(
             uuid, cluster_template=template['uuid'], max_batch_size=BATCH)
@@ -79,12 +79,12 @@ class RolloutTest(replaced.BaseBehindTest):
             # COMPLETE of some drivers comes before anything has happened.
             return update.is_over() and (believed or cls.is_replaced(seen[-1]))
 
-        return waiting.wait_for(
+        return waiter.outcome(waiting.wait_for(
             poll, done=over, failed=looks.Update.failure,
             timeout=CONF.magnum_capi.build_timeout, describe=str,
             what=f'cluster {uuid} to be upgraded',
             # What happens in between must be seen.
-            pace=waiting.Pace(first=0.2, most=0.5)).look.cluster, seen
+            pace=waiting.Pace(first=0.2, most=0.5))), seen
 
     @classmethod
     def is_replaced(cls, machines):

@@ -29,9 +29,9 @@ def look(status, group_status, node_count, updated_at=None):
         {'status': group_status, 'node_count': node_count, 'name': 'g'})
 
 
-def play(before, *seen, wanted=2, every=2):
+def play(before, *seen, wanted=2, every=2, tolerant=False):
     """Return the update after looks that come every 2 seconds."""
-    update = looks.Update(look(*before), wanted)
+    update = looks.Update(look(*before), wanted, tolerant=tolerant)
     for number, shown in enumerate(seen):
         shown = shown if isinstance(shown, looks.Look) else look(*shown)
         update = update.after(shown, number * every)
@@ -107,6 +107,39 @@ class UpdateTest(testtools.TestCase):
         self.assertFalse(update.is_over())
         self.assertIsNone(update.failure())
         self.assertTrue(update.after(look(U, U, 2), 9).is_over())
+
+
+class AbandonedTest(testtools.TestCase):
+
+    #: One minute of a cluster that is complete with a group that is not.
+    ALONE = [(U, P, 2)] * 31
+
+    def play(self, *seen, tolerant=True):
+        update = play((C, C, 1), (P, P, 2), *seen, tolerant=tolerant)
+        return update.is_abandoned(), update.is_over()
+
+    def test_after_a_minute(self):
+        self.assertEqual((False, False), self.play(*self.ALONE[1:]))
+        self.assertEqual((True, True), self.play(*self.ALONE))
+
+    def test_it_is_the_end_only_where_it_is_tolerated(self):
+        self.assertEqual((True, False),
+                         self.play(*self.ALONE, tolerant=False))
+
+    def test_not_while_somebody_looks_after_the_cluster(self):
+        self.assertEqual((False, False), self.play(
+            *self.ALONE[1:], (P, P, 2), *self.ALONE[1:]))
+        self.assertEqual((False, False), self.play(*[(P, P, 2)] * 40))
+
+    def test_not_with_another_count(self):
+        self.assertEqual((False, False), self.play(*[(U, P, 1)] * 40))
+
+    def test_not_when_the_last_look_shows_nothing(self):
+        self.assertEqual((False, False), self.play(
+            *self.ALONE, looks.Look(trouble='400')))
+
+    def test_what_is_complete_is_not_abandoned(self):
+        self.assertEqual((False, True), self.play(*self.ALONE, (U, U, 2)))
 
 
 class UpdateFailureTest(testtools.TestCase):

@@ -232,6 +232,30 @@ class UpdatedTest(WaiterTestCase):
 
         self.assertIn('no sign that the update ever began', str(error))
 
+    def abandoned(self, **kwargs):
+        waiter = self.new_waiter(**kwargs)
+        before = self.look(group('CREATE_COMPLETE', 2),
+                           cluster('CREATE_COMPLETE'), nodegroup='w')
+        self.script(*[group('UPDATE_IN_PROGRESS', 2),
+                      cluster('UPDATE_COMPLETE')] * 100)
+        return waiter, before
+
+    def test_a_group_that_is_abandoned_is_tolerated_and_noted(self):
+        waiter, before = self.abandoned(tolerant=True)
+
+        self.assertEqual('UPDATE_COMPLETE',
+                         waiter.until_updated('c', before, 2)['status'])
+        self.assertEqual(1, len(waiter.tolerated.seen))
+        self.assertIn('default-worker with 2 nodes UPDATE_IN_PROGRESS',
+                      str(waiter.tolerated))
+
+    def test_it_is_waited_for_where_that_is_not_tolerated(self):
+        waiter, before = self.abandoned()
+
+        self.assertRaises(
+            errors.WaitTimeout, waiter.until_updated, 'c', before, 2)
+        self.assertEqual([], waiter.tolerated.seen)
+
 
 class DeletedTest(WaiterTestCase):
 
