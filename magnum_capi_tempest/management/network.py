@@ -20,8 +20,9 @@ lock for a moment), keeps a shared one, and the program that lives as long
 as the run (etcd) takes a shared one of its own before ours is given up. So
 the network is never without an owner, not even during the hand-over.
 
-Locks are per cache folder; programs of other users are found by binding the
-ports that the run needs.
+Locks are per cache folder. Runs of other users, and whatever a run left when
+it was killed, are found by the sockets that listen in the network, on any of
+its addresses: the clusters of a run have one each.
 """
 
 import dataclasses
@@ -97,15 +98,14 @@ def allocate(ports, lock_directory, numbers=NUMBERS) -> Network:
             continue
         network = Network(prefix, path, descriptor)
         try:
-            busy = _first_busy(network.address, ports)
+            other = _met(network, ports)
         except BaseException:
             network.release()
             raise
-        if busy is None:
+        if other is None:
             return network
         network.release()
-        refused.append(f'{prefix}: port {busy} is taken by '
-                       + _holder(busy, network.address))
+        refused.append(f'{prefix}: {other}')
     raise errors.EnvironmentProblem(
         'No loopback network is free', where=str(lock_directory),
         last_seen='; '.join(refused[:3]) + (
@@ -154,6 +154,17 @@ def _hold(path):
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _met(network, ports):
+    """Whom a run would meet in a network, for a message; None when nobody."""
+    for found in listeners.listening():
+        if found.address.startswith(f'{network.prefix}.'):
+            return (f'port {found.port} of {found.address} is taken by '
+                    f'{listeners.holder(found)}')
+    busy = _first_busy(network.address, ports)
+    return busy and (f'port {busy} of {network.address} is taken by '
+                     f'{_holder(busy, network.address)}')
 
 
 def _first_busy(address, ports):

@@ -48,8 +48,8 @@ class AllocateTest(testtools.TestCase):
         self.addCleanup(found.release)
         return found
 
-    def listen(self, address):
-        s, _ = listen(address, self.port)
+    def listen(self, address, port=None):
+        s, _ = listen(address, port or self.port)
         self.addCleanup(s.close)
 
     def test_first_free(self):
@@ -82,8 +82,14 @@ class AllocateTest(testtools.TestCase):
         self.listen('127.210.0.1')
         e = self.assertRaises(
             errors.EnvironmentProblem, self.allocate, [210])
-        self.assertIn(f'port {self.port} is taken by', str(e))
+        self.assertIn(
+            f'127.210: port {self.port} of 127.210.0.1 is taken by', str(e))
         self.assertIn(f'(pid {os.getpid()})', str(e))
+
+    def test_clusters_of_another_user(self):
+        # His servers have other ports; API servers of clusters have 6443.
+        self.listen('127.210.1.1', 6443)
+        self.assertEqual('127.211', self.allocate().prefix)
 
     def test_listener_on_all_addresses_is_named(self):
         self.listen('0.0.0.0')
