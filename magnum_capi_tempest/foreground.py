@@ -38,8 +38,11 @@ TERMINATED = 128 + signal.SIGTERM
 #: Environment variable of all that descends from a program.
 _MARK = 'MAGNUM_CAPI_FOREGROUND'
 
-#: Seconds to end after SIGTERM, and to be gone after SIGKILL.
+#: Seconds to end after SIGTERM.
 _PATIENCE = 10
+
+#: Seconds to be gone after SIGKILL.
+_GONE = 10
 
 
 class _Told(BaseException):
@@ -188,13 +191,13 @@ class _Tree:
         """End all of it; they get a while to do so by themselves."""
         self.send(signal.SIGTERM)
         with contextlib.suppress(errors.WaitTimeout):
-            self._wait(self.look)
+            self._wait(self.look, _PATIENCE)
             return
-        self._wait(lambda: self.send(signal.SIGKILL) or self.look())
+        self._wait(lambda: self.send(signal.SIGKILL) or self.look(), _GONE)
 
-    def _wait(self, poll):
+    def _wait(self, poll, timeout):
         waiting.wait_for(
-            poll, done=lambda alive: not alive, timeout=_PATIENCE,
+            poll, done=lambda alive: not alive, timeout=timeout,
             what='all processes to end', pace=waiting.Pace(0.02, 1.5, 0.5))
 
 
