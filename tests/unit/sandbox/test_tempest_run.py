@@ -19,6 +19,7 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest.sandbox import wishes
@@ -81,6 +82,11 @@ class PrepareTest(_Base):
 
 class RunTest(_Base):
 
+    def setUp(self):
+        super().setUp()
+        self.durations = self.useFixture(fixtures.MockPatchObject(
+            tempest_run, 'durations')).mock
+
     def options(self, *given, **additions):
         record.save(self.layout.directory, dataclasses.replace(
             record.load(self.layout.directory),
@@ -93,6 +99,27 @@ class RunTest(_Base):
                 options=given, results=self.layout.directory / 'results'))
         return self.config(run.call_args.args[0],
                            run.call_args.kwargs['etc'])['magnum_capi']
+
+    def durations_of(self, **order):
+        with mock.patch.object(tempest_run.runs, 'run',
+                               return_value='stream') as run:
+            tempest_run.run(self.box, tempest_run.Order(
+                results=self.layout.directory / 'results', **order))
+        return (run.call_args.args[0], self.durations.tell.call_args_list,
+                self.durations.keep.call_args_list)
+
+    def test_a_whole_run_uses_and_keeps_durations(self):
+        workspace, told, kept = self.durations_of(driver='k8s/x')
+
+        path = paths.cache() / 'durations' / 'k8s%2Fx.subunit'
+        self.assertEqual([mock.call(workspace, path)], told)
+        self.assertEqual([mock.call('stream', path)], kept)
+
+    def test_a_part_says_nothing_of_the_whole(self):
+        self.assertEqual(([], []), self.durations_of(regex='smoke')[1:])
+
+    def test_what_breaks_promises_is_not_kept(self):
+        self.assertEqual([], self.durations_of(promise='all')[2])
 
     def test_drivers_that_the_user_installed_clash(self):
         self.assertEqual('a,b', self.options(install=('/d',))[

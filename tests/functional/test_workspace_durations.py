@@ -1,0 +1,46 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.workspace import durations
+from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import runs
+from tests.unit.workspace import test_durations as streams
+
+_CLASS = 'magnum_capi_tempest.tests.api.test_x.XTest'
+
+
+class DurationsTest(testtools.TestCase):
+
+    def test_stestr_knows_them_in_a_new_workspace(self):
+        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        workspace, known = base / 'work', base / 'known.subunit'
+        recorded = base / 'run.subunit'
+        recorded.write_bytes(streams.stream(
+            (f'{_CLASS}.test_a[id-1,slow]', 'inprogress', 0, 0),
+            (f'{_CLASS}.test_a[id-1,slow]', 'success', 0, 40),
+            (f'{_CLASS}.test_b[id-2]', 'inprogress', 0, 50),
+            (f'{_CLASS}.test_b[id-2]', 'fail', 0, 60)))
+        folder.lay_out(workspace, '')
+
+        durations.keep(recorded, known)
+        durations.tell(workspace, known)
+
+        shown = processes.run([runs.beside('stestr'), 'slowest'],
+                              cwd=workspace, timeout=60)
+        self.assertRegex(shown, r'test_a\[id-1,slow\] +40\.0')
+        self.assertRegex(shown, r'test_b\[id-2\] +20\.0')
