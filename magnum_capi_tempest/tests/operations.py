@@ -166,13 +166,16 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     def with_new_version(self, cluster):
         """Return an upgraded cluster with the version that its nodes must get.
 
-        Where COMPLETE can come before anybody has looked at them, Magnum may
-        tell the old one for good: then it is that of the image.
+        It is that of the image. Magnum may tell the old one for good where
+        COMPLETE can come before anybody has looked at the nodes; elsewhere it
+        is believed of an image that tells none.
         """
-        if CONF.magnum_capi_feature_enabled.complete_means_ready:
-            return cluster
-        version = self._versioned_image('upgrade_image_id')['kube_version']
-        return {**cluster, 'coe_version': f'v{version.removeprefix("v")}'}
+        version = self._properties('upgrade_image_id').get('kube_version')
+        if version:
+            return {**cluster, 'coe_version': f'v{version.removeprefix("v")}'}
+        if not CONF.magnum_capi_feature_enabled.complete_means_ready:
+            self.skipTest('The image of upgrade_image_id has no kube_version')
+        return cluster
 
     def create_image_of_version(self, kube_version):
         """Create an image like the configured one, with another version.
@@ -181,21 +184,17 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
         :param kube_version: None: without that property.
         """
-        known = self._versioned_image('image_id')
+        known = self._properties('image_id')
+        if 'kube_version' not in known:
+            self.skipTest('The image of image_id has no kube_version')
         return images.create(
             self.os_primary.image_client_v2, self.addCleanup, CONF,
             {**known, 'kube_version': kube_version}, data=b'no system')
 
-    def _versioned_image(self, option):
-        """Return the properties of the image of an option: kube_version.
-
-        The test is skipped where the image has none.
-        """
-        known = images.properties(images.find(
+    def _properties(self, option):
+        """Return the properties, a dict, of the image that an option names."""
+        return images.properties(images.find(
             self.os_primary.image_client_v2, CONF.magnum_capi[option]))
-        if not known.get('kube_version'):
-            self.skipTest(f'The image of {option} has no kube_version')
-        return known
 
     def assert_nodes_now(self, cluster, masters, workers, look=None):
         """Assert that these nodes are ready, without waiting for them.
