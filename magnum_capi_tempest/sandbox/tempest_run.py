@@ -108,7 +108,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     workspace = prepare(box, order, results / ARTEFACTS, ETC)
     regex = order.regex or (THIRD_PARTY if order.third_party else DEFAULT)
     if regex == DEFAULT:
-        durations.tell(workspace, _durations(order))
+        durations.tell(workspace, _durations(record, order))
     # The cloud of the user's shell is not meant, and no proxy is needed.
     env = {k: v for k, v in os.environ.items()
            if not k.startswith('OS_') and 'proxy' not in k.lower()}
@@ -122,7 +122,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
         results / 'run.subunit', etc=workspace / ETC, env=env)
     # What breaks a promise that nobody makes may take any time.
     if regex == DEFAULT and order.promise == 'kept':
-        durations.keep(stream, _durations(order))
+        durations.keep(stream, _durations(record, order))
     return stream, {
         'profile': record.profile,
         'nodes': record.nodes.kind,
@@ -131,10 +131,11 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     }
 
 
-def _durations(order):
-    """File for what is known of the last run of the whole suite."""
+def _durations(record, order):
+    """File for what is known of the last such run of the whole suite."""
     driver = urllib.parse.quote(order.driver or 'default', safe='')
-    return paths.cache() / 'durations' / f'{driver}.subunit'
+    return (paths.cache() / 'durations'
+            / f'{record.profile}-{driver}.subunit')
 
 
 def _clashing(box, additions, order):

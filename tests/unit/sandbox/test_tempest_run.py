@@ -111,7 +111,7 @@ class RunTest(_Base):
     def test_a_whole_run_uses_and_keeps_durations(self):
         workspace, told, kept = self.durations_of(driver='k8s/x')
 
-        path = paths.cache() / 'durations' / 'k8s%2Fx.subunit'
+        path = paths.cache() / 'durations' / 'embedded-k8s%2Fx.subunit'
         self.assertEqual([mock.call(workspace, path)], told)
         self.assertEqual([mock.call('stream', path)], kept)
 
