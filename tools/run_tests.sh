@@ -179,7 +179,7 @@ stage_unit() {
 }
 
 stage_functional() {
-    tests ./tests/functional 1 2400
+    tests ./tests/functional 2 2400
 }
 
 stage_docs() {

@@ -1,0 +1,56 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which tests stestr keeps together in one worker."""
+
+import configparser
+import pathlib
+import re
+
+import testtools
+
+TOP = pathlib.Path(__file__).parents[2]
+
+#: An import of the room that runs containers.
+_ENGINE = re.compile('^from magnum_capi_tempest import containers$', re.M)
+
+
+class GroupsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        config = configparser.ConfigParser(interpolation=None)
+        config.read(TOP / '.stestr.conf')
+        self.regex = re.compile(config['DEFAULT']['group_regex'])
+
+    def group(self, test_id):
+        found = self.regex.match(test_id)
+        return found and found.group(0)
+
+    def test_modules_with_the_container_engine(self):
+        users = [path.stem
+                 for path in (TOP / 'tests' / 'functional').glob('test_*.py')
+                 if _ENGINE.search(path.read_text())]
+
+        self.assertIn('test_sandbox_nodes', users)
+        self.assertEqual({'tests.functional.test_'}, {
+            self.group(f'tests.functional.{name}.ATest.test_it')
+            for name in users})
+
+    def test_other_functional_tests_by_module(self):
+        for name in ('test_sandbox', 'test_sandbox_faults'):
+            self.assertEqual(
+                f'tests.functional.{name}',
+                self.group(f'tests.functional.{name}.ATest.test_it'))
+
+    def test_unit_tests_by_nothing(self):
+        self.assertIsNone(self.group('tests.unit.test_waiting.ATest.test_it'))
