@@ -129,6 +129,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, turnstile.FairTest):
             folder=CONF.magnum_capi.artifact_dir)
 
     def setUp(self):
+        # Before all other fixtures: it runs when they have given theirs.
+        self.addCleanup(lambda: details.divide(self.getDetails()))
         super().setUp()
         self._clusters = []
         self.waiter = self.new_waiter()

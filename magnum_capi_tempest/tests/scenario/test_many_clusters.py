@@ -80,9 +80,7 @@ class ManyClustersTest(operations.BaseOperationsTest):
 
         waiting.wait_for(
             poll, done=lambda look: len(took) == len(asked),
-            failed=lambda look: '; '.join(
-                f'{uuid} is {one}' for uuid, one in look.items()
-                if looks.is_failed(one.status)),
+            failed=self.failures,
             timeout=CONF.magnum_capi.many_clusters_timeout,
             what=f'{len(asked)} clusters to be complete',
             describe=self.counted)
@@ -90,6 +88,12 @@ class ManyClustersTest(operations.BaseOperationsTest):
 
     def looks(self, asked):
         return {uuid: self.waiter.look(uuid) for uuid in asked}
+
+    @staticmethod
+    def failures(look):
+        """Return which clusters have failed, and how; '' when none."""
+        return '; '.join(f'{uuid} is {one}' for uuid, one in look.items()
+                         if looks.is_failed(one.status))
 
     @staticmethod
     def counted(look):
@@ -104,6 +108,7 @@ class ManyClustersTest(operations.BaseOperationsTest):
             self.magnum.clusters.delete_cluster(uuid)
         waiting.wait_for(
             lambda: self.looks(asked), describe=self.counted,
+            failed=self.failures,
             done=lambda look: all(one.cluster is None and not one.trouble
                                   for one in look.values()),
             timeout=CONF.magnum_capi.many_clusters_timeout,

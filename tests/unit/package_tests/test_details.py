@@ -10,12 +10,15 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import io
 import json
 import os
 import types
 
 import fixtures
+from subunit import v2
 import testtools
+from testtools import content
 
 from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
@@ -44,6 +47,37 @@ class TextTest(testtools.TestCase):
         shown = details.shown('a' * (details.MOST + 5))
 
         self.assertTrue(shown.endswith('and 5 more characters'))
+
+
+class DivideTest(testtools.TestCase):
+
+    class Long(testtools.TestCase):
+        """Fails with more than a packet of subunit holds."""
+
+        def setUp(self):
+            self.addCleanup(lambda: details.divide(self.getDetails()))
+            super().setUp()
+
+        def test_it(self):
+            self.addDetail('log', content.text_content('ö' * (3 << 20)))
+            self.fail('long')
+
+    def test_a_long_detail_goes_through_a_stream(self):
+        stream, seen = io.BytesIO(), []
+        result = testtools.ExtendedToStreamDecorator(
+            v2.StreamResultToBytes(stream))
+        result.startTestRun()
+
+        self.Long('test_it').run(result)
+
+        result.stopTestRun()
+        target = testtools.StreamToDict(seen.append)
+        target.startTestRun()
+        v2.ByteStreamToStreamResult(io.BytesIO(stream.getvalue())).run(target)
+        ended, = seen
+        self.assertEqual('fail', ended['status'])
+        self.assertEqual('ö' * (3 << 20), ended['details']['log'].as_text())
+        self.assertIn('long', ended['details']['traceback'].as_text())
 
 
 class Management:
