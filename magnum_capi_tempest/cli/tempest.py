@@ -12,6 +12,7 @@
 
 """``magnum-capi tempest``: test a cloud that is there already."""
 
+import os
 import pathlib
 import shlex
 
@@ -44,7 +45,11 @@ class Init(base.Command):
             say(f'{line[0].upper()}{line[1:]}.\n')
         workers = (f' --concurrency {choice.workers}' if choice.workers
                    else '')
+        # "sandbox env" sets it; Tempest would read another configuration.
+        unset = ('  unset TEMPEST_CONFIG_DIR\n'
+                 if os.environ.get('TEMPEST_CONFIG_DIR') else '')
         say('Now test it:\n'
+            f'{unset}'
             f'  cd {shlex.quote(str(args.folder))}\n'
             f"  tempest run --regex 'magnum_capi.*smoke'{workers}\n")
 

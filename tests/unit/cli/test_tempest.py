@@ -59,6 +59,15 @@ class InitTest(testtools.TestCase):
         self.assertEqual(0, code)
         return out, made.call_args
 
+    def test_another_configuration_is_to_be_unset_first(self):
+        words = ('--cloud', 'c', '--image', 'ubuntu', 'w')
+        for value, told in ((None, False), ('/a/sandbox', True)):
+            self.useFixture(fixtures.EnvironmentVariable(
+                'TEMPEST_CONFIG_DIR', value))
+            out, _ = self.init(*words)
+            self.assertEqual(
+                told, 'Now test it:\n  unset TEMPEST_CONFIG_DIR\n' in out)
+
     def test_it_says_what_was_chosen_and_what_is_next(self):
         out, called = self.init('--cloud', 'c', '--image', 'ubuntu', 'my dir')
 
