@@ -23,8 +23,10 @@ from magnum_capi_tempest import errors
 from magnum_capi_tempest.management import listeners
 from magnum_capi_tempest.management import network
 
-# Numbers that no other test and no sandbox uses.
-NUMBERS = range(210, 213)
+# Numbers that no other test and no sandbox uses, nor another process of these.
+FIRST = 130 + 3 * (os.getpid() % 26)
+NUMBERS = range(FIRST, FIRST + 3)
+ONE, TWO, THREE = (f'127.{number}' for number in NUMBERS)
 
 
 def listen(address, port=0):
@@ -40,7 +42,7 @@ class AllocateTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.locks = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        s, self.port = listen('127.210.0.1')
+        s, self.port = listen(f'{ONE}.0.1')
         s.close()
 
     def allocate(self, numbers=NUMBERS):
@@ -55,41 +57,41 @@ class AllocateTest(testtools.TestCase):
     def test_first_free(self):
         found = self.allocate()
         self.assertEqual(
-            ('127.210', '127.210.0.1', '127.210.0.0/16'),
+            (ONE, f'{ONE}.0.1', f'{ONE}.0.0/16'),
             (found.prefix, found.address, found.cidr))
 
     def test_each_gets_another(self):
         self.assertEqual(
-            ['127.210', '127.211', '127.212'],
+            [ONE, TWO, THREE],
             [self.allocate().prefix for _ in NUMBERS])
 
     def test_released(self):
         with self.allocate():
             pass
-        self.assertEqual('127.210', self.allocate().prefix)
+        self.assertEqual(ONE, self.allocate().prefix)
 
     def test_exhausted(self):
-        self.allocate([210])
+        self.allocate([FIRST])
         e = self.assertRaises(
-            errors.EnvironmentProblem, self.allocate, [210])
-        self.assertIn('127.210: in use by another run', str(e))
+            errors.EnvironmentProblem, self.allocate, [FIRST])
+        self.assertIn(f'{ONE}: in use by another run', str(e))
 
     def test_listener_on_the_address(self):
-        self.listen('127.210.0.1')
-        self.assertEqual('127.211', self.allocate().prefix)
+        self.listen(f'{ONE}.0.1')
+        self.assertEqual(TWO, self.allocate().prefix)
 
     def test_listener_on_the_only_address_is_named(self):
-        self.listen('127.210.0.1')
+        self.listen(f'{ONE}.0.1')
         e = self.assertRaises(
-            errors.EnvironmentProblem, self.allocate, [210])
+            errors.EnvironmentProblem, self.allocate, [FIRST])
         self.assertIn(
-            f'127.210: port {self.port} of 127.210.0.1 is taken by', str(e))
+            f'{ONE}: port {self.port} of {ONE}.0.1 is taken by', str(e))
         self.assertIn(f'(pid {os.getpid()})', str(e))
 
     def test_clusters_of_another_user(self):
         # His servers have other ports; API servers of clusters have 6443.
-        self.listen('127.210.1.1', 6443)
-        self.assertEqual('127.211', self.allocate().prefix)
+        self.listen(f'{ONE}.1.1', 6443)
+        self.assertEqual(TWO, self.allocate().prefix)
 
     def test_listener_on_all_addresses_is_named(self):
         self.listen('0.0.0.0')
@@ -100,7 +102,7 @@ class AllocateTest(testtools.TestCase):
     def test_a_failure_gives_the_lock_back(self):
         with listen('0.0.0.0', self.port)[0]:
             self.assertRaises(errors.EnvironmentProblem, self.allocate)
-        self.assertEqual('127.210', self.allocate().prefix)
+        self.assertEqual(ONE, self.allocate().prefix)
 
     def test_heir_keeps_the_network(self):
         """As etcd does: flock(1) with our own arguments."""
@@ -111,9 +113,9 @@ class AllocateTest(testtools.TestCase):
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE) as heir:
             heir.stdout.readline()
             found.release()
-            self.assertEqual('127.211', self.allocate().prefix)
+            self.assertEqual(TWO, self.allocate().prefix)
             heir.communicate('\n')
-        self.assertEqual('127.210', self.allocate().prefix)
+        self.assertEqual(ONE, self.allocate().prefix)
 
     def test_taken(self):
         found = self.allocate()
@@ -124,10 +126,10 @@ class AllocateTest(testtools.TestCase):
             self.assertTrue(network.taken(found.lock))
 
     def test_require_free(self):
-        network.require_free('127.210.0.1', [self.port])
-        self.listen('127.210.0.1')
+        network.require_free(f'{ONE}.0.1', [self.port])
+        self.listen(f'{ONE}.0.1')
         e = self.assertRaises(
-            errors.EnvironmentProblem, network.require_free, '127.210.0.1',
+            errors.EnvironmentProblem, network.require_free, f'{ONE}.0.1',
             [self.port])
         self.assertIn(f'Port {self.port} is taken by', str(e))
 
@@ -174,9 +176,9 @@ class ListenersTest(testtools.TestCase):
         self.assertTrue(mapped.loopback)
 
     def test_own_sockets(self):
-        s, port = listen('127.210.0.1')
+        s, port = listen(f'{ONE}.0.1')
         with s:
-            self.assertIn(('127.210.0.1', port), [
+            self.assertIn((f'{ONE}.0.1', port), [
                 (found.address, found.port)
                 for found in listeners.of_processes([os.getpid()])])
 
