@@ -17,8 +17,6 @@ import subprocess
 import sys
 import threading
 
-from testtools import matchers
-
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import disk
@@ -55,7 +53,7 @@ class TestLock(base.TestCase):
         super().setUp()
         self.path = self.folder / 'locks' / 'tiny.lock'
 
-    def test_says_whom_it_waits_for(self):
+    def test_gives_up_and_names_the_holder(self):
         other = Holder(self, self.path)
         with self.assertRaisesRegex(
                 errors.WaitTimeout,
@@ -63,9 +61,25 @@ class TestLock(base.TestCase):
             with lock.hold(self.path, 'x', self.progress, timeout=0.5):
                 self.fail('two hold it')
 
-        self.assertThat(self.progress.lines[0], matchers.StartsWith(
-            'waiting for another process that makes tiny '
-            f'(pid {other.process.pid}) '))
+    def test_says_so_while_it_waits(self):
+        other = Holder(self, self.path)
+        said = threading.Event()
+
+        def info(text):
+            self.progress.lines.append(text)
+            said.set()
+
+        self.progress.info = info
+        end = threading.Thread(
+            target=lambda: (said.wait(60), other.process.kill()))
+        end.start()
+        self.addCleanup(end.join)
+        with lock.hold(self.path, 'x', self.progress, timeout=60):
+            pass
+
+        self.assertRegex(
+            self.progress.lines[0], 'waiting for another process that makes '
+            rf'tiny \(pid {other.process.pid}\) \.\.\. \d+ s$')
 
     def test_killed_holder_leaves_nothing_locked(self):
         other = Holder(self, self.path)
