@@ -52,11 +52,11 @@ def tell(workspace, path):
     """
     if not pathlib.Path(path).exists():
         return
-    runs.make_repository(workspace)
     with contextlib.suppress(errors.CommandFailed):
         # With --subunit its exit code does not tell of failed tests.
-        processes.run([runs.beside('stestr'), 'load', '--subunit', path],
-                      cwd=workspace, timeout=120, binary=True)
+        processes.run(
+            [runs.beside('stestr'), 'load', '--force-init', '--subunit', path],
+            cwd=workspace, timeout=120, binary=True)
 
 
 class _Chain(testtools.StreamResult):

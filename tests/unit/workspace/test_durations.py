@@ -107,15 +107,14 @@ class DurationsTest(testtools.TestCase):
         self.assertFalse(self.path.exists())
 
     def test_nothing_to_tell(self):
-        with mock.patch.object(durations.runs, 'make_repository') as made:
+        with mock.patch.object(durations.processes, 'run') as run:
             durations.tell(self.base, self.path)
 
-        made.assert_not_called()
+        run.assert_not_called()
 
     def test_what_cannot_be_read_is_no_reason_to_run_nothing(self):
         self.keep(('a', 'success', 0, 1))
-        with (mock.patch.object(durations.runs, 'make_repository'),
-              mock.patch.object(
-                  durations.processes, 'run',
-                  side_effect=errors.CommandFailed(['stestr'], 1, 'bad'))):
+        with mock.patch.object(
+                durations.processes, 'run',
+                side_effect=errors.CommandFailed(['stestr'], 1, 'bad')):
             durations.tell(self.base, self.path)
