@@ -24,7 +24,7 @@ import sys
 #: Seconds between looks at clusters in progress. Magnum's own 10
 #: (magnum.service.periodic) are most of what somebody with machines in memory
 #: waits for; the conductor of profile full has them.
-STATUS_SPACING = 2
+STATUS_SPACING = 1
 
 
 def immediate_transactions():

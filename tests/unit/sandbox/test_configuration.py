@@ -44,6 +44,16 @@ class ServicesTest(testtools.TestCase):
                     config = self.read(name, profile)
                     self.assertTrue(config.get('database', 'connection'))
 
+    def test_who_finds_sqlite_locked_waits(self):
+        for name in configuration.SERVICE_FILES:
+            with self.subTest(name):
+                self.assertEqual(
+                    'timeout=30', self.read(name, 'embedded')['database'][
+                        'connection_parameters'])
+                self.assertNotIn(
+                    'connection_parameters',
+                    self.read(name, 'full')['database'])
+
     def test_files_are_private(self):
         samples.write_services(self.layout)
         self.assertEqual(
