@@ -135,8 +135,9 @@ class Matrix:
         if self.columns[column].problems:
             return f'{driver}: the record is damaged (of all: {said})'
         if self.failures[column]:
-            return (f'{driver}: {len(self.failures[column])} tests failed '
-                    f'that judge no row (of all promises: {said})')
+            return (f'{driver}: of the tests that judge no row, '
+                    f'{len(self.failures[column])} failed (of all promises: '
+                    f'{said})')
         if not self.holds(column):
             return f'{driver}: nothing was proved (of all: {said})'
         return f'{driver} keeps what it promises (of all: {said})'

@@ -171,6 +171,8 @@ class VerdictTest(testtools.TestCase):
 
         self.assertEqual((('api.test_y.YTest',), 1),
                          (matrix.failures[0], matrix.exit_code))
+        self.assertIn('of the tests that judge no row, 1 failed',
+                      matrix.verdict(0))
 
     def test_a_failing_end_of_a_class_is_told(self):
         one = samples.record(**ALL)
