@@ -189,13 +189,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, turnstile.FairTest):
 
     def request_cluster(self, template, **changes):
         """Ask for a cluster and return its uuid, without waiting for it."""
-        body = {
-            'name': self.rand_name('cluster'),
-            'cluster_template_id': template['uuid'],
-            'master_count': CONF.magnum_capi.master_count,
-            'node_count': CONF.magnum_capi.node_count,
-            **changes,
-        }
+        body = factories.cluster_body(CONF, template, **changes)
         self._own_watch.begin()
         uuid = factories.request_cluster(
             self.magnum, self.waiter, self.addCleanup, body)

@@ -84,6 +84,22 @@ def template_body(conf, **changes):
     return {key: value for key, value in body.items() if value is not None}
 
 
+def cluster_body(conf, template, **changes):
+    """Return what describes a cluster of the usual size.
+
+    :param conf: tempest's configuration.
+    :param template: body of the cluster template.
+    :param changes: fields to replace or add.
+    """
+    return {
+        'name': name(conf, 'cluster'),
+        'cluster_template_id': template['uuid'],
+        'master_count': conf.magnum_capi.master_count,
+        'node_count': conf.magnum_capi.node_count,
+        **changes,
+    }
+
+
 def create_template(magnum, cleanup, body):
     """Create a cluster template and return it, a dict."""
     template = magnum.templates.create_cluster_template(**body)

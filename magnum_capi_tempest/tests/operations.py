@@ -83,23 +83,23 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
                     f'[magnum_capi_feature_enabled] {flag} is false')
 
     @classmethod
+    def request_class_cluster(cls, template, **changes):
+        """Ask for a cluster that goes with the class; return its uuid."""
+        keypair = factories.create_keypair(
+            cls.os_primary, cls.addClassResourceCleanup, CONF)
+        body = factories.cluster_body(
+            CONF, template, **{'keypair': keypair, **changes})
+        uuid = factories.request_cluster(
+            cls.magnum, cls.new_waiter(), cls.addClassResourceCleanup, body)
+        cls._watch.add(leaks.CLUSTER, uuid, body['name'])
+        return uuid
+
+    @classmethod
     def create_class_cluster(cls, template, **changes):
         """Create a cluster that all tests of the class share."""
-        waiter = cls.new_waiter()
-        body = {
-            'name': cls.rand_name('cluster'),
-            'cluster_template_id': template['uuid'],
-            'keypair': factories.create_keypair(
-                cls.os_primary, cls.addClassResourceCleanup, CONF),
-            'master_count': CONF.magnum_capi.master_count,
-            'node_count': CONF.magnum_capi.node_count,
-            **changes,
-        }
-        uuid = factories.request_cluster(
-            cls.magnum, waiter, cls.addClassResourceCleanup, body)
-        cls._watch.add(leaks.CLUSTER, uuid, body['name'])
+        uuid = cls.request_class_cluster(template, **changes)
         with cls.explained([uuid]):
-            return waiter.until_created(uuid)
+            return cls.new_waiter().until_created(uuid)
 
     def explain(self, cluster):
         """Have a failure of this test carry what is known of a cluster."""

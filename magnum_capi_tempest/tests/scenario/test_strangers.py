@@ -51,12 +51,11 @@ class StrangersTest(operations.BaseSharedClusterTest):
             cls.admin_magnum, cls.addClassResourceCleanup,
             factories.template_body(CONF))
         cls.other = waiter.until_created(factories.request_cluster(
-            cls.admin_magnum, waiter, cls.addClassResourceCleanup, {
-                'name': cls.rand_name('cluster'),
-                'cluster_template_id': template['uuid'],
-                'keypair': factories.create_keypair(
-                    cls.os_admin, cls.addClassResourceCleanup, CONF),
-                'master_count': 1, 'node_count': 1}))
+            cls.admin_magnum, waiter, cls.addClassResourceCleanup,
+            factories.cluster_body(
+                CONF, template, master_count=1, node_count=1,
+                keypair=factories.create_keypair(
+                    cls.os_admin, cls.addClassResourceCleanup, CONF))))
         cls.made = [one for one in cls.admins_credentials()
                     if one not in before]
 

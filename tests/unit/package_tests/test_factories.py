@@ -28,7 +28,7 @@ CONF = types.SimpleNamespace(
         image_id='i', flavor_id='f', master_flavor_id='',
         external_network='n', network_driver='calico',
         master_lb_enabled=True, labels={'a': 'b'}, dns_nameserver='',
-        driver=''))
+        driver='', master_count=1, node_count=2))
 
 
 class TemplateBodyTest(testtools.TestCase):
@@ -53,6 +53,15 @@ class TemplateBodyTest(testtools.TestCase):
         factories.template_body(CONF)['labels']['c'] = 'd'
 
         self.assertEqual({'a': 'b'}, CONF.magnum_capi.labels)
+
+    def test_a_cluster_has_the_usual_size_unless_it_is_told(self):
+        body = factories.cluster_body(
+            CONF, {'uuid': 't'}, node_count=3, keypair='k')
+
+        self.assertEqual('prefix', body.pop('name')[:6])
+        self.assertEqual(
+            {'cluster_template_id': 't', 'master_count': 1, 'node_count': 3,
+             'keypair': 'k'}, body)
 
     def test_names_have_the_prefix_of_the_run_and_are_new(self):
         names = {factories.name(CONF, 'template') for _ in range(9)}
