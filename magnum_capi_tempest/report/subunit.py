@@ -27,6 +27,7 @@ import testtools
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
+from magnum_capi_tempest import waiting
 
 #: Test id that python-subunit invents when it cannot read a packet.
 _PARSER = 'subunit.parser'
@@ -88,13 +89,25 @@ def read(path, *, title, facts=None):
     begins = [r['timestamps'][0] for r in tests if r['timestamps'][0]]
     ends = [t for r in tests for t in r['timestamps'] if t]
     facts = {str(k): str(v) for k, v in (facts or {}).items()}
+    tests = tuple(_test(record) for record in tests)
     return model.Run(
         title=title,
         started=min(begins, default=None),
         seconds=(max(ends) - min(begins)).total_seconds() if begins else 0.0,
-        tests=tuple(_test(record) for record in tests),
+        tests=tests,
         facts=types.MappingProxyType(facts),
-        problems=tuple(sorted({_damage(r, path) for r in damage})))
+        problems=tuple(sorted({_damage(r, path) for r in damage})),
+        sections=tuple(_tolerated(tests)))
+
+
+def _tolerated(tests):
+    """A section of the errors that tests passed over, if they did."""
+    lines = [f'{test.name}: {line}' for test in tests
+             for detail in test.details
+             if detail.name.startswith(waiting.TOLERATED)
+             for line in detail.text.splitlines() if line.strip()]
+    if lines:
+        yield model.Section(f'Tolerated errors: {len(lines)}', tuple(lines))
 
 
 def _test(record):

@@ -31,14 +31,19 @@ from magnum_capi_tempest.tests import access
 from magnum_capi_tempest.tests import details
 from magnum_capi_tempest.tests import factories
 from magnum_capi_tempest.tests import leakcheck
+from magnum_capi_tempest.tests import tolerated
 from magnum_capi_tempest.tests import turnstile
 from magnum_capi_tempest.tests import waiters
+from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 LOG = log.getLogger(__name__)
 
 #: Options without which no cluster template can be made.
 TEMPLATE_OPTIONS = ('image_id', 'flavor_id', 'external_network')
+
+#: Errors that passed and no test has told yet, of all classes of this process.
+_TOLERATED = []
 
 
 @functools.lru_cache
@@ -153,7 +158,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, turnstile.FairTest):
             explain=cls.management and cls.management.conditions,
             tolerant=not (
                 CONF.magnum_capi_feature_enabled.complete_means_ready),
-            stacks=magnum.stacks)
+            stacks=magnum.stacks,
+            tolerated=tolerated.Tolerated(cls.__name__, _TOLERATED))
 
     @classmethod
     def is_admin_available(cls):
@@ -297,6 +303,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, turnstile.FairTest):
         self.fail(text)
 
     def _attach_tolerated(self):
-        if self.waiter.tolerated.seen:
-            self.addDetail('errors of Magnum that were tolerated',
-                           details.text(str(self.waiter.tolerated)))
+        found = self.waiter.tolerated.take()
+        if found:
+            self.addDetail(f'{waiting.TOLERATED} errors of Magnum',
+                           details.text(found))

@@ -20,15 +20,13 @@ import dataclasses
 import re
 import time
 
-from oslo_log import log
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import redact
 from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest.tests import tolerated as notes
 from magnum_capi_tempest import waiting
-
-LOG = log.getLogger(__name__)
 
 #: Magnum answers GET and LIST with this 400 while a cluster has its row but
 #: its node groups have not, after POST and during DELETE: master_count is
@@ -47,24 +45,6 @@ WORKERS = 'default-worker'
 _CONDITIONS = 8
 
 
-class Tolerated:
-    """Counts errors of Magnum that were passed over, so that none is hidden.
-
-    ``seen`` is a list of (what was asked, text of the error).
-    """
-
-    def __init__(self):
-        self.seen = []
-
-    def add(self, what, error):
-        self.seen.append((what, str(error)))
-        LOG.warning('Tolerated, number %d, on %s: %s', len(self.seen), what,
-                    error)
-
-    def __str__(self):
-        return '\n'.join(f'{what}: {error}' for what, error in self.seen)
-
-
 class ClusterWaiter:
     """Waits for what happens to clusters.
 
@@ -75,7 +55,7 @@ class ClusterWaiter:
     :param delete_timeout: of deletions, in seconds.
     :param explain: function of a stack_id that returns a list of what is not
         as it should be in the management cluster (evidence.capi), or None.
-    :param tolerated: Tolerated, where errors that pass are counted.
+    :param tolerated: tolerated.Tolerated, where errors that pass are noted.
     :param tolerant: also tolerate node groups that updates leave in progress
         (looks.Update.is_abandoned).
     :param stacks: dict, where each stack_id that is seen is kept by the
@@ -94,7 +74,8 @@ class ClusterWaiter:
         self._timeout = timeout
         self._delete_timeout = delete_timeout
         self._explain = explain
-        self.tolerated = Tolerated() if tolerated is None else tolerated
+        self.tolerated = (notes.Tolerated() if tolerated is None
+                          else tolerated)
         self._tolerant = tolerant
         self._stacks = {} if stacks is None else stacks
         self._clock = clock
@@ -119,9 +100,11 @@ class ClusterWaiter:
         except lib_exc.NotFound:
             return looks.Look()
         except lib_exc.BadRequest as e:
-            if not _PASSING_400.search(str(e)):
+            passing = _PASSING_400.search(str(e))
+            if not passing:
                 raise
-            self.tolerated.add(f'GET cluster {cluster_id}', e)
+            self.tolerated.add(f'GET cluster {cluster_id}',
+                               f'400, {passing.group()}')
             return looks.Look(trouble='400 that passes: master_count')
 
     def before(self, cluster_id, nodegroup=None):

@@ -19,6 +19,7 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import tolerated
 
 
 class Options(dict):
@@ -64,3 +65,34 @@ class SkipTest(testtools.TestCase):
     def test_microversion_that_the_cloud_does_not_have(self):
         self.assertIn('[1.1 - 1.8]',
                       self.reason(minimum='1.9', max_microversion='1.8'))
+
+
+class ToleratedTest(testtools.TestCase):
+
+    def test_the_next_test_tells_what_a_class_met(self):
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.base._TOLERATED', []))
+
+        class ATest(base.BaseMagnumCapiTest):
+
+            def test(self):
+                pass
+
+        class Other(ATest):
+            pass
+
+        for met_by, number in ((ATest, 1), (Other, 2)):
+            tolerated.Tolerated(met_by.__name__, base._TOLERATED).add(
+                'GET cluster c', f'the {number}.\n  of them')
+        first, second = Other('test'), Other('test')
+
+        for test in (first, second):
+            test.waiter = types.SimpleNamespace(
+                tolerated=tolerated.Tolerated('Other', base._TOLERATED))
+            test._attach_tolerated()
+
+        told, = [detail.as_text() for name, detail in
+                 first.getDetails().items() if name.startswith('tolerated')]
+        self.assertEqual('ATest, GET cluster c: the 1. of them\n'
+                         'Other, GET cluster c: the 2. of them', told)
+        self.assertEqual({}, second.getDetails())

@@ -150,7 +150,8 @@ class ToleratedTest(WaiterTestCase):
         self.waiter.until_created('c')
 
         self.assertEqual(2, len(self.waiter.tolerated.seen))
-        self.assertIn('master_count', str(self.waiter.tolerated))
+        self.assertIn('master_count', self.waiter.tolerated.take())
+        self.assertEqual('', self.waiter.tolerated.take())
 
     def test_a_passing_400_that_stays_is_a_timeout(self):
         self.script(PASSING)
@@ -247,7 +248,7 @@ class UpdatedTest(WaiterTestCase):
                          waiter.until_updated('c', before, 2)['status'])
         self.assertEqual(1, len(waiter.tolerated.seen))
         self.assertIn('default-worker with 2 nodes UPDATE_IN_PROGRESS',
-                      str(waiter.tolerated))
+                      waiter.tolerated.take())
 
     def test_it_is_waited_for_where_that_is_not_tolerated(self):
         waiter, before = self.abandoned()

@@ -59,6 +59,17 @@ class ReadTest(testtools.TestCase):
         self.assertFalse(run.ok)
         self.assertEqual('2 of 5 tests failed', run.verdict)
 
+    def test_errors_that_were_tolerated_are_counted(self):
+        run = self.read(streams.Stream()
+                        .test('a.B.one', **{'tolerated errors': 'x: 1\ny: 2'})
+                        .test('a.B.two', log='not tolerated'))
+
+        section, = run.sections
+        self.assertEqual(
+            ('Tolerated errors: 2', ('B.one: x: 1', 'B.one: y: 2')),
+            (section.title, section.lines))
+        self.assertTrue(run.ok)
+
     def test_short_name_and_attributes(self):
         stream = streams.Stream().test(
             'magnum_capi_tempest.tests.api.test_x.TestX.test_y'

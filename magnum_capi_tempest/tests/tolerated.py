@@ -1,0 +1,50 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What tests pass over of Magnum's errors: counted, told, never hidden.
+
+A wait may go on in spite of an error that passes. Nobody reads the log of a
+green run, so a test carries such errors as a detail, which reports count: see
+:data:`magnum_capi_tempest.waiting.TOLERATED`.
+"""
+
+from oslo_log import log
+
+LOG = log.getLogger(__name__)
+
+
+class Tolerated:
+    """Counts errors of Magnum that were passed over.
+
+    :param by: who met them: a name in front of each.
+    :param seen: list to add to, of str; a new one by default. Several may
+        share one: what a class meets while it is set up, and when it is
+        cleaned up, is told by the test that comes next.
+    """
+
+    def __init__(self, by='', seen=None):
+        self.seen = [] if seen is None else seen
+        self._by = f'{by}, ' if by else ''
+
+    def add(self, what, error):
+        """Note an error.
+
+        :param what: what was asked.
+        """
+        self.seen.append(' '.join(f'{self._by}{what}: {error}'.split()))
+        LOG.warning('Tolerated, number %d: %s', len(self.seen), self.seen[-1])
+
+    def take(self):
+        """Return what was seen, a line each, and forget it."""
+        text = '\n'.join(self.seen)
+        self.seen.clear()
+        return text
