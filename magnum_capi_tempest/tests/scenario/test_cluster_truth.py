@@ -105,44 +105,35 @@ class CompleteTest(operations.BaseOperationsTest):
         self.assert_ready_now(cluster, self.before.nodegroup['node_count'])
 
 
-class TimeoutTest(operations.BaseOperationsTest):
-
-    required_options = (*base.TEMPLATE_OPTIONS, 'stuck_flavor')
-    required_flags = ('create_timeout_counts',)
-
-    @decorators.attr(type=['slow', 'life'])
-    @decorators.idempotent_id('adb34558-732f-4131-bf3d-fe2237cc952a')
-    def test_nodes_that_never_come(self):
-        template = self.create_template(
-            flavor_id=CONF.magnum_capi.stuck_flavor)
-
-        # A minute is the least.
-        uuid = self.request_cluster(
-            template, keypair=self.create_keypair(), create_timeout=1)
-
-        look = self.waiter.until_settled(uuid)
-        self.assertEqual('CREATE_FAILED', look.status)
-        self.assertTrue(look.status_reason)
-
-
 class FailureTest(operations.BaseOperationsTest):
+    """What cannot become ready is said to have failed.
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'failing_flavor')
-    required_flags = ('failures_reported',)
+    The minute that a cluster is given to be created goes by while the other
+    tests run.
+    """
 
-    @decorators.attr(type=['slow', 'life'])
-    @decorators.idempotent_id('47f92ea8-77d2-4245-afe3-28e5b37a5666')
-    def test_workers_of_a_new_cluster(self):
-        template = self.create_template(
-            flavor_id=CONF.magnum_capi.failing_flavor)
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        stuck_flavor = CONF.magnum_capi.stuck_flavor
+        if stuck_flavor and (
+                CONF.magnum_capi_feature_enabled.create_timeout_counts):
+            # A minute is the least.
+            cls.stuck = cls.request_class_cluster(
+                cls.create_class_template(flavor_id=stuck_flavor),
+                create_timeout=1)
+            # What is made for it is not a leak of the test that runs then.
+            with cls.explained([cls.stuck]):
+                cls.new_waiter().until_handed_over(cls.stuck)
 
-        uuid = self.request_cluster(template, keypair=self.create_keypair())
-
+    def assert_creation_fails(self, uuid):
         look = self.waiter.until_settled(uuid)
         self.assertEqual('CREATE_FAILED', look.status)
         self.assertTrue(look.status_reason)
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promised('failures_reported')
+    @flags.configured('failing_flavor')
     @decorators.idempotent_id('601ac9e9-e84c-4634-8a01-117daecc74c2')
     def test_a_new_node_group(self):
         cluster = self.create_cluster(self.create_template())
@@ -155,6 +146,27 @@ class FailureTest(operations.BaseOperationsTest):
         self.assertEqual(('UPDATE_FAILED', 'CREATE_FAILED'),
                          (look.status, look.group_status))
         self.assertTrue(look.status_reason)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('failures_reported')
+    @flags.configured('failing_flavor')
+    @decorators.idempotent_id('47f92ea8-77d2-4245-afe3-28e5b37a5666')
+    def test_workers_of_a_new_cluster(self):
+        template = self.create_template(
+            flavor_id=CONF.magnum_capi.failing_flavor)
+
+        self.assert_creation_fails(self.request_cluster(
+            template, keypair=self.create_keypair()))
+
+    # The last one by its name.
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('create_timeout_counts')
+    @flags.configured('stuck_flavor')
+    @decorators.idempotent_id('adb34558-732f-4131-bf3d-fe2237cc952a')
+    def test_workers_that_never_come(self):
+        self.explain({'uuid': self.stuck})
+
+        self.assert_creation_fails(self.stuck)
 
 
 class RefusalTest(operations.BaseOperationsTest):

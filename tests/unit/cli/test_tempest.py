@@ -34,7 +34,7 @@ from tests.unit.report import streams
 from tests.unit.workspace import test_choose
 
 _ID = 'magnum_capi_tempest.tests.scenario.test_cluster_truth.{}'
-_KEPT = _ID.format('TimeoutTest.test_nodes_that_never_come')
+_KEPT = _ID.format('FailureTest.test_workers_that_never_come')
 
 
 def call(command, *words):

@@ -13,7 +13,8 @@
 """Drivers of a Magnum whose configuration is changed.
 
 The classes are serial: no other test runs while Magnum restarts or chooses
-otherwise.
+otherwise. They wait for the classes that run then. Here, among those of the
+API, they are short; some scenarios take minutes.
 """
 
 from tempest import config
