@@ -73,7 +73,7 @@ class Answer:
 
         threading.Thread(target=run, name='magnum-capi-upgrade',
                          daemon=True).start()
-        futures.wait((result,), self._seconds)
+        self._wait_for(result)
         with self._lock:
             goes_on = not (result.done() or self._kept)
             self._left = goes_on
@@ -103,6 +103,9 @@ class Answer:
         with self._lock:
             self._kept = not self._left
             return self._kept
+
+    def _wait_for(self, result):
+        futures.wait((result,), self._seconds)
 
     def _too_late(self, elapsed):
         return TooLate('It took too long', elapsed=elapsed)

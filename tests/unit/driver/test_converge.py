@@ -34,6 +34,7 @@ from magnum_capi_tempest.driver import upgrading
 from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest.driver import watch
 from tests.unit.driver import api_server
+from tests.unit.driver import gate
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
 
@@ -612,21 +613,17 @@ class UpgradeTest(Base):
         self.assertIn('max_batch_size is 0', str(e))
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
 
-    def slow(self, seconds=0.1):
-        """Have requests answered soon, and let helm or Glance take long."""
-        self.gate = threading.Event()
-        self.addCleanup(self.gate.set)
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, answer_timeout=seconds))
-        return lambda *args: self.gate.wait(10)
+    def slow(self):
+        """Let helm or Glance take longer than somebody waits for it."""
+        self.gate = self.useFixture(gate.Gate())
+        return self.gate.stand
 
     def end(self):
         """Open the gate and wait for what works behind an answer."""
-        self.gate.set()
+        self.gate.open()
         for thread in threading.enumerate():
             if thread.name == 'magnum-capi-upgrade':
-                thread.join(10)
+                thread.join(gate.PATIENCE)
 
     def test_slow_helm_goes_on_behind_the_answer(self):
         self.created()

@@ -97,7 +97,7 @@ class LookTest(testtools.TestCase):
 
 class WaitForNodesTest(testtools.TestCase):
 
-    def wait(self, *answers):
+    def wait(self, *answers, timeout=60):
         answers = list(answers)
 
         def nodes(path):
@@ -109,7 +109,7 @@ class WaitForNodesTest(testtools.TestCase):
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.evidence.workload.nodes', nodes))
         access.wait_for_nodes('path', masters=1, workers=1, version=V,
-                              timeout=0.05, interval=0.01)
+                              timeout=timeout, interval=0.01)
         return answers
 
     def test_waits_through_connections_that_fail(self):
@@ -123,6 +123,7 @@ class WaitForNodesTest(testtools.TestCase):
                           kube.KubeReadFailed('x', status=401))
 
     def test_timeout_lists_the_nodes(self):
-        error = self.assertRaises(errors.WaitTimeout, self.wait, [MASTER])
+        error = self.assertRaises(
+            errors.WaitTimeout, self.wait, [MASTER], timeout=0.05)
 
         self.assertIn('cp ready', str(error))

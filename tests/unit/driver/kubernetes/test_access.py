@@ -23,6 +23,7 @@ from magnum_capi_tempest.driver.kubernetes import access
 from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest import errors
 from tests.unit.driver import tls_server
+from tests.unit import fake_clock
 
 
 class _Base(testtools.TestCase):
@@ -123,7 +124,9 @@ class TlsTest(_Base):
 
     def get(self, cluster, user):
         found = self.load({'server': self.server.url, **cluster}, user)
-        return rest.Rest(found, rest.Limits(5, 5, 0)).request('GET', '/')
+        # Refusals are tried again: without waiting.
+        return rest.Rest(found, rest.Limits(60, 60, 60),
+                         fake_clock.FakeClock()).request('GET', '/')
 
     def test_certificates_as_data(self):
         ca = {'certificate-authority-data': tls_server.data(self.server.ca)}

@@ -1,0 +1,46 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Slow work without a clock: it stands at a gate until a test opens it."""
+
+import threading
+
+import fixtures
+
+from magnum_capi_tempest.driver import answer
+
+#: Seconds; nobody waits that long.
+PATIENCE = 60
+
+
+class Gate(fixtures.Fixture):
+    """Who waits for an answer leaves as soon as the work stands here."""
+
+    def _setUp(self):
+        self._reached = threading.Event()
+        self._opened = threading.Event()
+        self.addCleanup(self.open)
+        self.useFixture(fixtures.MockPatchObject(
+            answer.Answer, '_wait_for', self._until_reached))
+
+    def _until_reached(self, result):
+        # Work that fails before it comes here has ended, too.
+        result.add_done_callback(lambda result: self._reached.set())
+        self._reached.wait(PATIENCE)
+
+    def stand(self, *args):
+        """What the work does that is slow."""
+        self._reached.set()
+        self._opened.wait(PATIENCE)
+
+    def open(self):
+        """Let the work go on."""
+        self._opened.set()
