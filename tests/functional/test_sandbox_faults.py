@@ -181,5 +181,5 @@ class ColdTest(_Base):
         self.assert_done(box.down())
         self.assert_nothing_left(box)
         # The commands that made them were in sessions of their own.
-        waiting.wait_for(box.left, done=lambda left: not left, timeout=1,
+        waiting.wait_for(box.left, done=lambda left: not left, timeout=10,
                          what='nothing to be left')
