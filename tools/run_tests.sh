@@ -175,11 +175,11 @@ EOF
 }
 
 stage_unit() {
-    tests ./tests/unit 2 300
+    tests ./tests/unit 2 900
 }
 
 stage_functional() {
-    tests ./tests/functional 2 2400
+    tests ./tests/functional 2 3600
 }
 
 stage_docs() {
