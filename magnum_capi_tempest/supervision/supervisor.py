@@ -179,9 +179,14 @@ class Supervisor:
 
     def signal(self, name, signal_name):
         """Send a signal, for example ``KILL``, to one program's group."""
+        number = signal.Signals[f'SIG{signal_name}']
         for info in self._call('getAllProcessInfo'):
             if info['name'] == name and info['pid']:
-                os.killpg(info['pid'], signal.Signals[f'SIG{signal_name}'])
+                # It makes its group itself: just started it has none yet.
+                for send in (os.killpg, os.kill):
+                    with contextlib.suppress(ProcessLookupError):
+                        send(info['pid'], number)
+                        break
 
     def log(self, name) -> pathlib.Path:
         """Path of what a program prints."""

@@ -271,6 +271,10 @@ class StatusTest(_Shared):
         found, = [s for s in self.supervisor.status() if s.name == 'one']
         self.assertEqual((None, 0, 0.0), (found.pid, found.rss, found.cpu))
 
+    def test_one_that_has_no_group_yet_gets_the_signal_too(self):
+        with mock.patch.object(os, 'killpg', side_effect=ProcessLookupError):
+            self.test_an_ended_program()
+
     def wait_for(self, name, state):
         waiting.wait_for(lambda: self.states()[name],
                          done=lambda s: s == state, timeout=10,
