@@ -222,4 +222,4 @@ def assert_gone(pid):
     # The last moments of a process, without memory, are not waited for; an
     # orphan stays a zombie until init looks at it.
     waiting.wait_for(state, done=lambda seen: seen in (None, 'Z', 'X'),
-                     timeout=5, what=f'process {pid} to be gone')
+                     timeout=60, what=f'process {pid} to be gone')

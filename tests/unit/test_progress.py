@@ -42,7 +42,7 @@ class ProgressTest(testtools.TestCase):
             pass
 
         self.assertRegex(out.getvalue(),
-                         r'^\[ +0\.\ds\] Fetch helm: 0\.0 s\n$')
+                         r'^\[ +\d+\.\ds\] Fetch helm: \d+\.\d s\n$')
 
     def test_a_step_says_that_it_failed_and_lets_the_error_through(self):
         out = io.StringIO()
@@ -52,10 +52,11 @@ class ProgressTest(testtools.TestCase):
                 raise OSError('no')
 
         self.assertRaises(OSError, work)
-        self.assertIn('Fetch helm FAILED after 0.0 s', out.getvalue())
+        self.assertRegex(out.getvalue(),
+                         r'Fetch helm FAILED after \d+\.\d s\n$')
 
     def test_a_long_step_shows_what_it_is_busy_with(self):
-        out = Stream('Build: 3 of 7 ... 0 s')
+        out = Stream('Build: 3 of 7 ... ')
 
         with progress.Progress(out, patience=0.001).step('Build') as note:
             note('3 of 7')
@@ -90,8 +91,8 @@ class ProgressTest(testtools.TestCase):
         out = io.StringIO()
         begin = time.monotonic()
 
-        with progress.Silent(out).step('x'):
+        with progress.Silent(out, patience=60).step('x'):
             pass
 
         self.assertEqual('', out.getvalue())
-        self.assertLess(time.monotonic() - begin, 2)
+        self.assertLess(time.monotonic() - begin, 30)

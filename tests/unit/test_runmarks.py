@@ -58,7 +58,7 @@ class RunmarksTest(testtools.TestCase):
         # Between fork and exec, /proc still shows us.
         waiting.wait_for(
             lambda: pathlib.Path(f'/proc/{process.pid}/cmdline').read_bytes(),
-            done=lambda line: line.startswith(argv[0].encode()), timeout=10,
+            done=lambda line: line.startswith(argv[0].encode()), timeout=60,
             what='the program to start')
         return process
 

@@ -50,7 +50,7 @@ class _Base(testtools.TestCase):
     def shell(self, name, script='exec sleep 60', **kwargs):
         return supervision.Program(name, ('/bin/sh', '-c', script), **kwargs)
 
-    def launch(self, *programs, timeout=10, supervisor=None):
+    def launch(self, *programs, timeout=60, supervisor=None):
         supervisor = supervisor or self.supervisor
         supervisor.start()
         supervisor.launch(programs, timeout, progress.Silent())
@@ -159,9 +159,13 @@ class LaunchTest(_Shared):
             self.test_ended_program_with_the_end_of_its_log()
 
     def test_timeout_names_what_is_not_ready(self):
+        good = self.shell('good')
+        self.launch(good)
+
         e = self.assertRaises(
-            errors.WaitTimeout, self.launch, self.shell('good'),
+            errors.WaitTimeout, self.launch, good,
             self.shell('bad', ready=lambda: False), timeout=0.3)
+
         self.assertIn('not ready: bad', str(e))
         self.assertIn(str(self.supervisor.directory / 'log'), str(e))
 
@@ -277,14 +281,14 @@ class StatusTest(_Shared):
 
     def wait_for(self, name, state):
         waiting.wait_for(lambda: self.states()[name],
-                         done=lambda s: s == state, timeout=10,
+                         done=lambda s: s == state, timeout=60,
                          what=f'{name} to be {state}')
 
     def test_restart(self):
         one = self.shell('one')
         self.launch(one)
         before = self.pids()['one']
-        self.supervisor.restart(one, 10, progress.Silent())
+        self.supervisor.restart(one, 60, progress.Silent())
         self.assertNotEqual(before, self.pids()['one'])
         self.assertEqual('RUNNING', self.states()['one'])
 
@@ -368,7 +372,7 @@ class ShutdownTest(_Base):
     def kill_supervisord(self):
         os.kill(self.pids()['supervisord'], signal.SIGKILL)
         waiting.wait_for(self.supervisor.running, done=lambda r: not r,
-                         timeout=10, what='supervisord to be gone')
+                         timeout=60, what='supervisord to be gone')
 
     def test_a_shell_of_the_user_in_the_folder_lives_on(self):
         self.launch(self.shell('one'))

@@ -49,7 +49,7 @@ class CgroupsTest(testtools.TestCase):
             'magnum_capi_tempest.containers.cgroups._kill',
             self._kill_and_empty(cgroups._kill)))
         cgroups.remove('mine')
-        self.assertEqual(-9, process.wait(timeout=5))
+        self.assertEqual(-9, process.wait(timeout=60))
 
     def _kill_and_empty(self, kill):
         def both(folder):

@@ -36,7 +36,7 @@ class ImagesTestCase(testtools.TestCase):
         self.log = self.useFixture(fixtures.FakeLogger(level=logging.DEBUG))
         self.reader = self.made()
 
-    def made(self, timeouts=(2.0, 2.0), **kwargs):
+    def made(self, timeouts=(60.0, 60.0), **kwargs):
         return images.Reader(ka_session.Session(), timeouts=timeouts,
                              **kwargs)
 
@@ -173,7 +173,7 @@ class UnavailableTest(ImagesTestCase):
 
     def test_it_says_nothing(self):
         with socket.create_server(('127.0.0.1', 0)) as silent:
-            self.reader = self.made(timeouts=(1.0, 0.05))
+            self.reader = self.made(timeouts=(60.0, 0.05))
             url = f'http://127.0.0.1:{silent.getsockname()[1]}'
             self.check_unavailable(503, 'did not answer in time', info=(
                 scripted_glance.token_info(url)))

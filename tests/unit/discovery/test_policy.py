@@ -425,7 +425,7 @@ class ThreadsTest(PolicyTestCase):
             self.assertTrue(reading.wait(10))
             self.assertIs(before, source.current())
             go_on.set()
-            other.join(10)
+            other.join(60)
 
         self.assertEqual('b', source.current().default_driver)
 
@@ -447,7 +447,7 @@ class ThreadsTest(PolicyTestCase):
                 for thread in threads:
                     thread.start()
             for thread in threads:
-                thread.join(10)
+                thread.join(60)
 
         self.assertEqual([model.Policy('a')] * 4, found)
         self.assertEqual(1, len(reads))

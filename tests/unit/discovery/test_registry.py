@@ -503,7 +503,7 @@ class ThreadsTest(RegistryTestCase):
         self.assertTrue(self.loading.wait(10))
         self.go_on.set()
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
 
         self.assertEqual((1, 1), (self.loads, self.most))
         self.assertIsNotNone(self.registry.catalog())
@@ -519,7 +519,7 @@ class ThreadsTest(RegistryTestCase):
 
         self.assertIs(before, self.registry.catalog())
         self.go_on.set()
-        thread.join(10)
+        thread.join(60)
         self.assertEqual('x', self.registry.catalog().policy.default_driver)
         self.assertEqual((2, 1), (self.loads, self.most))
 

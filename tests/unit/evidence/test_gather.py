@@ -40,16 +40,16 @@ class TogetherTest(testtools.TestCase):
 
         found = gather.together(
             {'hangs': release.wait, 'too': release.wait, 'good': lambda: 1},
-            0.1)
+            0.5)
 
-        self.assertEqual('not available: no answer in 0.1 s', found['hangs'])
+        self.assertEqual('not available: no answer in 0.5 s', found['hangs'])
         self.assertEqual(1, found['good'])
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertLess(time.monotonic() - begin, 30)
 
     def test_they_run_side_by_side(self):
-        both = threading.Barrier(2, timeout=5)
+        both = threading.Barrier(2, timeout=60)
 
-        found = gather.together({'a': both.wait, 'b': both.wait}, 10)
+        found = gather.together({'a': both.wait, 'b': both.wait}, 60)
 
         self.assertEqual({0, 1}, set(found.values()))
 

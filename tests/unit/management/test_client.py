@@ -115,7 +115,7 @@ class ClientTest(testtools.TestCase):
         self.server = self.useFixture(ApiServer(self.pki))
         self.client = client.Client(
             self.server.url, self.pki / 'ca.crt',
-            (self.pki / 'admin.crt', self.pki / 'admin.key'), timeout=5)
+            (self.pki / 'admin.crt', self.pki / 'admin.key'), timeout=60)
 
     def test_create(self):
         self.client.put_all([webhooks('a'), webhooks('b')])
@@ -171,7 +171,7 @@ class ClientTest(testtools.TestCase):
     def test_wait_established(self):
         self.server.objects[client.CRDS] = {'items': [
             crd('a', [{'type': 'Established', 'status': 'True'}])]}
-        self.client.wait_established(['a'], timeout=5)
+        self.client.wait_established(['a'], timeout=60)
         e = self.assertRaises(
             errors.WaitTimeout, self.client.wait_established, ['a', 'b'],
             timeout=0)

@@ -238,7 +238,7 @@ class RenewTest(_Base):
         held = self.lock(duration=0.03, background=True)
         held.renew = renewed.set
         with held.hold(0):
-            self.assertTrue(renewed.wait(5))
+            self.assertTrue(renewed.wait(60))
             thread = held._thread
         self.assertFalse(thread.is_alive())
 
