@@ -91,7 +91,7 @@ class Box(fixtures.Fixture):
              *arguments], env=self.env, text=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
 
-    def call(self, verb, *arguments, timeout=240):
+    def call(self, verb, *arguments, timeout=900):
         """Run a command to its end; returns :class:`Ended`."""
         with self.start(verb, *arguments) as process:
             try:
@@ -101,7 +101,7 @@ class Box(fixtures.Fixture):
                 raise
         return Ended(process.returncode, out, err)
 
-    def up(self, *arguments, timeout=240):
+    def up(self, *arguments, timeout=900):
         return self.call('up', '--port-base', str(self.port_base),
                          *arguments, timeout=timeout)
 
@@ -118,7 +118,7 @@ class Box(fixtures.Fixture):
         os.kill(pid, signal.SIGKILL)
         waiting.wait_for(
             lambda: self._state(pid), done=lambda s: s in (None, 'Z', 'X'),
-            timeout=10, what=f'{program} to be gone')
+            timeout=120, what=f'{program} to be gone')
 
     def _state(self, pid):
         with contextlib.suppress(OSError):
@@ -159,7 +159,7 @@ class TestCase(testtools.TestCase):
         self.assertEqual([], box.left())
 
 
-def shared(cls, *arguments, timeout=240, **kwargs):
+def shared(cls, *arguments, timeout=900, **kwargs):
     """Bring up one sandbox for all tests of a class, for ``setUpClass``.
 
     :param timeout: seconds.

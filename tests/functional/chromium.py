@@ -36,7 +36,7 @@ from magnum_capi_tempest import errors
 
 _NAMES = ('chromium', 'chromium-browser', 'google-chrome')
 #: Seconds for one answer.
-_PATIENCE = 60
+_PATIENCE = 300
 
 PHONE = 390
 DESKTOP = 1280

@@ -67,7 +67,7 @@ class Cloud:
         self.box = box
         self.made_of = records.require_ready(box.directory).nodes
         self._user = rest.User(box.layout(), box.passwords()['demo'],
-                               timeout=180)
+                               timeout=600)
         self._seeded = json.loads(
             (box.directory / 'seeded.json').read_text())
         self._venv = environment.ensure(progress)
@@ -108,7 +108,7 @@ class Cloud:
         # Magnum answers before it has written the cluster down.
         waiting.wait_for(
             lambda: self.request('GET', f'clusters/{uuid}').status_code,
-            done=lambda code: code == 200, timeout=120,
+            done=lambda code: code == 200, timeout=600,
             what=f'cluster {uuid} to be known')
         return Cluster(self, uuid)
 
@@ -119,7 +119,7 @@ class Cloud:
         variables = access.variables(self.box.layout(), self._venv)
         processes.run(
             [variables['SANDBOX_OPENSTACK'], 'coe', 'cluster', 'config',
-             uuid, '--dir', folder, '--force'], timeout=120,
+             uuid, '--dir', folder, '--force'], timeout=600,
             env={k: v for k, v in os.environ.items()
                  if 'proxy' not in k.lower()} | variables)
         return folder / 'config'
@@ -128,7 +128,7 @@ class Cloud:
         """Names of the containers in the engine of the nodes."""
         import docker
         client = docker.DockerClient(
-            base_url=machines.docker_host(self.box.directory), timeout=60)
+            base_url=machines.docker_host(self.box.directory), timeout=600)
         try:
             return sorted(c.name for c in client.containers.list(
                 all=True, ignore_removed=True) if name in c.name)
@@ -162,7 +162,7 @@ class Cluster:
         return next(name.partition('-control-plane-')[0]
                     for name in self.nodes() if '-control-plane-' in name)
 
-    def run(self, *args, stdin=None, timeout=60):
+    def run(self, *args, stdin=None, timeout=600):
         """What kubectl prints, with the user's own kubeconfig."""
         if self._config is None:
             self._config = self.cloud.kubeconfig(self.uuid)

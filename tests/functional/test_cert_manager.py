@@ -102,12 +102,12 @@ class StandInTest(testtools.TestCase):
 
         secret = waiting.wait_for(
             lambda: self.api.get(f'/api/v1{namespace}/secrets/serving-cert'),
-            done=lambda o: o and o['data'].get('tls.crt'), timeout=60,
+            done=lambda o: o and o['data'].get('tls.crt'), timeout=600,
             what='the certificate to be signed')
         hook = waiting.wait_for(
             lambda: self.api.get(f'{client.collection(HOOK)}/hook'),
             done=lambda o: o['webhooks'][0]['clientConfig'].get('caBundle'),
-            timeout=60, what='the authority to be injected')
+            timeout=600, what='the authority to be injected')
 
         signed = x509.load_pem_x509_certificate(
             base64.b64decode(secret['data']['tls.crt']))
@@ -121,7 +121,7 @@ class StandInTest(testtools.TestCase):
     def test_unknown_mode(self):
         program = toolchain.ensure(['cert-manager'])['cert-manager']
         done = subprocess.run([program, 'webhook'], capture_output=True,
-                              text=True, timeout=30)
+                              text=True, timeout=120)
 
         self.assertEqual(2, done.returncode)
         self.assertIn('controller|cainjector', done.stderr)

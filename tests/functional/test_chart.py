@@ -85,7 +85,7 @@ def values(**changes):
 
 def run(*args, **changes):
     return processes.run(
-        [helm(), *args, '--values', '-'], timeout=60,
+        [helm(), *args, '--values', '-'], timeout=600,
         stdin=json.dumps(values(**changes)))
 
 

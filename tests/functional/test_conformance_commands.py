@@ -36,7 +36,7 @@ class TestCommandLine(base.BaseTest):
 
     def finish(self, *arguments, **kwargs):
         process = self.command(*arguments, **kwargs)
-        output, _ = process.communicate(timeout=120)
+        output, _ = process.communicate(timeout=600)
         return process.returncode, output
 
     def begun(self, cluster):
@@ -46,14 +46,14 @@ class TestCommandLine(base.BaseTest):
         waiting.wait_for(
             lambda: [a for a in cluster.asked
                      if a == f'GET {scripted.SPACE}/pods/sonobuoy'],
-            done=bool, timeout=60, what='the run to be watched')
+            done=bool, timeout=600, what='the run to be watched')
         return process
 
     def test_interrupted_and_taken_up_again(self):
         cluster = self.cluster(base.running(), execs=[self.sent(base.QUICK)])
         process = self.begun(cluster)
         os.kill(process.pid, signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=600)
 
         self.assertEqual(130, process.returncode, output)
         self.assertIn('conformance resume r1', output)
@@ -75,7 +75,7 @@ class TestCommandLine(base.BaseTest):
         cluster = self.cluster(base.running())
         process = self.begun(cluster)
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
 
         code, output = self.finish('abort', 'r1')
         self.assertEqual(0, code, output)

@@ -41,7 +41,7 @@ class CommandTest(testtools.TestCase):
         for words in (['--mode', 'x'], ['--mode'], ['--colour']):
             error = self.assertRaises(
                 errors.CommandFailed, processes.run, [COMMAND, *words],
-                timeout=60)
+                timeout=600)
             self.assertEqual(2, error.returncode)
 
 

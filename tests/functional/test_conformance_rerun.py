@@ -82,7 +82,7 @@ class TestRerun(base.BaseTest):
              'conformance', 'rerun', by_hand.PARALLEL, '--kubeconfig',
              cluster.kubeconfig, '--results', self.base / 'results',
              '--html', page, '-f', 'json'],
-            stdout=subprocess.PIPE, timeout=120)
+            stdout=subprocess.PIPE, timeout=600)
 
         self.assertEqual(0, process.returncode)
         data = json.loads(process.stdout)

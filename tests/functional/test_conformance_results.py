@@ -62,7 +62,7 @@ class SideBySideTest(testtools.TestCase):
     def theirs(self, archive, plugin='e2e'):
         """The sums of ``sonobuoy results -p``, and the names that failed."""
         report = processes.run(
-            [self.sonobuoy, 'results', '-p', plugin, archive], timeout=120)
+            [self.sonobuoy, 'results', '-p', plugin, archive], timeout=600)
         said = dict(re.findall(r'^(\w+): (.*)$', report, re.M))
         _, _, tail = report.partition('Failed tests:\n')
         return said, {' '.join(line.split()) for line in tail.splitlines()
@@ -72,7 +72,7 @@ class SideBySideTest(testtools.TestCase):
         """The cases that it counts, each with its status."""
         detailed = processes.run(
             [self.sonobuoy, 'results', '-p', 'e2e', '--mode', 'detailed',
-             archive], timeout=120)
+             archive], timeout=600)
         return [json.loads(line) for line in detailed.splitlines()]
 
     def compare(self, archive, ginkgo_v1=False):
@@ -149,7 +149,7 @@ class SideBySideTest(testtools.TestCase):
 
         ours = subprocess.run(
             [pathlib.Path(sys.executable).with_name('magnum-capi'),
-             'conformance', 'results', archive], timeout=120,
+             'conformance', 'results', archive], timeout=600,
             stdout=subprocess.PIPE)
 
         self.assertEqual(1, ours.returncode)
@@ -176,7 +176,7 @@ def read(path, most=None):
     """
     return json.loads(processes.run(
         [sys.executable, '-m', 'tests.functional.archive_reader', path,
-         *([most] if most else [])], timeout=300, cwd=TOP))
+         *([most] if most else [])], timeout=900, cwd=TOP))
 
 
 @boxes.LONG

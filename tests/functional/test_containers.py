@@ -121,7 +121,7 @@ class _Base(testtools.TestCase):
                     return response.read().decode()
             except OSError:
                 return None
-        text = waiting.wait_for(answer, done=bool, timeout=20, what=url)
+        text = waiting.wait_for(answer, done=bool, timeout=120, what=url)
         return dict(line.split(':', 1) for line in text.splitlines())
 
     def traces(self):
@@ -129,7 +129,7 @@ class _Base(testtools.TestCase):
         layout = self.engine.layout
         interfaces = [
             i['ifname'] for i in json.loads(processes.run(
-                ['ip', '-json', 'link'], timeout=10)) if 'ifname' in i]
+                ['ip', '-json', 'link'], timeout=120)) if 'ifname' in i]
         mounts = pathlib.Path('/proc/mounts').read_text()
         return {
             'interfaces': [i for i in interfaces if i == layout.link],
@@ -188,7 +188,7 @@ class RunningTest(_Base):
                               if found.port == PORT])
         said = processes.run(
             self.access.run_in([self.listener, 'get',
-                                f'http://127.0.0.1:{PORT}/']), timeout=20)
+                                f'http://127.0.0.1:{PORT}/']), timeout=120)
         self.assertIn('Pid:', said)
 
     def test_containers_do_not_get_out(self):
@@ -288,9 +288,9 @@ class LifeTest(_Base):
         self.addCleanup(command.kill)
         waiting.wait_for(
             lambda: runmarks.marked(self.engine.supervisor.directory),
-            done=bool, timeout=60, what='a process of the engine')
+            done=bool, timeout=600, what='a process of the engine')
         command.send_signal(signal.SIGINT)
-        self.assertNotEqual(0, command.wait(timeout=60))
+        self.assertNotEqual(0, command.wait(timeout=600))
         self.assertEqual(before, self.traces())
 
     def test_repair_removes_what_a_kill_left(self):
@@ -312,5 +312,5 @@ class RuntimeTest(testtools.TestCase):
             processes.run([found, *command], timeout=600, env=env,
                           cwd=folder, merge=True)
         listed = processes.run([found.parent / 'gofmt', '-l', '.'],
-                               timeout=60, env=env, cwd=folder)
+                               timeout=600, env=env, cwd=folder)
         self.assertEqual('', listed)

@@ -53,7 +53,7 @@ class DiscoveryFilterTest(testtools.TestCase):
         """Status of a request, sent as it is spelled."""
         url = urllib.parse.urlsplit(self.layout.url('container-infra'))
         connection = http.client.HTTPConnection(
-            url.hostname, url.port, timeout=60)
+            url.hostname, url.port, timeout=600)
         self.addCleanup(connection.close)
         connection.request(method, path, body, {
             'X-Auth-Token': self.user._session.headers['X-Auth-Token'],

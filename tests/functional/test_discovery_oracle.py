@@ -120,7 +120,7 @@ def real():
         ended = subprocess.run(
             [python, '-W', 'ignore', _ORACLE, folder],
             input=json.dumps(list(map(_case, catalogs))),
-            capture_output=True, text=True, timeout=120)
+            capture_output=True, text=True, timeout=600)
     if ended.returncode:
         raise AssertionError(ended.stderr)
     return dict(zip(catalogs, json.loads(ended.stdout), strict=True))

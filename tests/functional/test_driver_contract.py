@@ -62,7 +62,7 @@ def answers():
         (folder / 'magnum.conf').write_text(_CONF.format(folder=folder))
         ended = subprocess.run(
             [python, '-W', 'ignore', _SCRIPT, folder], capture_output=True,
-            text=True, timeout=120,
+            text=True, timeout=600,
             env={**os.environ, 'PYTHONPATH': str(folder)})
     if ended.returncode:
         raise AssertionError(ended.stderr[-5000:])

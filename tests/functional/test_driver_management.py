@@ -71,7 +71,7 @@ class ManagementTest(testtools.TestCase):
             'Cluster', self.namespace, NAME) is None, 'the cluster to go')
 
     def wait_for(self, poll, what):
-        waiting.wait_for(poll, done=bool, timeout=90, what=what)
+        waiting.wait_for(poll, done=bool, timeout=600, what=what)
 
     def release(self):
         return releases.state(self.kube, self.namespace, NAME)

@@ -91,7 +91,7 @@ def helm():
 def _rendered(path, text):
     return processes.run(
         [helm(), 'template', names.cluster(UUID), path, '--namespace',
-         names.namespace('0' * 32), '--values', '-'], timeout=60, stdin=text)
+         names.namespace('0' * 32), '--values', '-'], timeout=600, stdin=text)
 
 
 class ChartCase(testtools.TestCase):

@@ -51,7 +51,7 @@ class EvidenceTest(boxes.TestCase):
         try:
             cls.said = processes.run(
                 [sys.executable, '-m', 'testtools.run', _CLASS],
-                timeout=500, merge=True, cwd=workspace,
+                timeout=900, merge=True, cwd=workspace,
                 env={**cls.box.env, 'PYTHONPATH': str(TOP),
                      'TEMPEST_CONFIG_DIR': str(workspace / 'etc'),
                      'no_proxy': '*'})

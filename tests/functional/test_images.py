@@ -76,14 +76,14 @@ class TestArchives(testtools.TestCase):
         self.assertRaises(subprocess.TimeoutExpired, process.wait, 0.2)
         process.terminate()
 
-        self.assertEqual(0, process.wait(10))
+        self.assertEqual(0, process.wait(60))
 
     def test_check_tells_what_is_broken(self):
         build(self.home / 'a')
         (self.home / 'a' / 'pause.tar').write_bytes(b'')
         done = subprocess.run(
             [COMMAND, 'images', 'check', '--directory', self.home / 'a'],
-            stdout=subprocess.PIPE, text=True, timeout=60)
+            stdout=subprocess.PIPE, text=True, timeout=600)
 
         self.assertEqual(1, done.returncode)
         self.assertIn('broken: pause: it has 0 bytes', done.stdout)
@@ -109,7 +109,7 @@ class TestNames(testtools.TestCase):
             version = pins.load().programs[f'kubelet-{minor}'].version
             wanted = processes.run(
                 [self.program(f'kubeadm-{minor}'), 'config', 'images',
-                 'list', '--kubernetes-version', f'v{version}'], timeout=60)
+                 'list', '--kubernetes-version', f'v{version}'], timeout=600)
 
             self.assertEqual(
                 set(), set(wanted.split()) - self.references(minor))
@@ -120,7 +120,7 @@ class TestNames(testtools.TestCase):
             version = pins.load().programs[f'kubelet-{minor}'].version
             manifest = processes.run(
                 [sonobuoy, 'gen', '--mode', 'quick', '--plugin', 'e2e',
-                 '--kubernetes-version', f'v{version}'], timeout=60)
+                 '--kubernetes-version', f'v{version}'], timeout=600)
             # Without a host it is Docker's hub.
             wanted = {name if '.' in name.split('/')[0]
                       else f'docker.io/{name}'
@@ -136,7 +136,7 @@ class TestNames(testtools.TestCase):
             names = {r.rpartition(':')[0] for r in known}
             wanted = processes.run(
                 [self.program(f'e2e.test-{minor}'), '--list-images'],
-                timeout=60).split()
+                timeout=600).split()
             wanted = {r for r in wanted
                       if r.rpartition(':')[0] in names
                       and 'e2e-test-images/' in r}
@@ -168,17 +168,17 @@ class TestContainerd(testtools.TestCase):
             stderr=self.log)
         self.addCleanup(self.end)
         waiting.wait_for(
-            (self.home / 'sock').exists, done=bool, timeout=60,
+            (self.home / 'sock').exists, done=bool, timeout=600,
             what='containerd')
 
     def end(self):
         self.containerd.terminate()
-        self.containerd.wait(30)
+        self.containerd.wait(120)
 
     def ctr(self, *argv):
         return processes.run(
             ['ctr', '--address', self.home / 'sock', '--namespace', 'k8s.io',
-             *argv], timeout=120)
+             *argv], timeout=600)
 
     def test_takes_an_archive_under_all_its_names(self):
         found = inventory.read(self.home / 'images').archives['pause']

@@ -155,7 +155,7 @@ class RunningTest(_Base):
         waiting.wait_for(
             lambda: {s.name: s.state for s in self.supervisor.status()},
             done=lambda states: states['kube-apiserver'] != 'RUNNING',
-            timeout=10, what='kube-apiserver to be gone')
+            timeout=120, what='kube-apiserver to be gone')
         self.up(self.directory)
 
         def count():
@@ -165,7 +165,7 @@ class RunningTest(_Base):
             except client.ApiError as e:
                 return str(e)
 
-        waiting.wait_for(count, done=lambda n: n == 4, timeout=120,
+        waiting.wait_for(count, done=lambda n: n == 4, timeout=600,
                          what='4 nodes')
 
 

@@ -44,7 +44,7 @@ COMMAND = [sys.executable, '-m', 'magnum_capi_tempest.cli.main', 'management']
 def links():
     """Names of this machine's network interfaces."""
     return {link['ifname'] for link in json.loads(processes.run(
-        ['ip', '-json', 'link'], timeout=30))}
+        ['ip', '-json', 'link'], timeout=120))}
 
 
 @boxes.LONG
@@ -119,7 +119,7 @@ class MinikubeTest(testtools.TestCase):
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         waiting.wait_for(
             lambda: self.directory / 'minikube' / '.minikube' / 'machines',
-            done=pathlib.Path.exists, timeout=300,
+            done=pathlib.Path.exists, timeout=900,
             what='minikube to make its machine')
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

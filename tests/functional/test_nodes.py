@@ -102,7 +102,7 @@ class NodeTest(testtools.TestCase):
         waiting.wait_for(
             lambda: container.exec_run(
                 ['systemctl', 'is-system-running']).output.strip(),
-            done=lambda state: state == b'running', timeout=120,
+            done=lambda state: state == b'running', timeout=600,
             what='systemd to start everything')
         container.reload()
         return container
@@ -143,7 +143,7 @@ class NodeTest(testtools.TestCase):
             lambda: self.kubectl(
                 container, '--namespace=kube-system', 'get', 'deployment',
                 'coredns', '--output=jsonpath={.status.readyReplicas}'),
-            done=lambda ready: ready == '2', timeout=240, what='CoreDNS')
+            done=lambda ready: ready == '2', timeout=900, what='CoreDNS')
         info = json.loads(self.kubectl(
             container, 'get', 'node', 'node', '--output=json'))[
                 'status']['nodeInfo']
@@ -159,5 +159,5 @@ class NodeTest(testtools.TestCase):
             urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(
                 context=ssl._create_unverified_context()))
         with opener.open(f'https://{address}:6443/version',
-                         timeout=20) as answer:
+                         timeout=120) as answer:
             return json.load(answer)['gitVersion']

@@ -71,7 +71,7 @@ class NeighboursTest(testtools.TestCase):
             'HOME': str(self.workspace)}
 
     def tempest(self, *argv):
-        return processes.run([runs.beside('tempest'), *argv], timeout=120,
+        return processes.run([runs.beside('tempest'), *argv], timeout=600,
                              cwd=self.workspace, env=self.env)
 
     def test_both_are_plugins(self):
@@ -102,7 +102,7 @@ class LoadedTest(testtools.TestCase):
 
     def test_listing_the_tests_loads_no_client_of_clouds(self):
         count, loaded = processes.run(
-            [sys.executable, '-W', 'ignore', '-c', _LOADED], timeout=120,
+            [sys.executable, '-W', 'ignore', '-c', _LOADED], timeout=600,
             cwd='/').splitlines()[-2:]
 
         self.assertGreater(int(count), 100)

@@ -52,7 +52,7 @@ class RunningTest(boxes.TestCase):
         self.assert_done(ended)
         return processes.run(
             ['bash', '-euc', 'eval "$1"; shift; "$SANDBOX_OPENSTACK" "$@"',
-             'bash', ended.out, *arguments], env=self.one.env, timeout=120)
+             'bash', ended.out, *arguments], env=self.one.env, timeout=600)
 
     def listed(self, *arguments):
         """What a "list" shows: dicts by column."""

@@ -27,7 +27,7 @@ from magnum_capi_tempest.sandbox import rest
 from magnum_capi_tempest import waiting
 from tests.functional import boxes
 
-PATIENCE = 120
+PATIENCE = 600
 
 #: A pure Python package without dependencies that OpenStack does not use.
 NEW = 'tomlkit'
@@ -105,7 +105,7 @@ class RunningTest(boxes.TestCase):
         """What a program in Magnum's environment prints, parsed."""
         return json.loads(processes.run(
             [self.layout.magnum_env / 'bin' / 'python', '-I', '-c', code,
-             *arguments], timeout=60))
+             *arguments], timeout=600))
 
     def create_template(self, **fields):
         """The answer to a template for Ubuntu."""
@@ -180,7 +180,7 @@ class RunningTest(boxes.TestCase):
             [self.cloud / 'bin' / 'python', '-I', '-c',
              'import importlib.metadata, json\n'
              'print(json.dumps([e.name for e in importlib.metadata'
-             '.entry_points(group="magnum.drivers")]))'], timeout=60))
+             '.entry_points(group="magnum.drivers")]))'], timeout=600))
         self.assertEqual(['k8s_capi_helm_v1'], names)
 
     def test_magnum_capi_runs_as_on_a_magnum_host(self):
@@ -189,7 +189,7 @@ class RunningTest(boxes.TestCase):
             ['bash', '-euc', 'eval "$1"; cd /; "$SANDBOX_MAGNUM_CAPI" '
              '--version; ls "$SANDBOX_MAGNUM_CONF" '
              '"$SANDBOX_MAGNUM_CONF_DIR"', 'bash', exports],
-            env=self.one.env, timeout=60)
+            env=self.one.env, timeout=600)
         self.assertThat(out, matchers.StartsWith('magnum-capi '))
         self.assertEqual(['10-magnum.conf', '11-mine.conf'],
                          [line for line in out.split() if '0-' in line

@@ -49,7 +49,7 @@ class _Base(boxes.TestCase):
                     break
             else:
                 self.fail(f'It never said {moment!r}: {said}')
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=600)
         return boxes.Ended(process.returncode, out, ''.join(said) + err)
 
     def cold_cache(self):
@@ -181,5 +181,5 @@ class ColdTest(_Base):
         self.assert_done(box.down())
         self.assert_nothing_left(box)
         # The commands that made them were in sessions of their own.
-        waiting.wait_for(box.left, done=lambda left: not left, timeout=10,
+        waiting.wait_for(box.left, done=lambda left: not left, timeout=120,
                          what='nothing to be left')

@@ -24,7 +24,7 @@ from magnum_capi_tempest.sandbox import rest
 from magnum_capi_tempest import waiting
 from tests.functional import boxes
 
-PATIENCE = 60
+PATIENCE = 600
 
 #: Name of the cluster -> what of its template or itself is not as usual.
 CLUSTERS = {

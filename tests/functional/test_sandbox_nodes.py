@@ -57,7 +57,7 @@ class ElsewhereTest(boxes.TestCase):
 
     def without_capabilities(self, box):
         with box.start('up', '--nodes', 'docker', preexec_fn=_drop) as p:
-            out, err = p.communicate(timeout=120)
+            out, err = p.communicate(timeout=600)
         return boxes.Ended(p.returncode, out, err)
 
 

@@ -72,7 +72,7 @@ class EmbeddedTest(boxes.TestCase):
             test "$state" = CREATE_COMPLETE
             '''
         processes.run(['bash', '-euc', script, 'bash', exports],
-                      env=cls.one.env, timeout=300)
+                      env=cls.one.env, timeout=900)
 
     def files(self):
         return [p for p in self.one.directory.rglob('*')

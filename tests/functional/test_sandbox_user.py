@@ -71,12 +71,12 @@ class OrdinaryUserTest(boxes.TestCase):
         env = os.environ | {'UV_LINK_MODE': 'copy'}
         uv = environment.uv()
         processes.run([uv, 'venv', '--quiet', '--python', _PYTHON,
-                       self.base / 'venv'], timeout=60, env=env)
+                       self.base / 'venv'], timeout=600, env=env)
         processes.run(
             [uv, 'pip', 'install', '--quiet', '--python', self.python,
              '--constraint', resources.find('constraints/tools.txt'),
              '--requirement', _TOP / 'requirements.txt',
-             'psutil', 'supervisor', 'uv'], timeout=300, env=env)
+             'psutil', 'supervisor', 'uv'], timeout=900, env=env)
         processes.run(
             [self.python, '-c',
              'from magnum_capi_tempest import progress\n'
@@ -86,7 +86,7 @@ class OrdinaryUserTest(boxes.TestCase):
                 # uv has a warm cache there, and leaves locks here.
                 'HOME': os.environ['HOME'],
                 'TMPDIR': str(self.base / 'home')})
-        processes.run(['chown', '-R', _USER, self.base], timeout=60)
+        processes.run(['chown', '-R', _USER, self.base], timeout=600)
 
     def sandbox(self, verb, *arguments):
         ended = subprocess.run(
@@ -94,7 +94,7 @@ class OrdinaryUserTest(boxes.TestCase):
                       'sandbox', verb, '--directory', self.one.directory,
                       *arguments]),
             env=self.env, cwd='/', capture_output=True, text=True,
-            timeout=400, check=False)
+            timeout=900, check=False)
         return boxes.Ended(ended.returncode, ended.stdout, ended.stderr)
 
     def test_up_and_down(self):

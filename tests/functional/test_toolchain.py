@@ -54,7 +54,7 @@ class TestPrograms(testtools.TestCase):
         """Clients compare major and minor with what the server says."""
         kubectl = toolchain.ensure(['kubectl'])['kubectl']
         output = processes.run(
-            [kubectl, 'version', '--client', '-o', 'json'], timeout=30)
+            [kubectl, 'version', '--client', '-o', 'json'], timeout=120)
 
         self.assertIn('"major": "1"', output)
         self.assertIn('"minor": "36"', output)
@@ -69,13 +69,13 @@ class TestPrograms(testtools.TestCase):
             'kube: {{ .Capabilities.KubeVersion.Version }}\n')
 
         self.assertIn('kube: v1.36', processes.run(
-            [helm, 'template', chart], timeout=30))
+            [helm, 'template', chart], timeout=120))
 
     def test_own_program_runs(self):
         capi = toolchain.ensure(['capi'])['capi']
 
         self.assertIn('--bind-address', processes.run(
-            [capi, '--help'], timeout=30, merge=True))
+            [capi, '--help'], timeout=120, merge=True))
 
 
 class TestGo(testtools.TestCase):
@@ -97,7 +97,7 @@ class TestGo(testtools.TestCase):
 
             self.assertTrue(found.is_relative_to(cache))
             self.assertIn(f'go{pins.load().go.version}', processes.run(
-                [found, 'version'], timeout=30,
+                [found, 'version'], timeout=120,
                 env=go.environment(found)))
 
 
@@ -141,9 +141,9 @@ class TestMaking(testtools.TestCase):
             process = self.start()
             waiting.wait_for(
                 lambda: set(self.kept()) - before,
-                done=bool, timeout=60, what='the build to begin')
+                done=bool, timeout=600, what='the build to begin')
             process.send_signal(sign)
-            _, stderr = process.communicate(timeout=60)
+            _, stderr = process.communicate(timeout=600)
 
             self.assertNotEqual(0, process.returncode)
             self.assertEqual(

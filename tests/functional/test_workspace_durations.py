@@ -41,6 +41,6 @@ class DurationsTest(testtools.TestCase):
         durations.tell(workspace, known)
 
         shown = processes.run([runs.beside('stestr'), 'slowest'],
-                              cwd=workspace, timeout=60)
+                              cwd=workspace, timeout=600)
         self.assertRegex(shown, r'test_a\[id-1,slow\] +40\.0')
         self.assertRegex(shown, r'test_b\[id-2\] +20\.0')

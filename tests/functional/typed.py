@@ -69,7 +69,7 @@ class Shell(fixtures.Fixture):
             'XDG_CACHE_HOME': os.environ.get(
                 'XDG_CACHE_HOME', os.path.expanduser('~/.cache')),
             **self._more}
-        self.addCleanup(self.run, 'magnum-capi sandbox down', timeout=120)
+        self.addCleanup(self.run, 'magnum-capi sandbox down', timeout=600)
 
     def run(self, text, cwd='/', timeout=1800):
         """Let a shell run a text; what it printed."""

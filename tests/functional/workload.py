@@ -81,7 +81,7 @@ def get(api, name, version='v1beta2'):
 def wait_available(api, name):
     waiting.wait_for(
         lambda: conditions(get(api, name)),
-        done=lambda c: c.get('Available') == 'True', timeout=90,
+        done=lambda c: c.get('Available') == 'True', timeout=600,
         what=f'cluster {name} to be available')
 
 
@@ -116,7 +116,7 @@ def resize(api, name, replicas):
                 return None
             raise
 
-    waiting.wait_for(put, done=bool, timeout=30,
+    waiting.wait_for(put, done=bool, timeout=120,
                      what=f'{path} to be changed')
 
 
@@ -129,7 +129,7 @@ def delete(api, name):
             api.request('DELETE', path)
     waiting.wait_for(
         lambda: [o for o in left_over(api) if f'/{name}' in o],
-        done=lambda left: not left, timeout=60,
+        done=lambda left: not left, timeout=600,
         what=f'everything of cluster {name} to be gone')
 
 
