@@ -29,10 +29,13 @@ class TestCommandLine(base.BaseTest):
 
     def command(self, *arguments, cluster=None):
         target = ['--kubeconfig', str(cluster.kubeconfig)] if cluster else []
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
              'conformance', *arguments, *target], cwd=self.base,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
 
     def finish(self, *arguments, **kwargs):
         process = self.command(*arguments, **kwargs)
