@@ -14,6 +14,7 @@
 
 import contextlib
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -124,3 +125,17 @@ def inherits(pid, variable, value) -> bool:
     """
     with open(f'/proc/{pid}/environ', 'rb') as f:
         return f'{variable}={value}'.encode() in f.read().split(b'\0')
+
+
+def ended(pid) -> bool:
+    """Whether a process has given back all it had, its ports among that.
+
+    Nobody may have asked for its exit code yet. The first thread of a process
+    may be a zombie while others still have its files.
+    """
+    folder = pathlib.Path(f'/proc/{pid}')
+    try:
+        state = (folder / 'stat').read_text().rpartition(')')[2].split()[0]
+        return state in 'ZX' and len(os.listdir(folder / 'task')) < 2
+    except (FileNotFoundError, ProcessLookupError):
+        return True

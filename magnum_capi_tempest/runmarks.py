@@ -65,6 +65,9 @@ def _belongs(pid, directory, session):
 def sweep(directory: pathlib.Path, spare=None) -> list[int]:
     """Kill every process of the run of ``directory``.
 
+    A dying process loses its memory, and with it its mark, before its files:
+    its ports are free only when this returns.
+
     :param spare: a process id to leave alone.
     :returns: process ids that were killed.
     :raises WaitTimeout: some of them do not end.
@@ -79,9 +82,9 @@ def sweep(directory: pathlib.Path, spare=None) -> list[int]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
                 killed.add(pid)
-        return left
+        return left or [p for p in killed if not processes.ended(p)]
 
-    waiting.wait_for(kill, done=lambda left: not left, timeout=10,
+    waiting.wait_for(kill, done=lambda left: not left, timeout=30,
                      what=f'the processes of {directory} to end',
                      pace=waiting.Pace(0.02, 1.5, 0.5))
     return sorted(killed)

@@ -17,7 +17,6 @@ exit codes and what is left behind are what these tests look at. The ports
 are not the default ones: a developer's own sandbox may run meanwhile.
 """
 
-import contextlib
 import dataclasses
 import os
 import pathlib
@@ -29,6 +28,7 @@ import unittest
 import fixtures
 import testtools
 
+from magnum_capi_tempest import processes
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import life
 from magnum_capi_tempest import waiting
@@ -116,14 +116,8 @@ class Box(fixtures.Fixture):
         """Kill a program as the kernel would for want of memory."""
         pid = self.pids()[program]
         os.kill(pid, signal.SIGKILL)
-        waiting.wait_for(
-            lambda: self._state(pid), done=lambda s: s in (None, 'Z', 'X'),
-            timeout=120, what=f'{program} to be gone')
-
-    def _state(self, pid):
-        with contextlib.suppress(OSError):
-            stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
-            return stat.rpartition(')')[2].split()[0]
+        waiting.wait_for(lambda: processes.ended(pid), done=bool,
+                         timeout=120, what=f'{program} to be gone')
 
     def processes(self):
         """Process ids of everything that belongs to the sandbox."""

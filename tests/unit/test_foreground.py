@@ -24,6 +24,7 @@ import testtools
 
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import foreground
+from magnum_capi_tempest import processes
 from magnum_capi_tempest import waiting
 
 #: As stestr: a program, a shell, a worker below it; what the worker starts
@@ -213,13 +214,6 @@ class SignalTest(testtools.TestCase):
 
 
 def assert_gone(pid):
-    def state():
-        try:
-            text = pathlib.Path(f'/proc/{pid}/stat').read_text()
-        except OSError:
-            return None
-        return text.rpartition(')')[2].split()[0]
-    # The last moments of a process, without memory, are not waited for; an
-    # orphan stays a zombie until init looks at it.
-    waiting.wait_for(state, done=lambda seen: seen in (None, 'Z', 'X'),
+    # The last moments of a process are not waited for by who killed it.
+    waiting.wait_for(lambda: processes.ended(pid), done=bool,
                      timeout=60, what=f'process {pid} to be gone')

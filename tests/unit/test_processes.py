@@ -149,12 +149,41 @@ class RunTest(testtools.TestCase):
         self.assertGone(int(pid.read_text()))
 
     def assertGone(self, pid):
-        def state():
-            try:
-                stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
-            except OSError:
-                return None
-            # A killed orphan stays a zombie until init looks at it.
-            return stat.rpartition(')')[2].split()[0]
-        waiting.wait_for(state, done=lambda s: s in (None, 'Z', 'X'),
+        waiting.wait_for(lambda: processes.ended(pid), done=bool,
                          timeout=60, what=f'process {pid} to end')
+
+
+class EndedTest(testtools.TestCase):
+
+    def start(self, *argv):
+        process = subprocess.Popen(argv, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_what_runs(self):
+        self.assertFalse(processes.ended(os.getpid()))
+
+    def test_nobody_has_asked_for_its_exit_code(self):
+        process = self.start('true')
+        process.stdout.read()
+        waiting.wait_for(lambda: processes.ended(process.pid), done=bool,
+                         timeout=60, what='it to end')
+        self.assertIn(') Z ', pathlib.Path(
+            f'/proc/{process.pid}/stat').read_text())
+        process.wait()
+        self.assertTrue(processes.ended(process.pid))
+
+    def test_its_first_thread_has_ended_and_another_has_not(self):
+        process = self.start(
+            sys.executable, '-c', 'import ctypes, sys, threading\n'
+            'threading.Thread(target=sys.stdin.read).start()\n'
+            'ctypes.CDLL(None).pthread_exit(None)')
+        stat = pathlib.Path(f'/proc/{process.pid}/stat')
+        waiting.wait_for(stat.read_text, done=lambda text: ') Z ' in text,
+                         timeout=60, what='its first thread to end')
+        self.assertFalse(processes.ended(process.pid))
+        process.kill()
+        waiting.wait_for(lambda: processes.ended(process.pid), done=bool,
+                         timeout=60, what='it to end')

@@ -15,6 +15,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+from unittest import mock
 
 import fixtures
 import testtools
@@ -125,6 +126,20 @@ class RunmarksTest(testtools.TestCase):
             sys.executable, '-c', script, str(self.run_folder)),
             cwd=pathlib.Path(runmarks.__file__).parent.parent)
         self.assertEqual('[]\n', process.stdout.readline())
+
+    def test_sweep_waits_for_what_has_lost_its_mark(self):
+        process, looks = self.start(), []
+        ended = runmarks.processes.ended
+
+        def late(pid):
+            looks.append(pid)
+            return len(looks) > 3 and ended(pid)
+
+        with mock.patch.object(runmarks.processes, 'ended', late):
+            self.assertEqual(
+                [process.pid], runmarks.sweep(self.run_folder))
+        self.assertEqual({process.pid}, set(looks))
+        self.assertGreater(len(looks), 3)
 
     def test_nothing_to_sweep(self):
         self.assertEqual([], runmarks.sweep(self.run_folder))
