@@ -22,7 +22,6 @@ none of them may outlive this program.
 
 import contextlib
 import os
-import pathlib
 import secrets
 import signal
 import sys
@@ -158,7 +157,7 @@ class _Tree:
     def __init__(self, process, mark):
         self._mark = mark
         #: When they began, in ticks, by process id: ids are used again.
-        self._seen = {process.pid: _stat(process.pid)[2]}
+        self._seen = {process.pid: processes.stat(process.pid)[2]}
 
     def look(self):
         """The process ids of those that are alive."""
@@ -202,16 +201,9 @@ class _Tree:
 
 
 def _processes():
-    """Ids of all processes, with their :func:`_stat`."""
+    """Ids of all processes, with their :func:`processes.stat`."""
     for name in os.listdir('/proc'):
         if name.isdigit():
             # It may have ended meanwhile.
             with contextlib.suppress(OSError):
-                yield int(name), _stat(name)
-
-
-def _stat(pid):
-    """State, parent and beginning of a process; see proc(5)."""
-    text = pathlib.Path(f'/proc/{pid}/stat').read_text(errors='replace')
-    fields = text.rpartition(')')[2].split()
-    return fields[0], int(fields[1]), int(fields[19])
+                yield int(name), processes.stat(name)

@@ -127,15 +127,24 @@ def inherits(pid, variable, value) -> bool:
         return f'{variable}={value}'.encode() in f.read().split(b'\0')
 
 
+def stat(pid):
+    """State, parent and beginning (in ticks) of a process; see proc(5).
+
+    :raises OSError: it has ended.
+    """
+    text = pathlib.Path(f'/proc/{pid}/stat').read_text(errors='replace')
+    fields = text.rpartition(')')[2].split()
+    return fields[0], int(fields[1]), int(fields[19])
+
+
 def ended(pid) -> bool:
     """Whether a process has given back all it had, its ports among that.
 
     Nobody may have asked for its exit code yet. The first thread of a process
     may be a zombie while others still have its files.
     """
-    folder = pathlib.Path(f'/proc/{pid}')
     try:
-        state = (folder / 'stat').read_text().rpartition(')')[2].split()[0]
-        return state in 'ZX' and len(os.listdir(folder / 'task')) < 2
+        return (stat(pid)[0] in 'ZX'
+                and len(os.listdir(f'/proc/{pid}/task')) < 2)
     except (FileNotFoundError, ProcessLookupError):
         return True

@@ -170,8 +170,7 @@ class EndedTest(testtools.TestCase):
         process.stdout.read()
         waiting.wait_for(lambda: processes.ended(process.pid), done=bool,
                          timeout=60, what='it to end')
-        self.assertIn(') Z ', pathlib.Path(
-            f'/proc/{process.pid}/stat').read_text())
+        self.assertEqual('Z', processes.stat(process.pid)[0])
         process.wait()
         self.assertTrue(processes.ended(process.pid))
 
@@ -180,9 +179,9 @@ class EndedTest(testtools.TestCase):
             sys.executable, '-c', 'import ctypes, sys, threading\n'
             'threading.Thread(target=sys.stdin.read).start()\n'
             'ctypes.CDLL(None).pthread_exit(None)')
-        stat = pathlib.Path(f'/proc/{process.pid}/stat')
-        waiting.wait_for(stat.read_text, done=lambda text: ') Z ' in text,
-                         timeout=60, what='its first thread to end')
+        waiting.wait_for(lambda: processes.stat(process.pid)[0],
+                         done=lambda state: state == 'Z', timeout=60,
+                         what='its first thread to end')
         self.assertFalse(processes.ended(process.pid))
         process.kill()
         waiting.wait_for(lambda: processes.ended(process.pid), done=bool,
