@@ -41,6 +41,10 @@ class Gate(fixtures.Fixture):
         self._reached.set()
         self._opened.wait(PATIENCE)
 
+    def wait(self):
+        """Wait until the work stands at the gate."""
+        self._reached.wait(PATIENCE)
+
     def open(self):
         """Let the work go on."""
         self._opened.set()

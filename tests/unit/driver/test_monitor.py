@@ -12,6 +12,7 @@
 
 
 import socket
+import unittest
 
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.keys import credentials
@@ -46,6 +47,15 @@ class MonitorTest(test_converge.Base):
     def test_healthy(self):
         self.created()
         self.assertEqual(health.HEALTHY, self.poll()['health_status'])
+
+    @unittest.expectedFailure
+    def test_cluster_of_another_driver_is_left_alone(self):
+        # Magnum saves a health only where there is one (magnum 23.0.0,
+        # magnum/service/periodic.py, ClusterHealthUpdateJob).
+        self.created()
+        self.w.store.clusters[small_world.CLUSTER]['stack_id'] = (
+            'another-driver-abcdefghijkl')
+        self.assertEqual({}, self.poll())
 
     def test_credential_that_became_invalid_shows_with_the_cure(self):
         # E23

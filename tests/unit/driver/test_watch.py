@@ -13,8 +13,12 @@
 """What a look at a cluster costs: requests, and rows that Magnum reads."""
 
 import dataclasses
+import threading
+import unittest
 
 from magnum_capi_tempest.driver.seen import attention
+from magnum_capi_tempest.driver import watch
+from tests.unit.driver import gate
 from tests.unit.driver import small_world
 from tests.unit.driver import test_converge
 
@@ -94,3 +98,65 @@ class CostTest(test_converge.Base):
         read, real = [], self.w.store.template
         self.w.store.template = lambda uuid: read.append(uuid) or real(uuid)
         return read
+
+
+class MemoryTest(test_converge.Base):
+    """What a conductor keeps of clusters, and for how long."""
+
+    def setUp(self):
+        super().setUp()
+        self.clock = self.api.clock
+        self.w.world = dataclasses.replace(self.w.world, clock=self.clock)
+        self.create()
+        path = next(path for path in self.api.objects
+                    if '/clusters/' in path)
+        self.api.objects[path]['status']['observedGeneration'] = 0
+        self.look()
+
+    def kept(self):
+        return watch.memory(small_world.CLUSTER).state
+
+    def look_at_another(self):
+        """What Magnum does while only another cluster is in progress."""
+        row = self.w.store.row()
+        row.uuid = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
+        watch.Watch(self.w.world, self.w.store, row).update()
+
+    def test_operation_that_goes_on_is_remembered(self):
+        self.clock.sleep(60)
+        self.look_at_another()
+        self.assertEqual('CREATE', self.kept().operation)
+
+    @unittest.expectedFailure
+    def test_no_secret_is_kept(self):
+        # Another conductor may see the end of the operation.
+        self.assertEqual({}, dict(self.kept().secrets))
+
+    @unittest.expectedFailure
+    def test_cluster_that_is_not_looked_at_any_more_is_forgotten(self):
+        self.clock.sleep(3600)
+        self.look_at_another()
+        self.assertIsNone(self.kept())
+
+
+class OverlapTest(test_converge.Base):
+    """Magnum starts a thread for each look; one may be slow."""
+
+    @unittest.expectedFailure
+    def test_second_look_leaves_a_cluster_to_the_first(self):
+        self.create()
+        slow = self.useFixture(gate.Gate())
+        real = self.w.store.template
+        self.w.store.template = lambda uuid: (slow.stand(), real(uuid))[1]
+        first = threading.Thread(target=self.look)
+        first.start()
+        slow.wait()
+        seen = len(self.api.calls())
+
+        self.w.store.template = real
+        self.look()
+
+        self.assertEqual(seen, len(self.api.calls()))
+        slow.open()
+        first.join(gate.PATIENCE)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
