@@ -24,6 +24,7 @@ from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver.kubernetes import look
 from magnum_capi_tempest.driver.seen import health
 from magnum_capi_tempest.driver import upkeep
+from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)
 
@@ -49,7 +50,10 @@ class Monitor:
         self._clock = clock
 
     def poll_health_status(self):
-        """Fill ``data``. Never raises: no answer is an answer, too."""
+        """Fill ``data``. Never raises: no answer is an answer, too.
+
+        It stays empty for a cluster that another driver has made.
+        """
         try:
             self._poll()
         except Exception as e:
@@ -61,6 +65,13 @@ class Monitor:
     def _poll(self):
         world = self._world()
         road = converge.Road(world, self._store, self._cluster)
+        try:
+            road.refuse_foreign()
+        except errors.UsageError as e:
+            # Without data Magnum leaves the row as it is (magnum 23.0.0,
+            # magnum/service/periodic.py, ClusterHealthUpdateJob).
+            LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+            return
         rows = road.rows()
         state = road.vault.state()
         parts = () if rows.operation == 'DELETE' else _PARTS

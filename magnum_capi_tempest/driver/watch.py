@@ -53,13 +53,20 @@ _LOST = ('The request was lost before the cluster had an application '
          'create it again')
 
 
+#: Seconds after which a process forgets a cluster that Magnum does not ask
+#: it about any more: another conductor has seen the end of the operation.
+_KEPT = 600
+
+
 @dataclasses.dataclass
 class Memory:
     """What one process keeps between two looks at a cluster.
 
-    :param state: state.State, None when it has to be read.
+    :param state: state.State without secrets, None when it has to be read.
     :param key: of the operation that ``state`` belongs to.
     :param template: see converge.Road.rows.
+    :param used_at: monotonic time in seconds of the last look.
+    :param looking: held while a thread looks at the cluster.
     """
 
     state: state_module.State | None = None
@@ -67,19 +74,29 @@ class Memory:
     attention: attention_module.Attention = dataclasses.field(
         default_factory=attention_module.Attention)
     template: object = None
+    used_at: float = 0.0
+    looking: threading.Lock = dataclasses.field(default_factory=threading.Lock)
 
 
-_memories = {}
+_memories: dict[str, Memory] = {}
 _memories_lock = threading.Lock()
 
 
-def memory(uuid) -> Memory:
-    """This process's Memory of a cluster."""
+def memory(uuid: str, now: float) -> Memory:
+    """This process's Memory of a cluster; old ones of others are dropped.
+
+    :param now: monotonic time in seconds.
+    """
     with _memories_lock:
-        return _memories.setdefault(uuid, Memory())
+        for other, kept in list(_memories.items()):
+            if now - kept.used_at >= _KEPT and not kept.looking.locked():
+                del _memories[other]
+        found = _memories.setdefault(uuid, Memory())
+        found.used_at = now
+        return found
 
 
-def forget(uuid):
+def forget(uuid: str) -> None:
     with _memories_lock:
         _memories.pop(uuid, None)
 
@@ -98,12 +115,29 @@ class Watch:
         self._cluster = cluster
         self._road = converge.Road(world, store, cluster)
         self._farewell = farewell.Farewell(self._road)
-        self._memory = memory(cluster.uuid)
+        self._memory = memory(cluster.uuid, world.clock.monotonic())
+        self._state = None
 
     def update(self):
-        """Bring Magnum's rows up to date. Does not raise what may pass."""
-        if not self._store.reload(self._cluster):
+        """Bring Magnum's rows up to date. Does not raise what may pass.
+
+        Magnum does not wait for the last look before it starts another, in
+        a thread of its own; a second one leaves the cluster to the first.
+        """
+        if not self._memory.looking.acquire(blocking=False):
+            LOG.debug('Cluster %s: another thread looks at it',
+                      self._cluster.uuid)
             return
+        try:
+            self._look()
+        finally:
+            self._memory.looking.release()
+
+    def _look(self):
+        if not self._store.reload(self._cluster):
+            forget(self._cluster.uuid)
+            return
+        self._state = self._memory.state
         try:
             self._road.refuse_foreign()
         except errors.UsageError as e:
@@ -127,7 +161,7 @@ class Watch:
     def _update(self, rows):
         # Of UPDATE after UPDATE the second is recognised under the lock.
         if self._memory.state is None or self._memory.key != rows.operation:
-            self._memory.state = self._road.vault.state()
+            self._read_state()
             self._memory.key = rows.operation
         snapshot = look.look(self._world.kube, self._road.namespace,
                              self._road.release, parts=())
@@ -145,7 +179,7 @@ class Watch:
         judged = digest(rows)
         with self._road.held(0):
             rows = self._rows()
-            self._memory.state = self._road.vault.state()
+            self._read_state()
             if digest(rows) != judged:
                 return
             # Times of the operation are known for sure only now.
@@ -153,13 +187,18 @@ class Watch:
                 snapshot, self._wanted(rows), self._world.now())
             self._act(rows, snapshot, verdict)
 
+    def _read_state(self):
+        self._state = self._road.vault.state()
+        # Who ends the operation cannot tell other processes to forget.
+        self._memory.state = dataclasses.replace(self._state, secrets={})
+
     def _rows(self, template=None):
         rows = self._road.rows(template)
         self._memory.template = rows.template
         return rows
 
     def _wanted(self, rows):
-        return rows.wanted(self._memory.state,
+        return rows.wanted(self._state,
                            patience=self._world.settings.failure_patience)
 
     def _judged(self, rows, snapshot, busy, thorough):
@@ -212,7 +251,7 @@ class Watch:
     def _act(self, rows, snapshot, verdict):
         if verdict.status == 'DELETE_COMPLETE':
             wanted = self._wanted(rows)
-            if self._farewell.finish(self._memory.state, wanted):
+            if self._farewell.finish(self._state, wanted):
                 forget(self._cluster.uuid)
         elif verdict.action == verdicts.DELETE:
             self._farewell.ask_again(snapshot)
@@ -256,7 +295,7 @@ class Watch:
 
     def _can_create(self):
         return self._cluster.ca_cert_ref and credentials.obtained(
-            self._memory.state.record)
+            self._state.record)
 
     def _fail(self, rows, reason):
         operation = rows.operation
@@ -273,13 +312,13 @@ class Watch:
 
     def _settle(self, snapshot, verdict):
         """What is to be done before an operation may end: credentials."""
-        road, memory_ = self._road, self._memory
+        road = self._road
         if snapshot.seen('addons'):
             adopted = rotation.adoption(
                 road.vault, road.release, snapshot.addons)
         else:
             adopted = None
-        memory_.state, step = road.rotation().go_on(memory_.state, adopted)
+        self._state, step = road.rotation().go_on(self._state, adopted)
         if step.kind == credentials.DONE:
             return verdict
         waits_for_user = (step.entry is None
@@ -318,7 +357,7 @@ class Watch:
             self._end(rows)
 
     def _end(self, rows=None):
-        state = self._memory.state
+        state = self._state
         if rows:
             state = dataclasses.replace(state, applied=frozenset(
                 group.uuid for group in rows.live(state.applied)
