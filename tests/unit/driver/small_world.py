@@ -30,7 +30,9 @@ from magnum_capi_tempest.driver.cloud import services
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
+from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.keys import vault
 from magnum_capi_tempest.driver.kubernetes import releases
 from magnum_capi_tempest.driver.wanted import names
 from tests.unit.driver import objects
@@ -240,6 +242,11 @@ class Cloud:
                 user_id, name, **kwargs)
         return types.SimpleNamespace(
             id=made, name=name, project_id=PROJECT, secret=f'secret-{made}')
+
+    def check(self, data, cacert, timeout):
+        """rotation.check: Keystone knows the credential, or it does not."""
+        known = vault.applied_id(data) in self.credentials
+        return credentials.VALID if known else credentials.INVALID
 
     def application_credentials(self, user_id):
         return [types.SimpleNamespace(id=made, name=name, project_id=PROJECT,

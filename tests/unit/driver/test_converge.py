@@ -53,6 +53,8 @@ class Base(testtools.TestCase):
             credential_settle=0, credential_bound=60)
         self.w = small_world.World(self.api, settings.Settings.of(conf))
         watch.forget(small_world.CLUSTER)
+        self.useFixture(fixtures.MockPatchObject(
+            rotation, 'check', self.w.cloud.check))
 
     def operations(self, cluster=None):
         return operations.Operations(

@@ -1,0 +1,118 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The owner of a cluster leaves the cloud; others of the project stay."""
+
+import unittest
+
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.keys import vault
+from magnum_capi_tempest.driver import upgrading
+from magnum_capi_tempest.driver.wanted import names
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+
+class DepartedOwnerTest(test_converge.Base):
+
+    def setUp(self):
+        super().setUp()
+        self.created()
+        # Keystone removes the application credentials of a user with it.
+        self.w.cloud.credentials.clear()
+        self.w.cloud.owners.clear()
+        self.asks('u2', 'member')
+
+    def asks(self, user, *roles):
+        """Whose token comes with the next requests."""
+        self.w.store.user = rotation.User(user, roles)
+
+    def in_use(self):
+        """Id of the credential that the cluster reads."""
+        path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+                f'{names.credentials(small_world.RELEASE)}')
+        return vault.applied_id(self.api.objects[path]['data'])
+
+    def assert_works_for(self, user):
+        self.assertEqual(user, self.w.cloud.owners.get(self.in_use()))
+
+    @unittest.expectedFailure
+    def test_deletion_by_another_member_has_a_credential_to_delete_with(self):
+        self.operations().delete()
+        self.assert_works_for('u2')
+
+    def test_deletion_leaves_no_credential(self):
+        self.operations().delete()
+        self.look(2)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    @unittest.expectedFailure
+    def test_resize_by_another_member_brings_in_a_credential(self):
+        self.resize(2)
+        self.assert_works_for('u2')
+        self.assertEqual('u2', self.w.cluster.user_id)
+        self.look(2)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+
+    @unittest.expectedFailure
+    def test_upgrade_by_another_member_brings_in_a_credential(self):
+        upgrading.Upgrade(
+            self.w.world, self.w.store, self.w.store.row(),
+            self.w.store.template(small_world.NEWER),
+            self.w.store.row(small_world.WORKERS)).run()
+        self.assert_works_for('u2')
+
+    def test_user_without_a_usable_role_can_still_delete(self):
+        self.asks('u3', 'reader-of-nothing')
+        self.operations().delete()
+        self.look(2)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+
+    @unittest.expectedFailure
+    def test_resize_by_a_user_without_a_usable_role_says_why(self):
+        self.asks('u3', 'reader-of-nothing')
+        e = self.assertRaises(failures.Failed, self.resize, 2)
+        self.assertIn('no role that a cluster may have', str(e))
+
+
+class LivingOwnerTest(test_converge.Base):
+
+    def test_valid_credential_stays(self):
+        self.created()
+        before = dict(self.w.cloud.credentials)
+        self.w.store.user = rotation.User('u2', ('member',))
+        self.resize(2)
+        self.operations().delete()
+        self.assertEqual(before, self.w.cloud.credentials)
+        self.assertEqual('u1', self.w.cluster.user_id)
+
+
+class LostStateTest(test_converge.Base):
+    """Somebody deleted the Secret in which the driver keeps its record."""
+
+    @unittest.expectedFailure
+    def test_deletion_finds_the_credential_by_its_name(self):
+        self.created()
+        self.w.cloud.create_application_credential(
+            'u1', 'magnum-of-somebody-else', roles=[{'name': 'member'}])
+        del self.api.objects[
+            f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+            f'{small_world.RELEASE}-magnum']
+        self.operations().delete()
+        self.look(2)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(['magnum-of-somebody-else'],
+                         list(self.w.cloud.credentials.values()))
