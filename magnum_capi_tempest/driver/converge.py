@@ -244,6 +244,8 @@ class Road:
             self.lock.check()
             self.vault.write_authorities(self.store.authorities(self.cluster))
             self.vault.ensure_service_account_key()
+        else:
+            state = self.replace_refused_credential(state)
         self.hand_over(plan)
         applied = state.applied | {
             group.uuid for group in self.rows().live(state.applied)
@@ -251,6 +253,36 @@ class Road:
         if applied != state.applied:
             self.vault.write_state(
                 dataclasses.replace(state, applied=applied))
+
+    def replace_refused_credential(self, state):
+        """Bring in a credential of whoever asks if Keystone refuses ours.
+
+        An application credential ends with its user, and with any role of it
+        that the user loses. Without a valid one nothing is made or deleted.
+
+        :param state: state.State, as it is written.
+        :returns: the State, as it is written.
+        :raises services.CloudError: Keystone makes none for this user.
+        """
+        user, used = self.store.user, credentials.in_use(state.record)
+        if user.id is None or used is None:
+            return state
+        found = rotation.check(
+            self.vault.credentials() or {}, self.store.cacert_file(),
+            self.world.settings.openstack_timeout)
+        if found != credentials.INVALID:
+            return state
+        LOG.warning('Cluster %s: Keystone refuses the application credential '
+                    '%s; user %s brings in a new one', self.cluster.uuid,
+                    used.id, user.id)
+        state = state_module.with_record(
+            state, credentials.rotate(state.record))
+        self.vault.write_state(state)
+        self.lock.check()
+        state = self.rotation().bring_in(state, new=True)
+        self.cluster.user_id = user.id
+        self.store.save(self.cluster)
+        return state
 
     def hand_over(self, plan):
         """Have Helm apply a plan; a stuck release is repaired first."""

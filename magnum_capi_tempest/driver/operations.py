@@ -95,8 +95,10 @@ class Operations:
             self._leave()
             with self._road.held(settings.lock_timeout) as lock:
                 self._leave()
-                self._road.vault.write_state(state_module.begun(
-                    self._road.vault.state(), 'DELETE', self._world.now()))
+                state = state_module.begun(
+                    self._road.vault.state(), 'DELETE', self._world.now())
+                self._road.vault.write_state(state)
+                self._replace_refused_credential(state)
                 lock.check()
                 self._world.helm.uninstall(self._road.release,
                                            self._road.namespace)
@@ -122,6 +124,16 @@ class Operations:
                 road.rotation().bring_in(state, new=True)
                 cluster.user_id = user_id
                 self._in_progress()
+
+    def _replace_refused_credential(self, state):
+        """Let a deletion go on with what there is, whatever comes of it."""
+        try:
+            self._road.replace_refused_credential(state)
+        except failures.PASSING:
+            raise
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cluster %s: it is deleted without a valid '
+                        'application credential: %s', self._cluster.uuid, e)
 
     def _leave(self):
         """Have the rows say that everything shall go."""

@@ -133,8 +133,10 @@ class Upgrade:
             # it is no change.
             self._group.status = 'UPDATE_IN_PROGRESS'
             self._store.save(self._group)
-            road.vault.write_state(dataclasses.replace(state_module.begun(
-                state, 'UPDATE', self._world.now()), batch=batch))
+            state = dataclasses.replace(state_module.begun(
+                state, 'UPDATE', self._world.now()), batch=batch)
+            road.vault.write_state(state)
+            road.replace_refused_credential(state)
             road.hand_over(plan)
         except failures.Stopped:
             raise

@@ -123,8 +123,22 @@ class Rotation:
         return self._walk(state, credentials.KEEP, None, adopted)
 
     def remove(self, state):
-        """Remove all credentials; the record is empty afterwards."""
-        return self._walk(state, credentials.REMOVE, None)[0]
+        """Remove all credentials; the record is empty afterwards.
+
+        Those that the record does not have are found by their names: the
+        Secret that held it may have been lost.
+        """
+        users = {self._cluster.user_id, *(
+            entry.user_id for entry in state.record)}
+        state = self._walk(state, credentials.REMOVE, None)[0]
+        cloud = self._deleter().services
+        for user_id in sorted(filter(None, users)):
+            for found in app_credentials.find(
+                    cloud, user_id,
+                    delegation.name(self._cluster.uuid, '')):
+                self._check()
+                app_credentials.delete(cloud, user_id, found.id)
+        return state
 
     def _walk(self, state, wish, enough, adopted=None):
         for _time in range(_MOST):
