@@ -90,6 +90,7 @@ class Store:
             'api_address': None, 'coe_version': None,
             'ca_cert_ref': None, 'fixed_network': None,
             'fixed_subnet': None, 'floating_ip_enabled': True,
+            'docker_volume_size': None, 'master_lb_enabled': False,
             'created_at': NOW, 'updated_at': None}}
         #: Function without arguments, the time.
         self.now = lambda: NOW
@@ -173,7 +174,9 @@ def _template(uuid, image):
         'no_proxy': None, 'driver': 'k8s_capi_v1', 'coe': 'kubernetes',
         'server_type': 'vm', 'cluster_distro': 'ubuntu',
         'fixed_network': None, 'fixed_subnet': None, 'volume_driver': None,
-        'master_lb_enabled': True, 'tls_disabled': False}
+        'master_lb_enabled': False, 'tls_disabled': False,
+        'docker_volume_size': None, 'insecure_registry': None,
+        'registry_enabled': False, 'apiserver_port': None}
 
 
 class Cloud:

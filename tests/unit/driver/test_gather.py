@@ -28,7 +28,7 @@ from magnum_capi_tempest import errors
 from tests.unit.driver import small_world
 
 
-class PlanTest(testtools.TestCase):
+class Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -51,6 +51,9 @@ class PlanTest(testtools.TestCase):
             rows.Rows(cluster, self.store.groups(cluster),
                       self.store.template(small_world.TEMPLATE)),
             self.cloud, settings.Settings.of(conf), **kwargs)
+
+
+class PlanTest(Base):
 
     def overlay(self, text):
         path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'o'
