@@ -21,6 +21,7 @@ import dataclasses
 import yaml
 
 from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver.wanted import attributes
 from magnum_capi_tempest.driver.wanted import charts
 from magnum_capi_tempest.driver.wanted import labels as label_rules
 from magnum_capi_tempest.driver.wanted import rows as rows_module
@@ -164,7 +165,8 @@ def describe(rows, cloud, settings, applied=frozenset(),
             template.http_proxy, template.https_proxy, template.no_proxy),
         volumes=_volumes(cloud, settings, defaults),
         auth_url=cloud.services.identity_url(
-            settings.credential_interface))
+            settings.credential_interface),
+        attributes=attributes.given(template, cluster))
 
 
 def _volumes(cloud, settings, defaults):

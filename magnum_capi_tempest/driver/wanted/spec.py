@@ -124,6 +124,7 @@ class ClusterSpec:
         load balancer the API server is one node, which upgrades replace.
     :param auth_url: of Keystone, for keystone_auth_enabled.
     :param trusted_cas: PEM texts by name, for all nodes.
+    :param attributes: see attributes.given.
     """
 
     uuid: str
@@ -150,6 +151,8 @@ class ClusterSpec:
     volumes: Volumes = Volumes()
     auth_url: str | None = None
     trusted_cas: typing.Mapping = dataclasses.field(
+        default_factory=dict)
+    attributes: typing.Mapping[str, typing.Any] = dataclasses.field(
         default_factory=dict)
 
     @property

@@ -20,6 +20,7 @@ joins would say it, or nobody.
 import ipaddress
 import re
 
+from magnum_capi_tempest.driver.wanted import attributes
 from magnum_capi_tempest.driver.wanted import label_types
 from magnum_capi_tempest.driver.wanted import labels as label_rules
 from magnum_capi_tempest.driver.wanted import node_groups
@@ -42,7 +43,8 @@ def check(spec, policy=label_rules.Policy(), *, creating=False,
 
     :param policy: the operator's, for labels.
     :param creating: the cluster is new: its own copies of labels that only a
-        template may carry are checked, too.
+        template may carry are checked, too, and attributes that have no
+        effect are refused.
     :param joining: uuids of the node groups that get nodes; None: all. A
         group whose own image is a minor release behind, as after an upgrade,
         cannot get any, and must not be in the way of other changes.
@@ -52,6 +54,7 @@ def check(spec, policy=label_rules.Policy(), *, creating=False,
     problems = []
     if creating:
         problems += label_rules.misplaced(spec.labels, spec.template_labels)
+        problems += attributes.refusals(spec.attributes)
     try:
         read = label_rules.parse(label_rules.merged(
             spec.labels, spec.template_labels), policy)

@@ -13,8 +13,6 @@
 
 """Attributes of Magnum's API for which Cluster API has nothing."""
 
-import unittest
-
 from magnum_capi_tempest.driver.wanted import spec
 from tests.unit.driver import small_world
 from tests.unit.driver import test_gather
@@ -28,44 +26,36 @@ class UnsupportedAttributesTest(test_gather.Base):
         e = self.assertRaises(spec.InvalidSpec, self.plan, creating=True)
         self.assertIn(says, str(e))
 
-    @unittest.expectedFailure
     def test_volume_for_docker(self):
         self.assert_refused(cluster={'docker_volume_size': 5},
                             says='docker_volume_size is 5')
 
-    @unittest.expectedFailure
     def test_no_tls(self):
         self.assert_refused(template={'tls_disabled': True},
                             says='tls_disabled is True')
 
-    @unittest.expectedFailure
     def test_insecure_registry(self):
         self.assert_refused(
             template={'insecure_registry': 'registry.example:5000'},
             says='insecure_registry is registry.example:5000')
 
-    @unittest.expectedFailure
     def test_registry_of_the_cluster(self):
         self.assert_refused(template={'registry_enabled': True},
                             says='registry_enabled is True')
 
-    @unittest.expectedFailure
     def test_volume_driver(self):
         self.assert_refused(template={'volume_driver': 'rexray'},
                             says='volume_driver is rexray')
 
-    @unittest.expectedFailure
     def test_port_of_the_api(self):
         self.assert_refused(template={'apiserver_port': 8443},
                             says='apiserver_port is 8443')
 
-    @unittest.expectedFailure
     def test_cluster_that_does_without_the_load_balancer_of_its_template(self):
         self.assert_refused(template={'master_lb_enabled': True},
                             cluster={'master_lb_enabled': False},
                             says='master_lb_enabled is False')
 
-    @unittest.expectedFailure
     def test_all_are_told_at_once(self):
         self.assert_refused(
             template={'tls_disabled': True, 'registry_enabled': True},

@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Attributes of Magnum's API for which Cluster API has nothing.
+
+``master_lb_enabled`` is False where nobody said anything (magnum 23.0.0,
+api/controllers/v1/cluster_template.py), and every cluster has a load
+balancer; so only a cluster is refused that says other than its template.
+"""
+
+import typing
+
+NAMES = ('apiserver_port', 'docker_volume_size', 'insecure_registry',
+         'master_lb_enabled', 'registry_enabled', 'tls_disabled',
+         'volume_driver')
+
+#: What is there without asking, or means that nothing is asked for.
+_TAKEN = {'apiserver_port': (6443,), 'volume_driver': ('cinder',)}
+
+_INSTEAD = {
+    'apiserver_port': 'the API server listens on 6443',
+    'docker_volume_size': 'nodes have no separate volume for containers; the '
+                          'label boot_volume_size sets the size of their '
+                          'root volume',
+    'insecure_registry': 'ask the operator for a value overlay that '
+                         'configures containerd',
+    'master_lb_enabled': 'the API server is always behind a load balancer',
+    'registry_enabled': 'there is no registry in the cluster',
+    'tls_disabled': 'the API server always uses TLS',
+    'volume_driver': 'volumes are made by the CSI driver of Cinder',
+}
+
+
+def given(template: object, cluster: object) -> dict[str, typing.Any]:
+    """What a template and its cluster say, by name; the cluster wins.
+
+    Defaults of Magnum's are left out.
+    """
+    found = {}
+    for name in NAMES:
+        of_template = getattr(template, name, None)
+        value = getattr(cluster, name, None)
+        if name == 'master_lb_enabled':
+            if of_template and value is False:
+                found[name] = value
+        elif value or of_template:
+            found[name] = value or of_template
+    return found
+
+
+def refusals(attributes: typing.Mapping[str, typing.Any]) -> list[str]:
+    """Texts for those that a new cluster cannot have.
+
+    :param attributes: see :func:`given`.
+    """
+    return [f'{name} is {value}, which this driver does not support: '
+            f'{_INSTEAD[name]}' for name, value in attributes.items()
+            if value not in _TAKEN.get(name, ())]
