@@ -18,8 +18,10 @@ a chart and Cluster API would have made in the end. Rows are copies, as
 Magnum's objects are: what is not saved, nobody else sees.
 """
 
+import base64
 import copy
 import datetime
+import gzip
 import json
 import types
 
@@ -187,6 +189,8 @@ class Cloud:
             'ubuntu-34': ('v1.34.2', 'ubuntu'),
             'ubuntu-35': ('v1.35.0', 'ubuntu'),
             'ubuntu-37': ('v1.37.0', 'ubuntu')}
+        #: Ids by name.
+        self.networks = {}
         #: Names, and users, by id.
         self.credentials = {}
         self.owners = {}
@@ -213,7 +217,13 @@ class Cloud:
         return types.SimpleNamespace(name=reference)
 
     def network(self, reference, external=None):
-        return None
+        if not reference:
+            return None
+        found = self.networks[reference]
+        if len(found) > 1:
+            raise services.NotUsable(
+                f'Several networks are called {reference}')
+        return openstack.Network(found[0], reference, bool(external))
 
     def subnet(self, reference, network_id=None):
         return None
@@ -273,8 +283,9 @@ class Helm:
 
     def __init__(self, api):
         self._api = api
-        #: Values of each upgrade.
+        #: Values, and settings.Chart, of each upgrade.
         self.upgrades = []
+        self.charts = []
         self.uninstalls = 0
         #: Called at the beginning of an upgrade; may raise.
         self.before = lambda: None
@@ -282,7 +293,8 @@ class Helm:
     def upgrade(self, release, chart, values, namespace, *, digest=None):
         self.before()
         self.upgrades.append(values)
-        self.record(len(self.upgrades), digest)
+        self.charts.append(chart)
+        self.record(len(self.upgrades), digest, chart=chart)
         found = json.loads(json.dumps([
             objects.cluster(),
             objects.control_plane(
@@ -325,8 +337,11 @@ class Helm:
     def template(self, release, chart, values, namespace):
         return f'# {release} in {namespace}'
 
-    def record(self, revision, digest, status='deployed'):
+    def record(self, revision, digest, status='deployed', chart=None):
         """Helm's Secret of a revision."""
+        content = gzip.compress(json.dumps({'name': RELEASE, 'chart': {
+            'metadata': {'name': chart.name, 'version': chart.version}
+            if chart else {}}}).encode())
         labels = {'owner': 'helm', 'name': RELEASE, 'status': status,
                   'version': str(revision)}
         if digest:
@@ -334,7 +349,10 @@ class Helm:
         self._api.put(
             f'/api/v1/namespaces/{NAMESPACE}/secrets/'
             f'sh.helm.release.v1.{RELEASE}.v{revision}',
-            {'kind': 'Secret', 'metadata': {'labels': labels}})
+            {'kind': 'Secret', 'metadata': {'labels': labels}, 'data': {
+                # Helm's own base64, and that of Secrets around it.
+                'release': base64.b64encode(
+                    base64.b64encode(content)).decode()}})
 
     def put(self, plural, obj):
         group = {'kubeadmcontrolplanes': 'controlplane.cluster.x-k8s.io/'

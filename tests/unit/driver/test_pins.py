@@ -1,0 +1,205 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""A cluster remembers what it was made of; only an upgrade moves it."""
+
+import base64
+import dataclasses
+import json
+import pathlib
+import unittest
+
+import fixtures
+
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver import settings
+from magnum_capi_tempest.driver import upgrading
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+OLD = settings.Chart('openstack-cluster', 'https://charts.example', '0.26.1')
+NEW = dataclasses.replace(OLD, version='0.27.0')
+HOME = '0a1b2c3d-3c2d-4899-b017-d2b06c0ccd9f'
+
+
+class Base(test_converge.Base):
+
+    def setUp(self):
+        super().setUp()
+        self.configure(chart=OLD)
+
+    def configure(self, **options):
+        """Restart Magnum with other options of the driver."""
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, **options))
+
+    def overlay(self, text):
+        """An overlay that all clusters get; the operator can change it."""
+        path = pathlib.Path(self.useFixture(
+            fixtures.TempDir()).path) / 'overlay.yaml'
+        path.write_text(text)
+        self.configure(value_overlays={'all': str(path)},
+                       default_value_overlays=('all',))
+        return path
+
+    def upgrade(self):
+        upgrading.Upgrade(
+            self.w.world, self.w.store, self.w.store.row(),
+            self.w.store.template(small_world.NEWER),
+            self.w.store.row(small_world.WORKERS)).run()
+
+    def applied(self):
+        """Chart and values of the last revision."""
+        return self.w.helm.charts[-1], self.w.helm.upgrades[-1]
+
+
+class ResizeTest(Base):
+
+    @unittest.expectedFailure
+    def test_chart_stays(self):
+        self.created()
+        self.configure(chart=NEW)
+        self.resize(2)
+        self.assertEqual(OLD, self.applied()[0])
+
+    @unittest.expectedFailure
+    def test_overlay_stays(self):
+        path = self.overlay('etcd: {blockDevice: {size: 7}}')
+        self.created()
+        path.write_text('etcd: {blockDevice: {size: 8}}')
+        self.resize(2)
+        self.assertEqual(7, self.applied()[1]['etcd']['blockDevice']['size'])
+
+    @unittest.expectedFailure
+    def test_overlay_may_be_removed(self):
+        path = self.overlay('etcd: {blockDevice: {size: 7}}')
+        self.created()
+        path.unlink()
+        self.configure(value_overlays={}, default_value_overlays=())
+        self.resize(2)
+        self.assertEqual(7, self.applied()[1]['etcd']['blockDevice']['size'])
+
+    @unittest.expectedFailure
+    def test_default_labels_stay(self):
+        self.configure(default_labels={'auto_healing_enabled': 'true'})
+        self.created()
+        self.configure(default_labels={'auto_healing_enabled': 'false'})
+        self.resize(2)
+        self.assertTrue(
+            self.applied()[1]['controlPlane']['healthCheck']['enabled'])
+
+    @unittest.expectedFailure
+    def test_image_whose_properties_change_stays(self):
+        self.created()
+        self.w.cloud.images['ubuntu-34'] = ('v1.34.9', 'ubuntu')
+        self.resize(2)
+        self.assertEqual('1.34.2', self.applied()[1]['kubernetesVersion'])
+
+    def test_group_with_another_flavor(self):
+        self.created()
+        self.w.store.add_group(flavor_id='m2')
+        self.resize(1, small_world.OTHERS)
+        self.assertEqual({'m1', 'm2'}, {
+            group['machineFlavor']
+            for group in self.applied()[1]['nodeGroups']})
+
+    @unittest.expectedFailure
+    def test_folder_that_has_another_chart_now_is_not_applied(self):
+        folder = pathlib.Path(self.useFixture(
+            fixtures.TempDir()).path) / 'sandbox-cluster'
+        folder.mkdir()
+        (folder / 'Chart.yaml').write_text('version: 1.0.0')
+        self.configure(chart=settings.Chart(str(folder)))
+        self.created()
+        (folder / 'Chart.yaml').write_text('version: 1.0.1')
+        e = self.assertRaises(failures.Failed, self.resize, 2)
+        self.assertIn('has changed since', str(e))
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+
+class UpgradeTest(Base):
+
+    @unittest.expectedFailure
+    def test_cluster_moves(self):
+        self.created()
+        self.configure(chart=NEW)
+        self.upgrade()
+        self.assertEqual(NEW, self.applied()[0])
+        self.look(2)
+        self.configure(chart=OLD)
+        self.resize(2)
+        self.assertEqual(NEW, self.applied()[0])
+
+    @unittest.expectedFailure
+    def test_failure_leaves_the_chart(self):
+        self.created()
+        self.configure(chart=NEW)
+
+        def refuse():
+            raise helm_errors.ChartRefused('bad values', reason='refused')
+        self.w.helm.before = refuse
+        self.assertRaises(failures.Failed, self.upgrade)
+        self.w.helm.before = lambda: None
+        self.resize(2)
+        self.assertEqual(OLD, self.applied()[0])
+
+
+class ResumedTest(Base):
+    """A request that was lost is resumed without its user's token."""
+
+    def setUp(self):
+        super().setUp()
+        self.w.cloud.networks['private'] = [HOME]
+        self.w.store.clusters[small_world.CLUSTER][
+            'fixed_network'] = 'private'
+        self.created()
+
+    @unittest.expectedFailure
+    def test_ids_are_those_that_the_user_saw(self):
+        def slow():
+            raise helm_errors.HelmTimeout('too slow', reason='timeout')
+        self.w.helm.before = slow
+        self.resize(2)
+        self.w.helm.before = lambda: None
+        # Magnum's own user sees the networks of all projects.
+        self.w.cloud.networks['private'].append(
+            HOME.replace('0a1b2c3d', 'ffffffff'))
+        self.look(3)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        self.assertEqual({'id': HOME}, self.applied()[1][
+            'clusterNetworking']['internalNetwork']['networkFilter'])
+
+
+class OlderClusterTest(Base):
+    """Made by a release of this driver that remembered none of this."""
+
+    @unittest.expectedFailure
+    def test_chart_is_the_one_of_its_helm_release(self):
+        self.created()
+        self.forget_pins()
+        self.w.helm.record(1, None, chart=OLD)
+        self.configure(chart=NEW)
+        self.resize(2)
+        self.assertEqual(OLD, self.applied()[0])
+
+    def forget_pins(self):
+        path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+                f'{small_world.RELEASE}-magnum')
+        data = self.api.objects[path]['data']
+        state = json.loads(base64.b64decode(data['state.json']))
+        state.pop('pins', None)
+        data['state.json'] = base64.b64encode(
+            json.dumps(state).encode()).decode()
