@@ -36,6 +36,7 @@ from magnum_capi_tempest.driver.keys import vault
 from magnum_capi_tempest.driver.kubernetes import lock as lock_module
 from magnum_capi_tempest.driver.kubernetes import releases
 from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import pins as pins_module
 from magnum_capi_tempest.driver.wanted import rows as rows_module
 from magnum_capi_tempest import errors
 
@@ -220,7 +221,19 @@ class Road:
         return gather.plan(
             self.rows(), self.store.cloud, self.world.settings,
             applied=state.applied, batch=state.batch,
-            defaults=self.store.defaults(), **options)
+            defaults=self.store.defaults(), pins=self.pins(state), **options)
+
+    def pins(self, state) -> pins_module.Pins:
+        """What the cluster was made of, as far as anybody knows."""
+        if state.pins is not None:
+            return state.pins
+        chart = self.world.settings.chart
+        version = None if chart.is_path else releases.chart_version(
+            self.world.kube, self.namespace, self.release, chart.name)
+        if version is None:
+            return pins_module.Pins()
+        return pins_module.Pins(pins_module.ChartPin(
+            chart.name, chart.repository, version))
 
     def converge(self, *, lost=False, joining=None):
         """Make the cluster what the rows say. With the lock just taken.
@@ -237,7 +250,8 @@ class Road:
         began = state_module.going_on if lost else state_module.begun
         self.lock.check()
         state = dataclasses.replace(
-            began(state, operation, self.world.now()), addons=plan.addons)
+            began(state, operation, self.world.now()), addons=plan.addons,
+            pins=plan.pins)
         self.vault.write_state(state)
         if operation == 'CREATE' or not credentials.in_use(state.record):
             state = self.rotation().bring_in(state)

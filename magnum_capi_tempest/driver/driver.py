@@ -120,8 +120,10 @@ class Driver(driver.Driver):
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         admin = contexts.make_admin_context(all_tenants=True)
         settings = _settings_of_looks()
-        watch.Watch(self._world(settings), store.Store(admin, settings),
-                    cluster).update()
+        watch.Watch(
+            self._world(settings),
+            store.Store(admin, settings, cluster.project_id),
+            cluster).update()
 
     def get_monitor(self, context, cluster):
         try:

@@ -17,13 +17,17 @@ Everything a user can have wrong is found here, before anything is made.
 """
 
 import dataclasses
+import hashlib
+import pathlib
 
 import yaml
 
 from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver import settings as settings_module
 from magnum_capi_tempest.driver.wanted import attributes
 from magnum_capi_tempest.driver.wanted import charts
 from magnum_capi_tempest.driver.wanted import labels as label_rules
+from magnum_capi_tempest.driver.wanted import pins as pins_module
 from magnum_capi_tempest.driver.wanted import rows as rows_module
 from magnum_capi_tempest.driver.wanted import spec as spec_model
 from magnum_capi_tempest.driver.wanted import validation
@@ -41,6 +45,7 @@ class Plan:
     :param values: dict.
     :param digest: see rows.Rows.digest.
     :param addons: whether the chart deploys any.
+    :param pins: what it is made of, to be remembered before it is applied.
     """
 
     spec: spec_model.ClusterSpec
@@ -48,6 +53,7 @@ class Plan:
     values: dict
     digest: str
     addons: bool
+    pins: pins_module.Pins
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +73,8 @@ def policy(settings) -> label_rules.Policy:
 
 
 def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
-         joining=None, defaults=Defaults(), batch=None) -> Plan:
+         joining=None, defaults=Defaults(), batch=None,
+         pins=pins_module.Pins()) -> Plan:
     """Make the values of a cluster.
 
     :param rows: rows.Rows.
@@ -75,22 +82,65 @@ def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
     :param applied: see state.State.
     :param creating, joining: see validation.check.
     :param batch: see values.values.
+    :param pins: what the cluster was made of; what it does not say is taken
+        from the rows, the cloud and the settings as they are now.
     :raises spec.InvalidSpec: what is asked for cannot be had.
     :raises services.CloudError: something does not exist, or no answer.
-    :raises errors.UsageError: a chart or overlay is not there.
+    :raises errors.UsageError: a chart or overlay is not there, or is another
+        than the cluster was made of.
     """
-    found = describe(rows, cloud, settings, applied, defaults)
-    rules = policy(settings)
+    look = _Lookup(cloud, settings, pins)
+    volumes = pins.volumes or _volumes(cloud, settings, defaults)
+    found = _describe(rows, look, volumes, applied, cloud.services.
+                      identity_url(settings.credential_interface))
+    default_labels = (settings.default_labels if pins.default_labels is None
+                      else pins.default_labels)
+    rules = label_rules.Policy(
+        default_labels, frozenset(settings.ignored_labels))
     labels = validation.check(
         found, rules, creating=creating, joining=joining,
         scale_from_zero=settings.scale_from_zero)
-    chart = choose_chart(settings, labels)
+    chart_pin = pins.chart or _pin(choose_chart(settings, labels))
+    if chart_pin.digest not in (None, _digest(chart_pin.name)):
+        raise errors.UsageError(
+            'The chart on the machines of Magnum has changed since this '
+            'cluster was made', last_seen=f'it was made of {chart_pin.name} '
+            f'with the digest {chart_pin.digest[:12]}',
+            hint='Put the chart back, or upgrade the cluster')
+    chart = settings_module.Chart(
+        chart_pin.name, chart_pin.repository, chart_pin.version)
+    layers = (tuple(overlays(settings, labels.capi_helm_values))
+              if pins.overlays is None else pins.overlays)
     computed = values_module.values(
         found, labels, charts.features(chart.name, chart.version),
-        overlays=overlays(settings, labels.capi_helm_values), policy=rules,
+        overlays=layers, policy=rules,
         scale_from_zero=settings.scale_from_zero, batch=batch)
     return Plan(found, chart, computed, rows.digest(applied),
-                computed['addons'].get('enabled', True))
+                computed['addons'].get('enabled', True),
+                dataclasses.replace(
+                    look.found, chart=chart_pin, overlays=layers,
+                    default_labels=dict(default_labels), volumes=volumes))
+
+
+def _pin(chart):
+    return pins_module.ChartPin(
+        chart.name, chart.repository, chart.version,
+        _digest(chart.name) if chart.is_path else None)
+
+
+def _digest(path):
+    """Digest of a chart that is a folder or a package; None: not there."""
+    top = pathlib.Path(path)
+    if top.is_file():
+        return hashlib.sha256(top.read_bytes()).hexdigest()
+    files = sorted(file for file in top.rglob('*') if file.is_file())
+    if not files:
+        return None
+    result = hashlib.sha256()
+    for file in files:
+        content = hashlib.sha256(file.read_bytes()).hexdigest()
+        result.update(f'{file.relative_to(top)} {content}\n'.encode())
+    return result.hexdigest()
 
 
 def choose_chart(settings, labels):
@@ -127,15 +177,12 @@ def overlays(settings, names):
     return found
 
 
-def describe(rows, cloud, settings, applied=frozenset(),
-             defaults=Defaults()) -> spec_model.ClusterSpec:
+def _describe(rows, look, volumes, applied,
+              auth_url) -> spec_model.ClusterSpec:
     """The cluster that the rows ask for, with ids and names looked up."""
     cluster, template = rows.cluster, rows.template
-    look = _Lookup(cloud, settings)
     masters = rows.masters()
-    network = cloud.network(cluster.fixed_network)
-    subnet = cloud.subnet(cluster.fixed_subnet, network and network.id)
-    external = cloud.network(template.external_network_id, external=True)
+    network = look.network(cluster.fixed_network)
     return spec_model.ClusterSpec(
         uuid=cluster.uuid, name=cluster.name,
         project_id=cluster.project_id, user_id=cluster.user_id,
@@ -153,9 +200,10 @@ def describe(rows, cloud, settings, applied=frozenset(),
         labels=dict(cluster.labels or {}),
         template_labels=dict(template.labels or {}),
         network_driver=template.network_driver,
-        external_network_id=external and external.id,
-        fixed_network_id=network and network.id,
-        fixed_subnet_id=subnet and subnet.id,
+        external_network_id=look.external_network(
+            template.external_network_id),
+        fixed_network_id=network,
+        fixed_subnet_id=look.subnet(cluster.fixed_subnet, network),
         dns_nameservers=tuple(
             text.strip() for text in
             (template.dns_nameserver or '').split(',') if text.strip()),
@@ -163,9 +211,7 @@ def describe(rows, cloud, settings, applied=frozenset(),
         floating_ip_enabled=cluster.floating_ip_enabled is not False,
         proxies=spec_model.Proxies(
             template.http_proxy, template.https_proxy, template.no_proxy),
-        volumes=_volumes(cloud, settings, defaults),
-        auth_url=cloud.services.identity_url(
-            settings.credential_interface),
+        volumes=volumes, auth_url=auth_url,
         attributes=attributes.given(template, cluster))
 
 
@@ -182,26 +228,55 @@ def _volumes(cloud, settings, defaults):
 
 
 class _Lookup:
-    """Asks for an image or flavor once, however many groups have it."""
+    """Asks for each thing once, and not at all for what is pinned.
 
-    def __init__(self, cloud, settings):
+    :param pins: pins.Pins.
+    """
+
+    def __init__(self, cloud, settings, pins):
         self._cloud = cloud
         self._settings = settings
-        self._images, self._flavors = {}, {}
+        self._pins = pins
+        #: Pins of all that was looked up.
+        self.found = pins_module.Pins()
 
     def image(self, reference):
-        if reference not in self._images:
-            found = self._cloud.image(reference)
-            self._images[reference] = spec_model.image(found.id, {
-                'kube_version': found.kube_version,
-                'os_distro': found.magnum_distro or found.os_distro})
-        return self._images[reference]
+        return self._look('images', reference, self._image)
 
     def flavor(self, reference):
         if not reference:
             raise services.NotUsable('There is no flavor for the nodes')
-        if reference not in self._flavors:
-            self._flavors[reference] = self._cloud.usable_flavor(
-                reference, ram=self._settings.minimum_flavor_ram,
-                vcpus=self._settings.minimum_flavor_vcpus).name
-        return self._flavors[reference]
+        return self._look('flavors', reference, self._flavor)
+
+    def network(self, reference):
+        return reference and self._look(
+            'networks', reference, lambda name: self._cloud.network(name).id)
+
+    def external_network(self, reference):
+        return reference and self._look(
+            'external_networks', reference,
+            lambda name: self._cloud.network(name, external=True).id)
+
+    def subnet(self, reference, network_id):
+        return reference and self._look(
+            'subnets', reference,
+            lambda name: self._cloud.subnet(name, network_id).id)
+
+    def _look(self, field, reference, ask):
+        found = getattr(self.found, field)
+        if reference not in found:
+            pinned = getattr(self._pins, field)
+            found[reference] = (pinned[reference] if reference in pinned
+                                else ask(reference))
+        return found[reference]
+
+    def _image(self, reference):
+        found = self._cloud.image(reference)
+        return spec_model.image(found.id, {
+            'kube_version': found.kube_version,
+            'os_distro': found.magnum_distro or found.os_distro})
+
+    def _flavor(self, reference):
+        return self._cloud.usable_flavor(
+            reference, ram=self._settings.minimum_flavor_ram,
+            vcpus=self._settings.minimum_flavor_vcpus).name

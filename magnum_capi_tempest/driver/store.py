@@ -60,11 +60,14 @@ class Store:
 
     :param context: of a user's request, or of Magnum's periodic jobs.
     :param settings: settings.Settings.
+    :param project_id: of the cluster, when the context is Magnum's own: it
+        sees what all projects have.
     """
 
-    def __init__(self, context, settings):
+    def __init__(self, context, settings, project_id: str | None = None):
         self._context = context
         self._settings = settings
+        self._project_id = project_id
         self._cloud = None
 
     @property
@@ -170,7 +173,8 @@ class Store:
         def session():
             return clients.OpenStackClients(context).keystone().session
         return openstack.Cloud(
-            session, timeout=self._settings.openstack_timeout,
+            session, self._project_id,
+            timeout=self._settings.openstack_timeout,
             places={service: _place(f'{name}_client')
                     for service, name in _CLIENTS.items()})
 

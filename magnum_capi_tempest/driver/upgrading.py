@@ -70,6 +70,7 @@ class Upgrade:
         self._batch = batch
         self._answer = answer_module.Answer(world.settings.answer_timeout)
         self._road = converge.Road(world, store, cluster)
+        self._pins = None
 
     def run(self):
         """Upgrade it.
@@ -107,6 +108,7 @@ class Upgrade:
         road.stop_if_deleting()
         rows = road.rows()
         state = road.vault.state()
+        self._pins = road.pins(state)
         self._refuse(rows, state)
         before = rules.remember(_facts(self._cluster), [
             _facts(group) for group in rows.groups])
@@ -117,7 +119,8 @@ class Upgrade:
                                  rows.policy, rows.scale_from_zero),
                 self._store.cloud, self._world.settings,
                 applied=state.applied, joining=followers, batch=batch,
-                defaults=self._store.defaults())
+                defaults=self._store.defaults(),
+                pins=self._pins.moved())
             self._answer.commit()
         except answer_module.TooLate:
             raise
@@ -134,7 +137,8 @@ class Upgrade:
             self._group.status = 'UPDATE_IN_PROGRESS'
             self._store.save(self._group)
             state = dataclasses.replace(state_module.begun(
-                state, 'UPDATE', self._world.now()), batch=batch)
+                state, 'UPDATE', self._world.now()), batch=batch,
+                pins=plan.pins)
             road.vault.write_state(state)
             road.replace_refused_credential(state)
             road.hand_over(plan)
@@ -223,6 +227,9 @@ class Upgrade:
             setattr(by_uuid[step.uuid], step.field, step.value)
         for row in by_uuid.values():
             self._store.save(row)
+        vault = self._road.vault
+        vault.write_state(
+            dataclasses.replace(vault.state(), pins=self._pins))
 
 
 def _facts(row):

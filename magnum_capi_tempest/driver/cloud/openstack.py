@@ -74,11 +74,15 @@ class Cloud:
     """What is there for clusters, as one user sees it.
 
     :param session_factory, places, timeout: of services.Services.
+    :param project_id: the project that is to use what is found, when the
+        session sees more than that project does; None: the session's.
     :raises services.CloudError: (every method) and its kinds.
     """
 
-    def __init__(self, session_factory, **options):
+    def __init__(self, session_factory, project_id: str | None = None,
+                 **options):
         self._services = services.Services(session_factory, **options)
+        self._project_id = project_id
 
     @property
     def services(self):
@@ -91,7 +95,7 @@ class Cloud:
         :raises services.NotUsable: several have this name, or it is not
             active.
         """
-        found = self._find('image', 'find_image', 'image', reference)
+        found = self._find('image', 'image', reference)
         properties = found.properties or {}
         if found.status != 'active':
             raise services.NotUsable(
@@ -106,7 +110,7 @@ class Cloud:
 
     def flavor(self, reference):
         """Return the Flavor of an id or name."""
-        found = self._find('compute', 'find_flavor', 'flavor', reference)
+        found = self._find('compute', 'flavor', reference)
         return Flavor(id=found.id, name=found.name, ram=found.ram,
                       vcpus=found.vcpus, disk=found.disk or 0)
 
@@ -137,7 +141,7 @@ class Cloud:
         """
         if not reference:
             return None
-        found = self._find('network', 'find_network', 'network', reference)
+        found = self._find('network', 'network', reference)
         result = Network(found.id, found.name,
                          bool(found.is_router_external))
         if external is not None and result.external != external:
@@ -153,7 +157,9 @@ class Cloud:
         """
         if not reference:
             return None
-        found = self._find('network', 'find_subnet', 'subnet', reference)
+        found = self._find(
+            'network', 'subnet', reference,
+            lambda item: network_id in (None, item.network_id))
         if network_id and found.network_id != network_id:
             raise services.NotUsable(
                 f'The subnet {reference} is not of the network {network_id}')
@@ -169,18 +175,51 @@ class Cloud:
         except services.ServiceMissing:
             return ()
 
-    def _find(self, service, method, kind, reference):
+    def _find(self, service, kind, reference, fits=None):
+        """An object by its id, or by its name among those of the project.
+
+        :param fits: function of an object: which of several is meant.
+        """
         with services.asking(f'the {kind} {reference}'):
+            proxy = self._services.proxy(service)
             try:
-                found = getattr(self._services.proxy(service), method)(
+                found = getattr(proxy, f'find_{kind}')(
                     reference, ignore_missing=True)
+                several = found and [found]
             except sdk_exceptions.DuplicateResource:
-                raise services.NotUsable(
-                    f'Several {kind}s are called {reference}',
-                    hint='Use the id') from None
+                several = [
+                    item for item in getattr(proxy, f'{kind}s')(
+                        name=reference) if fits is None or fits(item)]
             except sdk_exceptions.NotFoundException:
-                found = None
-        if found is None:
+                several = None
+        several = self._of_project(several or (), reference)
+        if len(several) > 1:
+            raise services.NotUsable(
+                f'Several {kind}s are called {reference}', hint='Use the id')
+        if not several:
             raise services.NotThere(
                 f'There is no {kind} {reference}', status=404)
-        return found
+        return several[0]
+
+    def _of_project(self, found, reference):
+        """Those that the project may use: its own, else those of all.
+
+        An id says which object is meant; flavors and subnets tell nothing of
+        who may use them.
+        """
+        if self._project_id is None or any(
+                reference == item.id for item in found):
+            return found
+        own = [item for item in found if self._project_id in (
+            getattr(item, 'owner_id', None), getattr(
+                item, 'project_id', None))]
+        return own or [item for item in found if _is_for_all(item)]
+
+
+def _is_for_all(item):
+    """Whether Glance or Neutron let every project use it, or may."""
+    if hasattr(item, 'visibility'):
+        return item.visibility != 'private'
+    if hasattr(item, 'is_router_external'):
+        return bool(item.is_shared or item.is_router_external)
+    return True

@@ -131,12 +131,12 @@ class Rotation:
         users = {self._cluster.user_id, *(
             entry.user_id for entry in state.record)}
         state = self._walk(state, credentials.REMOVE, None)[0]
+        self._check()
         cloud = self._deleter().services
         for user_id in sorted(filter(None, users)):
             for found in app_credentials.find(
                     cloud, user_id,
                     delegation.name(self._cluster.uuid, '')):
-                self._check()
                 app_credentials.delete(cloud, user_id, found.id)
         return state
 

@@ -16,7 +16,7 @@
 It is one Secret of the management cluster, written in one go: the record of
 application credentials with their secrets (see ``credentials``), when the
 present operation began (Magnum's updated_at moves with every save), and which
-node groups were ever handed to Helm.
+node groups were ever handed to Helm, and what the cluster was made of.
 """
 
 import dataclasses
@@ -25,6 +25,7 @@ import json
 import typing
 
 from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.wanted import pins as pins_module
 
 #: Key of the Secret.
 KEY = 'state.json'
@@ -43,6 +44,8 @@ class State:
     :param secrets: of the credentials, by name.
     :param batch: nodes of a group that the upgrade going on replaces at
         once, None: as the chart has it.
+    :param pins: what the cluster was made of; None: an older release of this
+        driver did not remember it, or it is not made yet.
     """
 
     operation: str = ''
@@ -53,6 +56,7 @@ class State:
     secrets: typing.Mapping = dataclasses.field(
         default_factory=dict, repr=False)
     batch: int | None = None
+    pins: pins_module.Pins | None = None
 
 
 def name(release) -> str:
@@ -91,6 +95,7 @@ def dump(state) -> str:
         'applied': sorted(state.applied),
         'addons': state.addons,
         'batch': state.batch,
+        'pins': state.pins and pins_module.dump(state.pins),
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -114,7 +119,9 @@ def load(text) -> State:
     return State(found.get('operation', ''), _time(found.get('since')),
                  frozenset(found.get('applied', ())),
                  bool(found.get('addons', True)), record,
-                 dict(found.get('secrets', {})), found.get('batch'))
+                 dict(found.get('secrets', {})), found.get('batch'),
+                 pins_module.load(found['pins']) if found.get('pins')
+                 else None)
 
 
 def _text(moment):

@@ -25,8 +25,11 @@ those that the dead one made, for they bear the release's name. A rollback
 would apply the values of yesterday, an uninstall would delete the cluster.
 """
 
+import base64
 import dataclasses
 import datetime
+import gzip
+import json
 
 from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest.driver.seen import snapshot
@@ -92,6 +95,28 @@ def state(kube, namespace, release):
     return snapshot.Release(status=found[-1].status,
                             revision=found[-1].number,
                             digest=found[-1].digest)
+
+
+def chart_version(kube, namespace: str, release: str,
+                  chart: str) -> str | None:
+    """Version of the chart that a release was made of.
+
+    :param kube: kube.Kube.
+    :param chart: name of the chart.
+    :returns: None when nothing is deployed, or another chart is.
+    """
+    deployed = [revision for revision in revisions(kube, namespace, release)
+                if revision.status == 'deployed']
+    if not deployed:
+        return None
+    secret = kube.get('Secret', namespace, deployed[-1].secret)
+    if secret is None:
+        return None
+    # JSON, gzip, Helm's base64, that of Secrets (helm 3,
+    # pkg/storage/driver/util.go).
+    content = base64.b64decode(base64.b64decode(secret['data']['release']))
+    metadata = json.loads(gzip.decompress(content))['chart']['metadata']
+    return metadata['version'] if metadata.get('name') == chart else None
 
 
 def repair(kube, namespace, release, dead_after):

@@ -858,10 +858,14 @@ class WatchTest(Base):
             raise SystemExit
         self.w.helm.before = die
         self.assertRaises(SystemExit, self.create)
-        del self.w.cloud.images['ubuntu-34']
+
+        def refuse():
+            raise helm_errors.ChartRefused(
+                'helm failed', reason='The chart wants a zone')
+        self.w.helm.before = refuse
         self.look()
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
-        self.assertEqual('There is no image ubuntu-34',
+        self.assertEqual('The chart wants a zone',
                          self.w.cluster.status_reason)
 
     def test_create_timeout_ends_what_cannot_go_on(self):

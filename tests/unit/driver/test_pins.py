@@ -17,7 +17,6 @@ import base64
 import dataclasses
 import json
 import pathlib
-import unittest
 
 import fixtures
 
@@ -67,14 +66,12 @@ class Base(test_converge.Base):
 
 class ResizeTest(Base):
 
-    @unittest.expectedFailure
     def test_chart_stays(self):
         self.created()
         self.configure(chart=NEW)
         self.resize(2)
         self.assertEqual(OLD, self.applied()[0])
 
-    @unittest.expectedFailure
     def test_overlay_stays(self):
         path = self.overlay('etcd: {blockDevice: {size: 7}}')
         self.created()
@@ -82,7 +79,6 @@ class ResizeTest(Base):
         self.resize(2)
         self.assertEqual(7, self.applied()[1]['etcd']['blockDevice']['size'])
 
-    @unittest.expectedFailure
     def test_overlay_may_be_removed(self):
         path = self.overlay('etcd: {blockDevice: {size: 7}}')
         self.created()
@@ -91,7 +87,6 @@ class ResizeTest(Base):
         self.resize(2)
         self.assertEqual(7, self.applied()[1]['etcd']['blockDevice']['size'])
 
-    @unittest.expectedFailure
     def test_default_labels_stay(self):
         self.configure(default_labels={'auto_healing_enabled': 'true'})
         self.created()
@@ -100,7 +95,6 @@ class ResizeTest(Base):
         self.assertTrue(
             self.applied()[1]['controlPlane']['healthCheck']['enabled'])
 
-    @unittest.expectedFailure
     def test_image_whose_properties_change_stays(self):
         self.created()
         self.w.cloud.images['ubuntu-34'] = ('v1.34.9', 'ubuntu')
@@ -115,7 +109,6 @@ class ResizeTest(Base):
             group['machineFlavor']
             for group in self.applied()[1]['nodeGroups']})
 
-    @unittest.expectedFailure
     def test_folder_that_has_another_chart_now_is_not_applied(self):
         folder = pathlib.Path(self.useFixture(
             fixtures.TempDir()).path) / 'sandbox-cluster'
@@ -131,7 +124,6 @@ class ResizeTest(Base):
 
 class UpgradeTest(Base):
 
-    @unittest.expectedFailure
     def test_cluster_moves(self):
         self.created()
         self.configure(chart=NEW)
@@ -142,7 +134,6 @@ class UpgradeTest(Base):
         self.resize(2)
         self.assertEqual(NEW, self.applied()[0])
 
-    @unittest.expectedFailure
     def test_failure_leaves_the_chart(self):
         self.created()
         self.configure(chart=NEW)
@@ -166,7 +157,6 @@ class ResumedTest(Base):
             'fixed_network'] = 'private'
         self.created()
 
-    @unittest.expectedFailure
     def test_ids_are_those_that_the_user_saw(self):
         def slow():
             raise helm_errors.HelmTimeout('too slow', reason='timeout')
@@ -186,7 +176,6 @@ class ResumedTest(Base):
 class OlderClusterTest(Base):
     """Made by a release of this driver that remembered none of this."""
 
-    @unittest.expectedFailure
     def test_chart_is_the_one_of_its_helm_release(self):
         self.created()
         self.forget_pins()

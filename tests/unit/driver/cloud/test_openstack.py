@@ -204,3 +204,66 @@ class ErrorsTest(_Base):
                       cloud.proxy('image').get_endpoint())
         self.assertEqual(f'{self.fake.url}/identity/public',
                          cloud.identity_url())
+
+
+class OtherProjectsTest(_Base):
+    """Magnum's own user sees what every project has."""
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = openstack.Cloud(self.fake.session, project_id='ours')
+
+    def serve_images(self, *images):
+        self.serve('GET', '/images', {'images': [
+            {'name': 'ubuntu', 'status': 'active', **image}
+            for image in images]})
+
+    def serve_networks(self, *networks):
+        self.serve('GET', '/networks', {'networks': [
+            {'name': 'private', **network} for network in networks]})
+
+    def test_image_of_the_project(self):
+        self.serve_images(
+            {'id': 'i1', 'owner': 'theirs', 'visibility': 'private'},
+            {'id': 'i2', 'owner': 'ours', 'visibility': 'private'})
+        self.assertEqual('i2', self.cloud.image('ubuntu').id)
+
+    def test_public_image(self):
+        self.serve_images(
+            {'id': 'i1', 'owner': 'theirs', 'visibility': 'private'},
+            {'id': 'i2', 'owner': 'theirs', 'visibility': 'public'})
+        self.assertEqual('i2', self.cloud.image('ubuntu').id)
+
+    def test_image_of_another_project_is_not_there(self):
+        self.serve_images(
+            {'id': 'i1', 'owner': 'theirs', 'visibility': 'private'})
+        self.assertRaises(services.NotThere, self.cloud.image, 'ubuntu')
+
+    def test_two_of_the_project(self):
+        self.serve_images(*(
+            {'id': i, 'owner': 'ours', 'visibility': 'private'} for i in 'ab'))
+        e = self.assertRaises(services.NotUsable, self.cloud.image, 'ubuntu')
+        self.assertIn('Use the id', str(e))
+
+    def test_network_of_the_project(self):
+        self.serve_networks({'id': 'n1', 'project_id': 'theirs'},
+                            {'id': 'n2', 'project_id': 'ours'})
+        self.assertEqual('n2', self.cloud.network('private').id)
+
+    def test_network_of_another_project_is_not_there(self):
+        self.serve_networks({'id': 'n1', 'project_id': 'theirs'})
+        self.assertRaises(services.NotThere, self.cloud.network, 'private')
+
+    def test_networks_that_all_may_use(self):
+        for flag in ('shared', 'router:external'):
+            self.serve_networks({'id': 'n1', 'project_id': 'theirs'},
+                                {'id': 'n2', 'project_id': 'theirs',
+                                 flag: True})
+            self.assertEqual('n2', self.cloud.network('private').id)
+
+    def test_subnet_of_the_network(self):
+        self.serve('GET', '/subnets', {'subnets': [
+            {'id': f's{i}', 'name': 'private', 'network_id': f'n{i}',
+             'project_id': 'theirs', 'cidr': '192.0.2.0/24'}
+            for i in (1, 2)]})
+        self.assertEqual('s2', self.cloud.subnet('private', 'n2').id)
