@@ -9,7 +9,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""A small Kubernetes API on loopback: objects in memory, faults on demand."""
+"""A small Kubernetes API on loopback: objects in memory, faults on demand.
+
+What it does not know it refuses as a kube-apiserver does: a path that nobody
+serves is a text, not a Status, and an object that is missing is named. It is
+stricter in one thing: in a namespace that does not exist nothing is "not
+found", so that a swapped namespace and name is no empty answer.
+"""
 
 import copy
 import http.server
@@ -58,6 +64,17 @@ DISCOVERY = {
 }
 
 
+#: Kinds of every server, by group version.
+_BUILT_IN = {'v1': {'namespaces': 'Namespace', 'secrets': 'Secret',
+                    'configmaps': 'ConfigMap', 'events': 'Event'},
+             'coordination.k8s.io/v1': {'leases': 'Lease'}}
+
+_PATH = re.compile(
+    r'/(?:api|apis)/(?P<version>v1|[^/]+/[^/]+)'
+    r'(?:/namespaces/(?P<namespace>[^/]+)(?=/))?'
+    r'/(?P<plural>[^/]+)(?:/(?P<name>[^/]+))?')
+
+
 class ApiServer(fixtures.Fixture):
     """``objects`` by path; ``faults`` are answered first, one a request.
 
@@ -67,6 +84,8 @@ class ApiServer(fixtures.Fixture):
     def __init__(self, discovery=DISCOVERY):
         self.discovery = discovery
         self.objects = {}
+        #: Namespaces that exist, beside those of objects.
+        self.namespaces = {'n'}
         self.faults = []
         #: Only requests to these paths meet faults.
         self.fault_path = re.compile('')
@@ -113,10 +132,51 @@ class ApiServer(fixtures.Fixture):
         self.objects[path] = obj
         return obj
 
+    def serves(self, version, plural):
+        """Whether there is such a collection.
+
+        :param version: ``v1`` or ``group/version``.
+        """
+        if plural in _BUILT_IN.get(version, ()):
+            return True
+        return any(
+            version == f'{group["metadata"]["name"]}/{known["version"]}'
+            and plural in {r['resource'] for r in known['resources']}
+            for group in self.discovery.get('items', ())
+            for known in group['versions'])
+
+    def has_namespace(self, name):
+        start = f'/namespaces/{name}'
+        return name in self.namespaces or any(
+            f'{start}/' in path or path.endswith(start)
+            for path in self.objects)
+
+    def withdraw(self, version):
+        """Stop to serve a version, such as v1beta2; objects stay."""
+        self.discovery = copy.deepcopy(self.discovery)
+        for group in self.discovery['items']:
+            name, served = group['metadata']['name'], group['versions']
+            if len(served) < 2:
+                continue
+            group['versions'] = kept = [
+                known for known in served if known['version'] != version]
+            for path in list(self.objects):
+                start = f'/apis/{name}/{version}/'
+                if path.startswith(start):
+                    self.objects[path.replace(
+                        start, f'/apis/{name}/{kept[0]["version"]}/')] = (
+                            self.objects.pop(path))
+
     def calls(self, method=None):
         """Methods and paths that were asked for, without discovery."""
         return [(m, p) for m, p, *_ in self.seen
                 if p != '/apis' and method in (None, m)]
+
+
+#: A fault: what a kube-apiserver says of a path that it does not know, which
+#: is also that of a kind or version that it does not serve (apiserver,
+#: pkg/util/notfoundhandler).
+UNKNOWN_PATH = (404, {'Content-Type': 'text/plain'}, b'404 page not found\n')
 
 
 def hang_up(handler):
@@ -149,6 +209,17 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(*fault)
         if url.path == '/apis':
             return self.answer(200, {}, self.api.discovery)
+        found = _PATH.fullmatch(url.path)
+        if found is None and url.path in self.api.objects:
+            return self.answer(200, {}, self.api.objects[url.path])
+        if found is None or not self.api.serves(
+                found['version'], found['plural']):
+            return self.answer(*UNKNOWN_PATH)
+        if found['namespace'] and not self.api.has_namespace(
+                found['namespace']):
+            return self.not_found('namespaces', found['namespace'])
+        if body is not None and not _fits(body, found):
+            return self.refuse(400, 'BadRequest')
         getattr(self, f'_{self.command.lower()}')(url.path, query, body)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
@@ -162,15 +233,22 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def refuse(self, status, reason):
+    def refuse(self, status, reason, **details):
         self.answer(status, {}, {'kind': 'Status', 'reason': reason,
-                                 'message': f'{reason} of {self.path}'})
+                                 'message': f'{reason} of {self.path}',
+                                 'details': details})
+
+    def not_found(self, plural, name):
+        self.refuse(404, 'NotFound', kind=plural, name=name)
+
+    def _missing(self, path):
+        self.not_found(*path.split('/')[-2:])
 
     def _get(self, path, query, body):
         if path in self.api.objects:
             return self.answer(200, {}, self.api.objects[path])
-        if path.rpartition('/')[2] not in _COLLECTIONS:
-            return self.refuse(404, 'NotFound')
+        if _PATH.fullmatch(path)['name']:
+            return self._missing(path)
         items = self._selected(path, query)
         start = int(query.get('continue', 0))
         end = start + int(query.get('limit', len(items) or 1))
@@ -194,7 +272,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _put(self, path, query, body):
         found = self.api.objects.get(path)
         if found is None:
-            return self.refuse(404, 'NotFound')
+            return self._missing(path)
         if (body['metadata']['resourceVersion']
                 != found['metadata']['resourceVersion']):
             return self.refuse(409, 'Conflict')
@@ -204,7 +282,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         found = self.api.objects.get(path)
         kind = self.headers['Content-Type']
         if found is None and 'apply' not in kind:
-            return self.refuse(404, 'NotFound')
+            return self._missing(path)
         found = copy.deepcopy(found or {})
         _merge(found, body)
         self.answer(200, {}, self.api.put(path, found))
@@ -216,19 +294,25 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             if any(metadata[k] != v for k, v in only.items()):
                 return self.refuse(409, 'Conflict')
             del self.api.objects[path]
-        elif path.rpartition('/')[2] in _COLLECTIONS:
+        elif _PATH.fullmatch(path)['name']:
+            return self._missing(path)
+        else:
             for obj in self._selected(path, query):
                 del self.api.objects[f'{path}/{obj["metadata"]["name"]}']
-        else:
-            return self.refuse(404, 'NotFound')
         self.answer(200, {}, {'kind': 'Status'})
 
 
-_COLLECTIONS = ('clusters', 'machines', 'machinedeployments', 'machinesets',
-                'kubeadmcontrolplanes', 'helmreleases', 'manifests',
-                'openstackclusters', 'openstackmachines', 'secrets',
-                'openstackmachinetemplates', 'kubeadmconfigtemplates',
-                'devmachinetemplates', 'events', 'leases')
+def _fits(body, found):
+    """Whether a body is of the kind and place that its path says."""
+    if body.get('kind') == 'DeleteOptions':
+        return True
+    metadata = body.get('metadata') or {}
+    kind = _BUILT_IN.get(found['version'], {}).get(found['plural'])
+    return all(said in (None, known) for said, known in (
+        (body.get('apiVersion'), found['version']),
+        (body.get('kind'), kind or body.get('kind')),
+        (metadata.get('namespace'), found['namespace']),
+        (metadata.get('name'), found['name'] or metadata.get('name'))))
 
 
 def _merge(into, patch):

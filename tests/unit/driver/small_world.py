@@ -368,6 +368,7 @@ class World:
 
     def __init__(self, api, settings, user='u1'):
         self.api = api
+        api.namespaces = {NAMESPACE}
         self.cloud = Cloud()
         self.store = Store(self.cloud, user)
         self.helm = Helm(api)
