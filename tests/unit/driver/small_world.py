@@ -20,6 +20,7 @@ Magnum's objects are: what is not saved, nobody else sees.
 
 import base64
 import copy
+import dataclasses
 import datetime
 import gzip
 import json
@@ -376,6 +377,10 @@ class World:
         self.world = converge.World(settings, api.kube(), self.helm,
                                     lambda: self.moment)
         self.store.now = lambda: self.moment
+
+    def restart(self):
+        """Forget what is known of the management cluster."""
+        self.world = dataclasses.replace(self.world, kube=self.api.kube())
 
     def later(self, **kwargs):
         self.moment += datetime.timedelta(**kwargs)

@@ -13,6 +13,7 @@
 import contextlib
 import dataclasses
 import threading
+import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -301,6 +302,17 @@ class ChangeTest(Base):
         self.w.helm.before = look
         self.resize(1, remove=('server-m2',))
         self.assertEqual(['m2'], marks)
+
+    @unittest.expectedFailure
+    def test_nodes_to_remove_are_not_left_to_the_status(self):
+        # It would not know them, and take others.
+        self.created()
+        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        with road.held(0):
+            self.assertRaises(failures.Failed, self.resize, 0,
+                              remove=('server-m2',))
+        self.look(2)
+        self.assertEqual(1, len(self.w.helm.upgrades))
 
     def test_unknown_node_is_refused(self):
         self.created()

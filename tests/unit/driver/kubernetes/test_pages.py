@@ -10,8 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import unittest
+
 import testtools
 
+from magnum_capi_tempest.driver.kubernetes import rest
 from tests.unit.driver import api_server
 
 CAPI = '/apis/cluster.x-k8s.io/v1beta2/namespaces/n'
@@ -42,3 +45,15 @@ class PagesTest(testtools.TestCase):
 
         self.api.faults = [expire_second]
         self.assertEqual(600, len(self.kube.list('Machine', 'n')))
+
+    @unittest.expectedFailure
+    def test_answer_that_is_no_list_is_not_an_empty_one(self):
+        self.kube.kind('Machine')
+        self.api.faults = [(200, {}, {'kind': 'Machine'})] * 100
+        self.assertRaises(rest.Unreachable, self.kube.list, 'Machine', 'n')
+
+    @unittest.expectedFailure
+    def test_collection_that_is_not_served_is_not_an_empty_one(self):
+        self.kube.kind('Machine')
+        self.api.faults = [api_server.UNKNOWN_PATH] * 100
+        self.assertRaises(rest.Unreachable, self.kube.list, 'Machine', 'n')

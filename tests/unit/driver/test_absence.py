@@ -1,0 +1,390 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the management cluster does not serve now is not gone.
+
+An API server that has just started, one of several behind a balancer, an
+upgrade of Cluster API, a proxy that knows no path: for a while each answers
+404, or discovery lacks kinds, though every cluster lives.
+"""
+
+import copy
+import re
+import unittest
+
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver import monitor
+from magnum_capi_tempest.driver.seen import health
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver import watch
+from tests.unit.driver import api_server
+from tests.unit.driver import objects
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+
+class Base(test_converge.Base):
+
+    def later(self):
+        """What was discovered is to be discovered again."""
+        self.api.clock.now += 601
+
+    def restart(self):
+        """Magnum starts again: nothing is remembered."""
+        watch.forget(small_world.CLUSTER)
+        self.w.restart()
+
+    def deleting(self):
+        """A cluster whose deletion waits for its controllers."""
+        self.created()
+        self.patch(self.w.helm, 'uninstall', self.uninstall)
+        self.operations().delete()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+
+    def uninstall(self, release, namespace):
+        """As helm does: controllers then take their time."""
+        for path in list(self.api.objects):
+            if 'sh.helm' in path:
+                del self.api.objects[path]
+            elif path.startswith('/apis/') and '/clusters/' in path:
+                self.api.objects[path]['metadata']['deletionTimestamp'] = (
+                    '2026-11-21T14:59:00Z')
+
+    def remove_all(self):
+        """What controllers do in the end."""
+        for path in list(self.api.objects):
+            if path.startswith('/apis/') and '/leases/' not in path:
+                del self.api.objects[path]
+
+    def assert_alive(self):
+        """Nothing that a living cluster needs was taken away."""
+        self.assertEqual({'id-0'}, set(self.w.cloud.credentials))
+        self.assertEqual(['ca', 'cloud-credentials', 'etcd', 'magnum',
+                          'proxy', 'sa'], self.w.secrets())
+        self.assertEqual([], self.w.store.dropped)
+
+    def assert_all_gone(self):
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        self.assertEqual({}, self.w.cloud.credentials)
+        self.assertEqual([], self.w.left())
+
+    def health(self):
+        looking = monitor.Monitor(
+            lambda: self.w.world, self.w.store, self.w.store.row(),
+            self.api.clock)
+        self.patch(looking, '_credential', lambda *args: None)
+        looking.poll_health_status()
+        return looking.data['health_status']
+
+
+class _Unserved:
+    """Each operation while kinds are not served, and after that."""
+
+    @unittest.expectedFailure
+    def test_creation_is_neither_repeated_nor_failed(self):
+        self.create()
+        self.break_()
+        self.look(3)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+        self.mend()
+        self.look()
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    @unittest.expectedFailure
+    def test_resize_is_neither_repeated_nor_failed(self):
+        self.created()
+        self.resize(3)
+        self.break_()
+        self.look(3)
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual(2, len(self.w.helm.upgrades))
+        self.mend()
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
+    @unittest.expectedFailure
+    def test_node_to_remove_is_not_called_unknown(self):
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 2
+        self.created()
+        group = names.node_group(small_world.WORKERS)
+        self.w.helm.put('machines', {
+            'metadata': {'name': 'm1', 'labels': {
+                names.CAPI_CLUSTER_NAME: small_world.RELEASE,
+                'cluster.x-k8s.io/deployment-name':
+                f'{small_world.RELEASE}-{group}'}},
+            'spec': {'providerID': 'openstack:///server-m1'},
+            'status': {'nodeRef': {'name': 'node-m1'}}})
+        self.break_()
+        e = self.assertRaises(failures.Failed, self.resize, 1,
+                              remove=('server-m1',))
+        self.assertNotIn('is not in the node group', str(e))
+        # Later nobody would know which node is meant.
+        self.mend()
+        self.look(3)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    @unittest.expectedFailure
+    def test_deletion_waits(self):
+        self.deleting()
+        self.break_()
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.mend()
+        self.assert_alive()
+        self.remove_all()
+        self.look(3)
+        self.assert_all_gone()
+
+    @unittest.expectedFailure
+    def test_deletion_waits_after_a_restart_of_magnum(self):
+        self.deleting()
+        self.break_()
+        self.restart()
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.mend()
+        self.assert_alive()
+        self.remove_all()
+        self.look(3)
+        self.assert_all_gone()
+
+    @unittest.expectedFailure
+    def test_health_is_not_known(self):
+        self.created()
+        self.assertEqual(health.HEALTHY, self.health())
+        self.break_()
+        self.assertEqual(health.UNKNOWN, self.health())
+
+
+class EmptyDiscoveryTest(_Unserved, Base):
+
+    def break_(self):
+        self.api.discovery = {'kind': 'APIGroupDiscoveryList', 'items': []}
+        self.later()
+
+    def mend(self):
+        self.api.discovery = api_server.DISCOVERY
+        self.later()
+
+    @unittest.expectedFailure
+    def test_owner_is_told_what_is_waited_for(self):
+        self.deleting()
+        self.break_()
+        self.look()
+        self.assertIn('management cluster does not serve Cluster',
+                      self.w.cluster.status_reason)
+        self.assertNotIn('127.0.0.1', self.w.cluster.status_reason)
+
+
+class PartialDiscoveryTest(EmptyDiscoveryTest):
+    """Of all kinds only the MachineSet is there."""
+
+    def break_(self):
+        self.api.discovery = copy.deepcopy(api_server.DISCOVERY)
+        for group in self.api.discovery['items']:
+            for version in group['versions']:
+                version['resources'] = [
+                    r for r in version['resources']
+                    if r['resource'] == 'machinesets']
+        self.later()
+
+
+class _UnknownPath:
+
+    #: As a regular expression.
+    PATHS = None
+
+    def break_(self):
+        self.api.fault_path = re.compile(self.PATHS)
+        self.api.faults = [api_server.UNKNOWN_PATH] * 1000
+
+    def mend(self):
+        self.api.faults = []
+        self.later()
+
+
+class UnknownPathTest(_UnknownPath, _Unserved, Base):
+    """Discovery has the kinds, their paths are unknown."""
+
+    PATHS = '/apis/[a-z.]*x-k8s.io/'
+
+
+class UnknownServerTest(_UnknownPath, Base):
+    """Something else answers, which knows no path at all."""
+
+    PATHS = '/api'
+
+    @unittest.expectedFailure
+    def test_requests_are_left_to_the_status(self):
+        self.created()
+        self.break_()
+        self.resize(3)
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.operations().delete()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.mend()
+        self.assert_alive()
+        self.look(3)
+        self.assert_all_gone()
+
+
+class VersionGoneTest(Base):
+    """The version that is known is no longer served; another one is."""
+
+    @unittest.expectedFailure
+    def test_creation_goes_on(self):
+        self.create()
+        self.look_at_a_busy_cluster()
+        self.api.withdraw('v1beta2')
+        self.later_than_a_moment()
+        self.look(3)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    @unittest.expectedFailure
+    def test_resize_goes_on(self):
+        self.created()
+        self.resize(3)
+        self.api.withdraw('v1beta2')
+        self.later_than_a_moment()
+        self.look(3)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(2, len(self.w.helm.upgrades))
+
+    @unittest.expectedFailure
+    def test_deletion_waits_for_what_is_there(self):
+        self.deleting()
+        self.look()
+        self.api.withdraw('v1beta2')
+        self.later_than_a_moment()
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assert_alive()
+        self.remove_all()
+        self.look(3)
+        self.assert_all_gone()
+
+    @unittest.expectedFailure
+    def test_health_goes_on(self):
+        self.created()
+        self.api.withdraw('v1beta2')
+        self.later_than_a_moment()
+        self.assertEqual(health.HEALTHY, self.health())
+
+    def look_at_a_busy_cluster(self):
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        status = self.api.objects[path]['status']
+        seen, status['observedGeneration'] = status['observedGeneration'], 0
+        self.look()
+        status['observedGeneration'] = seen
+
+    def later_than_a_moment(self):
+        self.api.clock.now += 5
+
+
+class LeftTest(Base):
+    """The Cluster is gone and something else is not."""
+
+    def left(self, path, **metadata):
+        self.deleting()
+        self.remove_all()
+        self.api.put(path, {'metadata': {
+            'labels': {'cluster.x-k8s.io/cluster-name': small_world.RELEASE,
+                       'capi.stackhpc.com/cluster': small_world.RELEASE},
+            'deletionTimestamp': '2026-11-21T14:59:00Z', **metadata}})
+
+    def hide(self, *plurals):
+        """Have discovery lack these kinds."""
+        self.api.discovery = copy.deepcopy(api_server.DISCOVERY)
+        for group in self.api.discovery['items']:
+            for version in group['versions']:
+                version['resources'] = [
+                    r for r in version['resources']
+                    if r['resource'] not in plurals]
+        self.later()
+
+    def assert_waits(self, path, *plurals):
+        self.left(path)
+        self.hide(*plurals)
+        self.restart()
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assert_alive()
+        self.api.discovery = api_server.DISCOVERY
+        self.later()
+        del self.api.objects[path]
+        self.look(3)
+        self.assert_all_gone()
+
+    def infrastructure(self, plural):
+        return ('/apis/infrastructure.cluster.x-k8s.io/v1beta1/namespaces/'
+                f'{small_world.NAMESPACE}/{plural}')
+
+    @unittest.expectedFailure
+    def test_machines_whose_kind_is_not_seen(self):
+        self.assert_waits(
+            '/apis/cluster.x-k8s.io/v1beta2/namespaces/'
+            f'{small_world.NAMESPACE}/machines/m', 'machines')
+
+    @unittest.expectedFailure
+    def test_infrastructure_of_which_no_kind_is_seen(self):
+        self.assert_waits(
+            f'{self.infrastructure("openstackmachines")}/m',
+            'openstackclusters', 'openstackmachines',
+            'openstackmachinetemplates', 'devclusters',
+            'devmachinetemplates')
+
+    @unittest.expectedFailure
+    def test_infrastructure_of_which_one_kind_is_not_seen(self):
+        self.assert_waits(
+            f'{self.infrastructure("openstackmachines")}/m',
+            'openstackmachines')
+
+    @unittest.expectedFailure
+    def test_kind_that_was_seen_a_while_ago(self):
+        path = self.infrastructure('devclusters').replace(
+            'v1beta1', 'v1beta2') + f'/{small_world.RELEASE}'
+        self.left(path)
+        self.look()
+        self.hide('devclusters', 'devmachinetemplates')
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assert_alive()
+
+    def test_provider_that_was_never_installed_is_not_waited_for(self):
+        self.deleting()
+        self.remove_all()
+        self.hide('devclusters', 'devmachinetemplates')
+        self.restart()
+        self.look(3)
+        self.assert_all_gone()
+
+    @unittest.expectedFailure
+    def test_what_came_between_look_and_lock(self):
+        # A creation that gave the lock back after the look.
+        self.deleting()
+        self.remove_all()
+        looking = watch.Watch(
+            self.w.world, self.w.store, self.w.store.row())
+        held = looking._road.held
+
+        def create(timeout):
+            cluster = objects.cluster()
+            cluster['metadata']['name'] = small_world.RELEASE
+            self.w.helm.put('clusters', cluster)
+            return held(timeout)
+        looking._road.held = create
+        looking.update()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assert_alive()
