@@ -52,7 +52,7 @@ class Farewell:
             'machine_deployments', {}).values()]
         left += [('Machine', obj) for obj in snapshot.get('machines')]
         left += [(obj['kind'], obj) for obj in (
-            *snapshot.leftovers, *snapshot.get('templates'))]
+            *snapshot.get('leftovers'), *snapshot.get('templates'))]
         for kind, obj in left:
             if obj and deletion.is_orphan(obj):
                 kube.delete(kind, road.namespace, conditions.name(obj))

@@ -75,11 +75,15 @@ class Operations:
         with self._failing():
             for row in (*rows, self._cluster):
                 self._store.save(row)
-            with self._road.held(self._world.settings.lock_timeout):
-                self._road.stop_if_deleting()
-                # Refused before the status makes anybody look at the rows.
-                if remove:
-                    self._mark(remove, group)
+            with contextlib.ExitStack() as stack:
+                with _failing_for_good(remove):
+                    stack.enter_context(self._road.held(
+                        self._world.settings.lock_timeout))
+                    self._road.stop_if_deleting()
+                    # Refused before the status makes anybody look at the
+                    # rows.
+                    if remove:
+                        self._mark(remove, group)
                 self._in_progress()
                 self._road.converge(joining={group.uuid} if group else ())
 
@@ -204,3 +208,22 @@ class Operations:
                 group.status = 'CREATE_FAILED'
                 group.status_reason = reason
                 self._store.save(group)
+
+
+@contextlib.contextmanager
+def _failing_for_good(nodes):
+    """Fail for good what the status could not resume.
+
+    It knows rows, and not which nodes a request wants to be removed.
+
+    :param nodes: that a request names; none: what may pass stays so.
+    :raises failures.Failed: for what may pass.
+    """
+    try:
+        yield
+    except failures.PASSING as e:
+        if not nodes:
+            raise
+        raise failures.Failed(
+            'The nodes to remove cannot be chosen now: '
+            f'{failures.told(e)}') from None

@@ -34,6 +34,7 @@ from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver.keys import state as state_module
 from magnum_capi_tempest.driver.kubernetes import lock as lock_module
 from magnum_capi_tempest.driver.kubernetes import look
+from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest.driver.seen import attention as attention_module
 from magnum_capi_tempest.driver.seen import status
 from magnum_capi_tempest.driver.seen import verdicts
@@ -155,6 +156,8 @@ class Watch:
             pass
         except failures.PASSING as e:
             LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
+            if isinstance(e, rest.NotServed):
+                self._tell(rows, f'Waiting: {failures.told(e)}')
         except errors.MagnumCapiError as e:
             LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
 
@@ -163,8 +166,7 @@ class Watch:
         if self._memory.state is None or self._memory.key != rows.operation:
             self._read_state()
             self._memory.key = rows.operation
-        snapshot = look.look(self._world.kube, self._road.namespace,
-                             self._road.release, parts=())
+        snapshot = self._glance()
         busy = look.is_busy(snapshot.cluster)
         thorough = self._memory.attention.next(
             snapshot.cluster, rows.operation == 'DELETE' or not busy)
@@ -185,12 +187,33 @@ class Watch:
             # Times of the operation are known for sure only now.
             verdict = status.judge(
                 snapshot, self._wanted(rows), self._world.now())
+            if verdict.status == 'DELETE_COMPLETE':
+                # Who had the lock a moment ago may have made something.
+                snapshot, verdict = self._judged(
+                    rows, self._glance(), busy=False, thorough=True)
             self._act(rows, snapshot, verdict)
 
     def _read_state(self):
         self._state = self._road.vault.state()
         # Who ends the operation cannot tell other processes to forget.
         self._memory.state = dataclasses.replace(self._state, secrets={})
+
+    def _tell(self, rows, reason):
+        """Tell the owner why there is no status now, if nobody else does."""
+        if self._cluster.status_reason == reason:
+            return
+        try:
+            with self._road.held(0):
+                if digest(self._rows()) == digest(rows):
+                    self._cluster.status_reason = reason
+                    self._store.save(self._cluster)
+        except (failures.Stopped, *failures.PASSING) as e:
+            LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+
+    def _glance(self):
+        """A snapshot of the Cluster alone."""
+        return look.look(self._world.kube, self._road.namespace,
+                         self._road.release, parts=())
 
     def _rows(self, template=None):
         rows = self._road.rows(template)
@@ -208,9 +231,6 @@ class Watch:
         verdict = status.judge(snapshot, wanted, self._world.now())
         if busy and not thorough:
             return snapshot, verdict
-        if rows.operation == 'DELETE' and snapshot.cluster is None:
-            snapshot = look.read(kube, road.namespace, road.release,
-                                 snapshot, ('leftovers',))
         for _round in range(_ROUNDS):
             if not verdict.unseen:
                 break

@@ -47,6 +47,15 @@ _DISCOVERED = {
 #: Groups of the above. Others are not looked at.
 GROUPS = frozenset(group for group, _ in _DISCOVERED.values())
 
+#: Kinds that are installed together, of providers that need not be there.
+#: One infrastructure has to be.
+_INFRASTRUCTURES = (
+    frozenset(('OpenStackCluster', 'OpenStackMachine',
+               'OpenStackMachineTemplate')),
+    frozenset(('DevCluster', 'DevMachineTemplate')))
+_ADDONS = (frozenset(('HelmRelease', 'Manifests')),
+           frozenset(('HelmChartProxy',)))
+
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
@@ -124,6 +133,24 @@ def listed(answers):
         _add(found, group, version,
              {r['name'] for r in answer.get('resources', ())})
     return found
+
+
+def is_dispensable(name, served) -> bool:
+    """Whether a server without a kind may be one that never had it.
+
+    All other kinds belong to Cluster API, without which there is no cluster.
+
+    :param name: of a kind that is not served.
+    :param served: names of those that are.
+    """
+    served = set(served)
+    provider = next((kinds for kinds in (*_INFRASTRUCTURES, *_ADDONS)
+                     if name in kinds), None)
+    if provider is None or provider & served:
+        # Half a provider is none that was never installed.
+        return False
+    return provider in _ADDONS or any(
+        other <= served for other in _INFRASTRUCTURES)
 
 
 def _add(found, group, version, plurals):

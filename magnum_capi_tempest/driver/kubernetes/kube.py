@@ -42,7 +42,9 @@ class Kube:
 
     Kinds are named as in :mod:`kinds`. All methods raise rest.Unreachable,
     rest.Forbidden and rest.KubeError. What does not exist is None, an empty
-    list or False, also when the server does not know the kind.
+    list or False: the server said so of this very object, or serves the kind
+    and listed none, or has no such provider. A kind that it should have and
+    does not serve now is rest.NotServed, which may pass.
     """
 
     def __init__(self, connection, clock=time):
@@ -66,15 +68,13 @@ class Kube:
         return self._rest.server_time
 
     def kind(self, name):
-        """Return the kinds.Kind of that name, None when it is not served."""
+        """Return the kinds.Kind of that name; see served.Served.kind."""
         return self._served.kind(name)
 
     def get(self, kind, namespace, name):
         """Return an object, None when there is none."""
-        path = self._path(kind, namespace, name)
-        if path is None:
-            return None
-        return self._rest.find('GET', path)
+        return self._at(kind, namespace, name,
+                        lambda path: self._rest.find('GET', path))
 
     def list(self, kind, namespace, labels=None, fields=None):
         """Return the objects with these labels, a list of dicts.
@@ -95,11 +95,9 @@ class Kube:
             the server's when it is left out.
         :returns: the object as the server has it now.
         """
-        kind = self._kind_of(obj)
         metadata = obj['metadata']
-        return self._rest.request(
-            'PATCH', kind.path(metadata.get('namespace'), metadata['name']),
-            body={'apiVersion': kind.api_version, **obj},
+        return self._write(
+            'PATCH', obj, metadata['name'],
             query={'fieldManager': FIELD_MANAGER, 'force': 'true'},
             content_type='application/apply-patch+yaml', again=(409,))
 
@@ -109,32 +107,24 @@ class Kube:
         :raises rest.Conflict: there is one of this name. It may be this
             one, when an answer was lost and the request repeated.
         """
-        kind = self._kind_of(obj)
-        return self._rest.request(
-            'POST', kind.path(obj['metadata'].get('namespace')),
-            body={'apiVersion': kind.api_version, **obj}, total=total)
+        return self._write('POST', obj, total=total)
 
     def replace(self, obj, total=None):
         """Replace an object; its resourceVersion has to be the server's.
 
         :raises rest.Conflict: it is not.
         """
-        kind = self._kind_of(obj)
-        metadata = obj['metadata']
-        return self._rest.request(
-            'PUT', kind.path(metadata.get('namespace'), metadata['name']),
-            body={'apiVersion': kind.api_version, **obj}, total=total)
+        return self._write('PUT', obj, obj['metadata']['name'], total=total)
 
     def annotate(self, kind, namespace, name, annotations):
         """Set annotations of an object; None takes one away.
 
         :returns: the object, None when there is none.
         """
-        path = self._path(kind, namespace, name)
-        return path and self._rest.find(
+        return self._at(kind, namespace, name, lambda path: self._rest.find(
             'PATCH', path, body={'metadata': {'annotations': annotations}},
             query={'fieldManager': FIELD_MANAGER},
-            content_type='application/merge-patch+json', again=(409,))
+            content_type='application/merge-patch+json', again=(409,)))
 
     def mark_for_deletion(self, namespace, machine):
         """Have a Machine be the first to go when its group shrinks."""
@@ -150,17 +140,14 @@ class Kube:
         :returns: whether there was one.
         :raises rest.Conflict: ``uid`` or ``version`` is not the server's.
         """
-        path = self._path(kind, namespace, name)
-        if path is None:
-            return False
         only = {k: v for k, v in (
             ('uid', uid), ('resourceVersion', version)) if v}
         body = {'kind': 'DeleteOptions', 'apiVersion': 'v1',
                 'propagationPolicy': 'Background'}
         if only:
             body['preconditions'] = only
-        return self._rest.find(
-            'DELETE', path, body=body, total=total) is not None
+        return self._at(kind, namespace, name, lambda path: self._rest.find(
+            'DELETE', path, body=body, total=total)) is not None
 
     def delete_all(self, kind, namespace, labels):
         """Ask for the deletion of all objects with these labels.
@@ -169,10 +156,8 @@ class Kube:
         """
         if not labels:
             raise ValueError('labels are missing')
-        path = self._path(kind, namespace)
-        if path is not None:
-            self._rest.find('DELETE', path,
-                            query={'labelSelector': pages.selector(labels)})
+        self._at(kind, namespace, None, lambda path: self._rest.request(
+            'DELETE', path, query={'labelSelector': pages.selector(labels)}))
 
     def ensure_namespace(self, name, labels):
         """Make a namespace unless it is there.
@@ -225,23 +210,41 @@ class Kube:
                 f'{name}-')]
         return sorted(found, key=_when, reverse=True)[:newest]
 
-    def _kind_of(self, obj):
+    def _at(self, kind, namespace, name, send):
+        """Send a request to the path of a kind as it is served now.
+
+        An unknown path may be that of a version that was served before, so
+        the server is asked which one it serves; nothing was done under the
+        unknown path.
+
+        :param send: function of the path.
+        :returns: what ``send`` does, None when the server does not have the
+            kind and need not.
+        :raises rest.NotServed: the kind or its path is not served now.
+        """
+        kind = self.kind(kind)
+        if kind is None:
+            return None
+        try:
+            return send(kind.path(namespace, name))
+        except rest.NotServed:
+            newer = self._served.instead_of(kind)
+            if newer == kind:
+                raise
+        return newer and send(newer.path(namespace, name))
+
+    def _write(self, method, obj, name=None, **options):
         kind = self.kind(obj['kind'])
         if kind is None:
-            raise rest.KubeError(
-                f'The management cluster does not know {obj["kind"]}',
-                where=self._rest.access.server,
-                hint='Install Cluster API and its providers there')
-        return kind
-
-    def _path(self, kind, namespace, name=None):
-        kind = self.kind(kind)
-        return kind and kind.path(namespace, name)
+            raise served.missing(obj['kind'], self._rest.access.server)
+        return self._rest.request(
+            method, kind.path(obj['metadata'].get('namespace'), name),
+            body={'apiVersion': kind.api_version, **obj}, **options)
 
     def _pages(self, kind, namespace, labels=None, **options):
-        path = self._path(kind, namespace)
-        return [] if path is None else pages.read(
-            self._rest, path, labels, **options)
+        return self._at(
+            kind, namespace, None, lambda path: pages.read(
+                self._rest, path, labels, **options)) or []
 
 
 def _when(event):

@@ -19,7 +19,7 @@ _PAGE = 500
 
 
 def read(connection, path, labels=None, fields=None, accept=None, most=None):
-    """Return the objects of a collection, a list of dicts; 404: none.
+    """Return the objects of a collection, a list of dicts.
 
     :param connection: rest.Rest.
     :param path: of a collection.
@@ -27,6 +27,8 @@ def read(connection, path, labels=None, fields=None, accept=None, most=None):
     :param fields: field selector.
     :param accept: media type, JSON by default.
     :param most: pages to read at most.
+    :raises rest.NotServed: there is no such collection.
+    :raises rest.Unreachable: the answer is no list.
     """
     headers = {'Accept': accept} if accept else {}
     query = {'labelSelector': selector(labels), 'fieldSelector': fields,
@@ -38,8 +40,6 @@ def read(connection, path, labels=None, fields=None, accept=None, most=None):
             page = connection.request(
                 'GET', path, query=query, headers=headers)
         except rest.KubeError as e:
-            if e.status == 404:
-                return []
             if e.status == 410 and query.get('continue'):
                 # The list changed too much meanwhile: start again, in
                 # one piece (Kubernetes API concepts, "limit").
@@ -47,7 +47,11 @@ def read(connection, path, labels=None, fields=None, accept=None, most=None):
                 query = {**query, 'continue': None, 'limit': None}
                 continue
             raise
-        items += page.get('items') or []
+        if 'items' not in page:
+            raise rest.Unreachable(
+                'The answer of the management cluster is no list',
+                status=200, where=path, last_seen=page.get('kind'))
+        items += page['items'] or []
         more = (page.get('metadata') or {}).get('continue')
         if not more:
             break

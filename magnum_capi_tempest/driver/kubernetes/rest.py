@@ -23,6 +23,7 @@ own TLS context: the key of a kubeconfig needs no file that way (see
 
 import dataclasses
 import email.utils
+import functools
 import json
 import time
 from urllib import parse
@@ -68,6 +69,26 @@ class Unreachable(KubeError):
     """No answer, or only passing faults, for the whole time allowed.
 
     What it concerns may have been done or not.
+    """
+
+
+class NotFound(KubeError):
+    """The server has the kind, and no object of this name (404).
+
+    :param object_: pair of plural and name, from the answer. It may be
+        another object than the one asked for: its namespace.
+    """
+
+    def __init__(self, what, *, object_, **kwargs):
+        super().__init__(what, **kwargs)
+        self.object = object_
+
+
+class NotServed(Unreachable):
+    """The server does not have the kind, version or path now.
+
+    That says nothing about objects: an API server that has just started, or
+    a balancer in front of it, may know fewer paths for a while.
     """
 
 
@@ -122,7 +143,8 @@ class Rest:
         :param again: other statuses to repeat: 409 for a patch.
         :param total: seconds for all tries, the limit of all by default.
         :returns: what the JSON says.
-        :raises Conflict, Forbidden, Unreachable, KubeError: by status.
+        :raises Conflict, Forbidden, NotFound, NotServed, Unreachable,
+            KubeError: by status.
         """
         query = {k: v for k, v in (query or {}).items() if v is not None}
         if query:
@@ -158,11 +180,17 @@ class Rest:
             raise e.error from None
 
     def find(self, method, path, **kwargs):
-        """As :meth:`request`; None when there is no such thing, a 404."""
+        """As :meth:`request`; None when there is no such object.
+
+        Only an answer that names this very object is believed. A 404 without
+        one is that of a path, about which nothing is known.
+
+        :param path: of one object.
+        """
         try:
             return self.request(method, path, **kwargs)
-        except KubeError as e:
-            if e.status == 404:
+        except NotFound as e:
+            if e.object == tuple(path.split('/')[-2:]):
                 return None
             raise
 
@@ -266,8 +294,11 @@ def _refused(status, content, where):
     try:
         said = json.loads(content)
         message, reason = said.get('message'), said.get('reason')
+        details = said.get('details') or {}
+        object_ = details.get('kind'), details.get('name')
     except (ValueError, AttributeError):
         message, reason = content[:200].decode(errors='replace'), None
+        object_ = None, None
     kind, what, hint = KubeError, f'refused: {status}', None
     if status == 409:
         kind, what = Conflict, 'has another state of this object'
@@ -276,6 +307,13 @@ def _refused(status, content, where):
     elif status == 403:
         kind, what = Forbidden, 'does not allow this'
         hint = 'Give the user of the kubeconfig this right'
+    elif status == 404 and reason == 'NotFound' and all(object_):
+        # ``details.kind`` is a plural (apimachinery, pkg/api/errors,
+        # NewNotFound).
+        kind, what = functools.partial(NotFound, object_=object_), (
+            'does not have it: 404')
+    elif status == 404:
+        kind, what = NotServed, 'does not know this path: 404'
     elif status in _PASSING:
         kind, what = Unreachable, f'has a passing fault: {status}'
     return kind(f'The management cluster {what}', status=status,

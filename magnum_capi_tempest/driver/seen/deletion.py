@@ -33,10 +33,11 @@ def judge(snapshot, wanted, now) -> verdicts.Verdict:
     left = [obj for obj in (
         snapshot.cluster, snapshot.get('control_plane', None),
         *snapshot.get('machine_deployments', {}).values(),
-        *snapshot.get('machines'), *snapshot.leftovers,
+        *snapshot.get('machines'), *snapshot.get('leftovers'),
         *snapshot.get('templates')) if obj]
     release = snapshot.get('release', None)
-    parts = ('control_plane', 'machine_deployments', 'machines', 'release')
+    parts = ('control_plane', 'machine_deployments', 'machines',
+             'leftovers', 'release')
     unseen = frozenset() if snapshot.cluster else frozenset(
         part for part in parts if not snapshot.seen(part))
     # With its Cluster gone nobody deletes what was not yet owned by it.

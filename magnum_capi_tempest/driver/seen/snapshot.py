@@ -63,7 +63,7 @@ class Snapshot:
         machine was made of, exactly and at once.
     :param machines: all of the cluster.
     :param addons: HelmReleases, Manifests, HelmChartProxies of the cluster.
-    :param leftovers: objects of other kinds; read for a deletion.
+    :param leftovers: of the infrastructure; read for a deletion.
     :param templates: metadata and kind of those that Helm keeps; read when
         a deletion has left nothing else.
     :param events: of the cluster's objects, any order.
@@ -76,7 +76,7 @@ class Snapshot:
     machine_sets: tuple = UNSEEN
     machines: tuple = UNSEEN
     addons: tuple = UNSEEN
-    leftovers: tuple = ()
+    leftovers: tuple = UNSEEN
     templates: tuple = UNSEEN
     events: tuple = ()
     release: Release | None = UNSEEN

@@ -64,6 +64,16 @@ DISCOVERY = {
 }
 
 
+def without(*plurals):
+    """What a server says that does not serve these."""
+    found = copy.deepcopy(DISCOVERY)
+    for group in found['items']:
+        for version in group['versions']:
+            version['resources'] = [r for r in version['resources']
+                                    if r['resource'] not in plurals]
+    return found
+
+
 #: Kinds of every server, by group version.
 _BUILT_IN = {'v1': {'namespaces': 'Namespace', 'secrets': 'Secret',
                     'configmaps': 'ConfigMap', 'events': 'Event'},
@@ -152,14 +162,17 @@ class ApiServer(fixtures.Fixture):
             for path in self.objects)
 
     def withdraw(self, version):
-        """Stop to serve a version, such as v1beta2; objects stay."""
+        """Stop to serve a version, such as v1beta2.
+
+        Objects stay, in the other version of their kind.
+        """
         self.discovery = copy.deepcopy(self.discovery)
         for group in self.discovery['items']:
             name, served = group['metadata']['name'], group['versions']
-            if len(served) < 2:
+            kept = [known for known in served if known['version'] != version]
+            if not kept or kept[0]['resources'] != served[0]['resources']:
                 continue
-            group['versions'] = kept = [
-                known for known in served if known['version'] != version]
+            group['versions'] = kept
             for path in list(self.objects):
                 start = f'/apis/{name}/{version}/'
                 if path.startswith(start):

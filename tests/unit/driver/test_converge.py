@@ -13,7 +13,6 @@
 import contextlib
 import dataclasses
 import threading
-import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -303,7 +302,6 @@ class ChangeTest(Base):
         self.resize(1, remove=('server-m2',))
         self.assertEqual(['m2'], marks)
 
-    @unittest.expectedFailure
     def test_nodes_to_remove_are_not_left_to_the_status(self):
         # It would not know them, and take others.
         self.created()

@@ -106,6 +106,23 @@ class RefusalsTest(_Base):
                 e = self.refused(rest.Forbidden, (status, {}, {}))
                 self.assertEqual(status, e.status)
 
+    def test_missing_object_is_named(self):
+        e = self.refused(rest.NotFound, (404, {}, {
+            'kind': 'Status', 'reason': 'NotFound', 'details': {
+                'name': 's', 'kind': 'secrets'}}))
+        self.assertEqual((404, ('secrets', 's')), (e.status, e.object))
+
+    def test_other_404_is_that_of_a_path(self):
+        for body in (b'404 page not found\n', b'[]', {}, {
+                'kind': 'Status', 'reason': 'NotFound', 'details': {}}, {
+                'kind': 'Status', 'reason': 'NotFound', 'details': {
+                    'kind': 'secrets'}}, {
+                'kind': 'Status', 'details': {
+                    'kind': 'secrets', 'name': 's'}}):
+            with self.subTest(body):
+                e = self.refused(rest.NotServed, (404, {}, body))
+                self.assertEqual(404, e.status)
+
     def test_conflict_is_not_tried_again(self):
         self.refused(rest.Conflict, (409, {}, {}))
         self.assertEqual(1, len(self.api.seen))

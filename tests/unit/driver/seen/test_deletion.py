@@ -23,7 +23,8 @@ DELETE = 'DELETE_IN_PROGRESS'
 
 #: A look at a management cluster where nothing is left.
 NOTHING = {'cluster': None, 'control_plane': None, 'machine_deployments': {},
-           'machines': (), 'release': None, 'templates': ()}
+           'machines': (), 'leftovers': (), 'release': None,
+           'templates': ()}
 
 
 def judge(seen, **kwargs):
@@ -56,7 +57,7 @@ class DeletionTest(testtools.TestCase):
     def test_the_cluster_alone_is_no_answer(self):
         # B.4.7: objects can be left whose Cluster is gone.
         for part in ('control_plane', 'machine_deployments', 'machines',
-                     'release'):
+                     'leftovers', 'release'):
             verdict = judge(snapshot.Snapshot(
                 **{**NOTHING, part: snapshot.UNSEEN}))
 
