@@ -38,6 +38,29 @@ PORT_BASE = 27000
 
 NAME = 'c' + '1' * 32
 
+_CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+
+def _crd(name, kind, *versions):
+    """A CustomResourceDefinition without rules; its first version is stored.
+
+    :param name: as ``<plural>.<group>``.
+    """
+    plural, _, group = name.partition('.')
+    return {
+        'apiVersion': 'apiextensions.k8s.io/v1',
+        'kind': 'CustomResourceDefinition', 'metadata': {'name': name},
+        'spec': {
+            'group': group, 'scope': 'Namespaced',
+            'names': {'kind': kind, 'plural': plural},
+            'versions': [{
+                'name': version, 'served': True,
+                'storage': version == versions[0],
+                'schema': {'openAPIV3Schema': {
+                    'type': 'object',
+                    'x-kubernetes-preserve-unknown-fields': True}}}
+                for version in versions]}}
+
 
 class ManagementTest(testtools.TestCase):
 
@@ -54,7 +77,8 @@ class ManagementTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.kube = kube.Kube(rest.Rest(access.load(self.plane.kubeconfig)))
+        self.rest = rest.Rest(access.load(self.plane.kubeconfig))
+        self.kube = kube.Kube(self.rest)
         self.helm = real_helm.of(self.plane.kubeconfig)
         self.namespace = f'magnum-{self._testMethodName}'.replace(
             '_', '-')[:63].rstrip('-')
@@ -169,6 +193,95 @@ class ManagementTest(testtools.TestCase):
         self.assertTrue(deletion.is_orphan(late))
         self.kube.delete(late['kind'], self.namespace, f'{NAME}-late')
         self.assertEqual((), templates())
+
+    def test_absence_of_objects_and_of_paths(self):
+        self.assertIsNone(self.kube.get('Secret', self.namespace, 'no'))
+        self.assertIsNone(self.kube.get('Cluster', self.namespace, 'no'))
+        self.assertFalse(self.kube.delete('Cluster', self.namespace, 'no'))
+        self.assertIsNone(self.kube.mark_for_deletion(self.namespace, 'no'))
+        self.assertIsNone(self.kube.get('Cluster', 'no-namespace', 'no'))
+        self.assertEqual([], self.kube.list('Machine', 'no-namespace'))
+        e = self.assertRaises(rest.NotFound, self.kube.apply, {
+            'kind': 'Secret', 'metadata': {
+                'name': 's', 'namespace': 'no-namespace'}})
+        self.assertEqual(('namespaces', 'no-namespace'), e.object)
+        for path in ('/apis/cluster.x-k8s.io/v1beta9/namespaces/n/clusters/c',
+                     '/apis/cluster.x-k8s.io/v1beta2/namespaces/n/nothing/c',
+                     '/apis/nobody.example/v1/namespaces/n/clusters/c',
+                     '/nothing'):
+            self.assertRaises(rest.NotServed, self.rest.find, 'GET', path)
+
+    def served(self, crd, *versions):
+        """Have a CRD serve these versions and no other."""
+        path = f'{_CRDS}/{crd}'
+        found = self.rest.request('GET', path)['spec']['versions']
+        self.rest.request('PATCH', path, body={'spec': {'versions': [
+            {**version, 'served': version['name'] in versions}
+            for version in found]}},
+            content_type='application/merge-patch+json', again=(409,))
+
+    def sight(self, kube, kind, name):
+        """The version in which an object is seen; 'not served', None."""
+        try:
+            found = kube.get(kind, self.namespace, name)
+        except rest.NotServed:
+            return 'not served'
+        return found and found['apiVersion'].rpartition('/')[2]
+
+    def wait_for_sight(self, wanted, *args):
+        self.wait_for(lambda: self.sight(*args) == wanted,
+                      f'{args[1]} to be seen as {wanted}')
+
+    def test_kind_whose_versions_are_withdrawn_and_removed(self):
+        # A kind that nobody else here uses, of a provider that is optional.
+        crd = 'helmchartproxies.addons.cluster.x-k8s.io'
+        self.rest.request('POST', _CRDS, body=_crd(
+            crd, 'HelmChartProxy', 'v1alpha1', 'v1beta1'))
+        self.addCleanup(self.rest.find, 'DELETE', f'{_CRDS}/{crd}')
+        seen = self.kube, 'HelmChartProxy', 'p'
+        # Until then it is a provider that was never installed.
+        self.wait_for(lambda: kube.Kube(self.rest).kind('HelmChartProxy'),
+                      'the kind to be served')
+        self.kube.apply({'kind': 'HelmChartProxy', 'metadata': {
+            'name': 'p', 'namespace': self.namespace}})
+        self.assertEqual('v1beta1', self.sight(*seen))
+
+        self.served(crd, 'v1alpha1')
+        self.wait_for_sight('v1alpha1', *seen)
+        self.served(crd)
+        self.wait_for_sight('not served', *seen)
+        self.served(crd, 'v1beta1')
+        self.wait_for_sight('v1beta1', *seen)
+
+        self.rest.request('DELETE', f'{_CRDS}/{crd}')
+        self.wait_for_sight('not served', *seen)
+        self.wait_for(lambda: kube.Kube(self.rest).kind(
+            'HelmChartProxy') is None, 'the kind to be gone')
+
+    def test_cluster_is_not_gone_while_its_kind_is_not_served(self):
+        self.addCleanup(self.remove)
+        self.upgrade()
+        crd = 'clusters.cluster.x-k8s.io'
+        uid = self.kube.get('Cluster', self.namespace, NAME)[
+            'metadata']['uid']
+        self.addCleanup(self.served, crd, 'v1beta1', 'v1beta2')
+
+        self.served(crd, 'v1beta1')
+        self.wait_for_sight('v1beta1', self.kube, 'Cluster', NAME)
+        self.served(crd)
+        self.wait_for_sight('not served', self.kube, 'Cluster', NAME)
+        for known in (self.kube, kube.Kube(self.rest)):
+            self.assertRaises(rest.NotServed, look.look, known,
+                              self.namespace, NAME)
+            # Others of the group are there all the time.
+            known.list('Machine', self.namespace)
+
+        self.served(crd, 'v1beta1', 'v1beta2')
+        self.wait_for_sight('v1beta2', kube.Kube(self.rest), 'Cluster', NAME)
+        self.wait_for(lambda: self.sight(
+            self.kube, 'Cluster', NAME) != 'not served', 'the old client')
+        self.assertEqual(uid, self.kube.get(
+            'Cluster', self.namespace, NAME)['metadata']['uid'])
 
     def test_words_of_the_api_server_reach_the_user(self):
         e = self.assertRaises(helm_errors.HelmFailed, self.upgrade,
