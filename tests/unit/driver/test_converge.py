@@ -13,6 +13,7 @@
 import contextlib
 import dataclasses
 import threading
+import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -712,6 +713,51 @@ class UpgradeTest(Base):
         self.upgrade()
         self.assertEqual('special',
                          self.w.group(small_world.OTHERS).image_id)
+
+
+class ChartVersionTest(Base):
+    """A template names a version that the operator does not allow."""
+
+    def setUp(self):
+        super().setUp()
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, chart=settings.Chart(
+                    'openstack-cluster', 'https://charts', '1.2.3')))
+
+    def labels(self, template):
+        self.w.store.templates[template]['labels'] = {
+            'capi_helm_chart_version': '1.2.4-pr.1'}
+
+    @unittest.expectedFailure
+    def test_creation_makes_nothing(self):
+        self.labels(small_world.TEMPLATE)
+        e = self.assertRaises(failures.Failed, self.create)
+        self.assertIn('1.2.4-pr.1', str(e))
+        self.assertIn('Allowed: 1.2.3', str(e))
+        self.assertEqual(([], {}, []), (
+            self.w.left(), self.w.cloud.credentials, self.w.helm.upgrades))
+
+    @unittest.expectedFailure
+    def test_upgrade_changes_nothing(self):
+        self.created()
+        self.labels(small_world.NEWER)
+        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        e = self.assertRaises(
+            failures.NotViable, upgrading.Upgrade(
+                self.w.world, self.w.store, self.w.store.row(),
+                self.w.store.template(small_world.NEWER),
+                self.w.store.row(small_world.WORKERS)).run)
+        self.assertIn('Allowed: 1.2.3', str(e))
+        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_living_cluster_can_be_deleted(self):
+        self.created()
+        self.labels(small_world.TEMPLATE)
+        self.operations().delete()
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
 
 class RotateTest(Base):

@@ -12,6 +12,7 @@
 
 
 import pathlib
+import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -96,6 +97,34 @@ class PlanTest(Base):
         self.options = {}
         self.labels(capi_helm_chart_version='0.26.0')
         self.assertEqual('0.26.0', self.plan().chart.version)
+
+    @unittest.expectedFailure
+    def test_version_that_the_operator_does_not_allow(self):
+        # The public repository has builds of pull requests.
+        self.options = {}
+        for version in ('0.26.0', '0.28.0', '0.27.0-dev.0.main.1',
+                        '0.27.0+1'):
+            with self.subTest(version):
+                self.labels(capi_helm_chart_version=version)
+                e = self.assertRaises(errors.UsageError, self.plan)
+                self.assertIn(f'version {version} ', str(e))
+                self.assertIn('Allowed: 0.27.0', str(e))
+
+    @unittest.expectedFailure
+    def test_version_that_the_operator_pinned_for_another_chart(self):
+        self.options = {'extra_charts': {'old': 'openstack-cluster@0.26.1'}}
+        self.labels(capi_helm_chart_name='old',
+                    capi_helm_chart_version='0.27.0')
+        self.assertIn('Allowed: 0.26.1', str(
+            self.assertRaises(errors.UsageError, self.plan)))
+
+    def test_version_that_is_the_operators_own(self):
+        self.options = {'extra_charts': {'old': 'openstack-cluster@0.26.1'}}
+        self.labels(capi_helm_chart_version='0.27.0')
+        self.assertEqual('0.27.0', self.plan().chart.version)
+        self.labels(capi_helm_chart_name='old',
+                    capi_helm_chart_version='0.26.1')
+        self.assertEqual('0.26.1', self.plan().chart.version)
 
     def test_label_kube_tag_that_differs_from_the_image(self):
         # E6
