@@ -144,16 +144,16 @@ def _digest(path):
 
 
 def choose_chart(settings, labels):
-    """The chart of a template, in the version that it names."""
-    chart = settings.chart_of(labels.capi_helm_chart_name)
-    version = labels.capi_helm_chart_version
-    if not version:
-        return chart
-    if chart.is_path:
+    """The chart of a template, in the version that it names.
+
+    :raises UsageError: the operator does not allow it.
+    """
+    name, version = labels.capi_helm_chart_name, labels.capi_helm_chart_version
+    if version and settings.chart_of(name).is_path:
         raise spec_model.InvalidSpec([
             'label capi_helm_chart_version: the chart of this driver is a '
             'folder, and has the version that it has'])
-    return dataclasses.replace(chart, version=version)
+    return settings.chart_of(name, version)
 
 
 def overlays(settings, names):

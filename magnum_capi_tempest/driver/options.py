@@ -54,12 +54,20 @@ OPTIONS = (
         'chart_version', default=CHART_VERSION,
         help='Exact version of the chart. Not used when chart_name is a '
              'path.'),
+    cfg.ListOpt(
+        'allowed_chart_versions', default=[],
+        help='Versions of chart_name that a cluster template may choose with '
+             'the label capi_helm_chart_version, beside chart_version. Any '
+             'other one is refused: a chart is code that runs with the rights '
+             'of Magnum in the management cluster, and a repository may serve '
+             'versions that nobody has reviewed. Name each exactly, and keep '
+             'those that templates of living clusters name.'),
     cfg.DictOpt(
         'extra_charts', default={},
         help='Other charts that a cluster template may choose by name, as '
              'name:chart. A chart is an absolute path, oci://HOST/CHART@'
              'VERSION, or CHART@VERSION of chart_repository. Templates '
-             'cannot choose any other.'),
+             'cannot choose any other chart, nor another version of it.'),
     cfg.DictOpt(
         'value_overlays', default={},
         help='Files of Helm values that a cluster template may add by name, '

@@ -22,6 +22,7 @@ import re
 from oslo_config import cfg
 
 from magnum_capi_tempest.driver import options
+from magnum_capi_tempest.driver.wanted import label_types
 from magnum_capi_tempest import errors
 
 #: Namespaces are <prefix>-<project id>, 63 characters at most; project ids
@@ -60,13 +61,15 @@ class Chart:
 class Settings:
     """The options, checked. Times are seconds, memory is MiB.
 
-    ``chart`` is the default chart, ``charts`` those that a template may
-    choose, by name; ``value_overlays`` are paths by name.
+    ``chart`` is the default chart, ``allowed_chart_versions`` are those that
+    a template may choose of it beside its own; ``charts`` are those that a
+    template may choose, by name; ``value_overlays`` are paths by name.
     """
 
     kubeconfig_file: str
     namespace_prefix: str
     chart: Chart
+    allowed_chart_versions: tuple[str, ...]
     charts: dict[str, Chart]
     value_overlays: dict[str, str]
     default_value_overlays: tuple[str, ...]
@@ -131,14 +134,28 @@ class Settings:
             raise _wrong(problems)
         return settings
 
-    def chart_of(self, name):
-        """The chart that a template chose, None for the default one.
+    def chart_of(self, name: str | None, version: str | None = None) -> Chart:
+        """The chart that a template chose.
 
-        :raises UsageError: it is not allowed; says which are.
+        :param name: None for the default one.
+        :param version: None for the one that the operator chose.
+        :raises UsageError: one of them is not allowed; says which are.
         """
-        if not name:
-            return self.chart
-        return _allowed(self.charts, name, 'chart', 'extra_charts')
+        chart, versions = self.chart, self.allowed_chart_versions
+        if name:
+            chart = _allowed(self.charts, name, 'chart', 'extra_charts')
+            versions = ()
+        if not version:
+            return chart
+        # A folder has none.
+        allowed = dict.fromkeys(filter(None, (chart.version, *versions)))
+        if version not in allowed:
+            raise errors.UsageError(
+                f'The label capi_helm_chart_version names version {version} '
+                'of the chart, which the operator does not allow',
+                where=f'[{options.GROUP}]/allowed_chart_versions',
+                hint=f'Allowed: {", ".join(allowed)}')
+        return dataclasses.replace(chart, version=version)
 
     def overlays_of(self, names):
         """Paths of the values files of a cluster, first to last.
@@ -166,6 +183,14 @@ def _wrong(problems):
     return errors.UsageError(
         'The configuration of the driver is wrong: ' + '; '.join(problems),
         where=f'[{options.GROUP}] in magnum.conf')
+
+
+def _label_can_name(version):
+    """Whether a label can name a version of a chart."""
+    try:
+        return bool(label_types.ChartVersion().read(version))
+    except ValueError:
+        return False
 
 
 def _answer_timeout(seconds, conf, problems):
@@ -227,6 +252,10 @@ def _problems(settings):
         yield (f'namespace_prefix is "{settings.namespace_prefix}" and has '
                'to be 1 to 30 of a-z, 0-9 and dashes, beginning with a '
                'letter and not ending with a dash')
+    for version in settings.allowed_chart_versions:
+        if not _label_can_name(version):
+            yield (f'allowed_chart_versions: "{version}" is not exact, such '
+                   f'as {options.CHART_VERSION}')
     for name, path in settings.value_overlays.items():
         if not path.startswith('/'):
             yield f'value_overlays: {name} is no absolute path'

@@ -56,7 +56,8 @@ class Labels:
         'Helm chart, one that the operator allows.', Scope.TEMPLATE)
     capi_helm_chart_version: str | None = _label(
         label_types.ChartVersion(), None,
-        'Version of the Helm chart.', Scope.TEMPLATE)
+        'Version of the Helm chart, one that the operator allows.',
+        Scope.TEMPLATE)
     capi_helm_values: tuple[str, ...] = _label(
         label_types.Names(), (),
         "Names of the operator's overlays of Helm values, merged in this "

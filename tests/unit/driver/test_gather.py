@@ -12,7 +12,6 @@
 
 
 import pathlib
-import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -94,11 +93,14 @@ class PlanTest(Base):
             self.assertRaises(spec.InvalidSpec, self.plan)))
 
     def test_version_of_the_template(self):
-        self.options = {}
+        self.options = {'allowed_chart_versions': ['0.25.1', '0.26.0']}
         self.labels(capi_helm_chart_version='0.26.0')
-        self.assertEqual('0.26.0', self.plan().chart.version)
+        chart = self.plan().chart
+        self.assertEqual(('openstack-cluster', '0.26.0'),
+                         (chart.name, chart.version))
+        self.labels()
+        self.assertEqual('0.27.0', self.plan().chart.version)
 
-    @unittest.expectedFailure
     def test_version_that_the_operator_does_not_allow(self):
         # The public repository has builds of pull requests.
         self.options = {}
@@ -110,7 +112,6 @@ class PlanTest(Base):
                 self.assertIn(f'version {version} ', str(e))
                 self.assertIn('Allowed: 0.27.0', str(e))
 
-    @unittest.expectedFailure
     def test_version_that_the_operator_pinned_for_another_chart(self):
         self.options = {'extra_charts': {'old': 'openstack-cluster@0.26.1'}}
         self.labels(capi_helm_chart_name='old',

@@ -10,6 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import dataclasses
 import pathlib
 
 import fixtures
@@ -120,6 +121,26 @@ class ChartTest(_Base):
         self.assertEqual('0.26.1', found.chart_of('c').version)
         self.assertEqual(found.chart, found.chart_of(None))
 
+    def test_template_can_choose_an_allowed_version(self):
+        found = self.of(chart_version='1.2.3',
+                        allowed_chart_versions=['1.2.2', '1.2.4-rc.1'])
+        for version in ('1.2.2', '1.2.3', '1.2.4-rc.1'):
+            self.assertEqual(dataclasses.replace(
+                found.chart, version=version), found.chart_of(None, version))
+        self.assertEqual('1.2.3', found.chart_of(None).version)
+        e = self.assertRaises(errors.UsageError, found.chart_of, None,
+                              '1.2.4')
+        self.assertIn('version 1.2.4 ', str(e))
+        self.assertIn('Allowed: 1.2.3, 1.2.2, 1.2.4-rc.1', str(e))
+
+    def test_allowed_versions_are_not_those_of_other_charts(self):
+        found = self.of(allowed_chart_versions=['1.2.3'], extra_charts={
+            'a': 'oci://r.example/a@2.0.0'})
+        self.assertEqual('2.0.0', found.chart_of('a', '2.0.0').version)
+        e = self.assertRaises(errors.UsageError, found.chart_of, 'a',
+                              '1.2.3')
+        self.assertIn('Allowed: 2.0.0', str(e))
+
     def test_template_cannot_choose_another_chart(self):
         found = self.of(extra_charts={'a': '/charts/a'})
         e = self.assertRaises(errors.UsageError, found.chart_of,
@@ -150,6 +171,12 @@ class WrongTest(_Base):
             with self.subTest(version):
                 self.assertIn('chart_version',
                               self.refused(chart_version=version))
+
+    def test_allowed_version_has_to_be_exact_and_as_in_a_label(self):
+        for version in ('>=0.1', '*', '0.27', 'latest', 'v0.27.0'):
+            with self.subTest(version):
+                self.assertIn('allowed_chart_versions', self.refused(
+                    allowed_chart_versions=['0.26.0', version]))
 
     def test_extra_chart_has_to_have_a_version(self):
         for text in ('oci://r/b', 'name', '@1.2.3', 'a/b@1.2.3'):
