@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Whose clock counts? That of the management cluster, and nobody else's.
+
+Conductors are several machines, and so is what writes Magnum's rows.
+"""
+
+import datetime
+import time
+import unittest
+
+from magnum_capi_tempest.driver import converge
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+
+class OneClockTest(test_converge.Base):
+
+    def setUp(self):
+        super().setUp()
+        # This machine's own clock is right, for what it is worth.
+        self.api.date = int(time.time())
+        self.w.world = converge.World(
+            self.w.world.settings, self.api.kube(), self.w.helm,
+            clock=self.api.clock)
+
+    def busy(self):
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['status']['observedGeneration'] = 0
+
+    def wrong(self, **ahead):
+        """Have rows been written by somebody whose clock is wrong."""
+        moment = (datetime.datetime.fromtimestamp(
+            self.api.date, datetime.timezone.utc)
+            + datetime.timedelta(**ahead))
+        self.w.store.clusters[small_world.CLUSTER].update(
+            created_at=moment, updated_at=moment)
+
+    @unittest.expectedFailure
+    def test_age_is_that_of_the_management_clusters_clock(self):
+        self.create()
+        self.busy()
+        self.look(3)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.api.date += 61 * 60
+        self.look(3)
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+
+    def test_clock_of_who_made_the_row_does_not_end_a_creation(self):
+        self.wrong(hours=-2)
+        self.create()
+        self.busy()
+        self.look(3)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+
+    @unittest.expectedFailure
+    def test_clock_of_who_made_the_row_does_not_have_a_creation_lost(self):
+        self.wrong(hours=-2)
+        self.look(3)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.api.date += 61
+        self.look()
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+
+    @unittest.expectedFailure
+    def test_clock_that_is_ahead_does_not_keep_a_lost_creation(self):
+        self.wrong(hours=2)
+        self.look()
+        self.api.date += 61
+        self.look()
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+
+    @unittest.expectedFailure
+    def test_clock_of_who_made_the_row_does_not_end_its_retries(self):
+        self.wrong(hours=-2)
+        lost = []
+        defaults = self.w.store.defaults
+
+        def lose():
+            if not lost:
+                lost.append(creation._road.lock)
+                creation._road.lock._renewed -= 1000
+            return defaults()
+        self.w.store.defaults = lose
+        row = self.w.store.row()
+        row.ca_cert_ref = 'ca'
+        creation = self.operations(row)
+        creation.create(60)
+        self.assertEqual(1, len(self.w.helm.upgrades))
