@@ -1,0 +1,288 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Operations end by a lack of progress and not by their age.
+
+Time is simulated: it passes between two looks, as it does in production.
+"""
+
+import dataclasses
+import unittest
+
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver import monitor
+from magnum_capi_tempest.driver import upgrading
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver import watch
+from tests.unit.driver import objects
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+RELEASE = small_world.RELEASE
+GROUP = names.node_group(small_world.WORKERS)
+WORKERS = 30
+
+
+class Base(test_converge.Base):
+    """A cluster of thirty workers, which are replaced one at a time."""
+
+    def setUp(self):
+        super().setUp()
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = WORKERS
+        self.patch(rotation, 'check',
+                   lambda *args: credentials.VALID)
+
+    def upgrade(self):
+        """Ask for an upgrade; no machine is replaced yet."""
+        self.created()
+        upgrading.Upgrade(
+            self.w.world, self.w.store, self.w.store.row(),
+            self.w.store.template(small_world.NEWER),
+            self.w.store.row(small_world.WORKERS)).run()
+        self.replaced(0)
+
+    def replaced(self, done, ready=WORKERS):
+        """Have so many workers the new version, and so many be ready."""
+        release = small_world.RELEASE
+        for path, obj in list(self.api.objects.items()):
+            if '/machinesets/' in path:
+                del self.api.objects[path]
+            if '/machinedeployments/' in path:
+                obj['status'].update(
+                    replicas=WORKERS, upToDateReplicas=done,
+                    readyReplicas=ready, availableReplicas=ready)
+                self.api.put(path, obj)
+            if '/clusters/' in path:
+                obj['status']['workers'] = {
+                    'desiredReplicas': WORKERS, 'replicas': WORKERS,
+                    'readyReplicas': ready, 'availableReplicas': ready,
+                    'upToDateReplicas': done}
+                self.api.put(path, obj)
+        for name, kube, count in (('old', 'v1.34.2', WORKERS - done),
+                                  ('new', 'v1.35.0', done)):
+            made = objects.machine_set(
+                key=GROUP, name=name, kube=kube, count=count)
+            made['metadata']['name'] = f'{release}-{GROUP}-{name}'
+            made['metadata']['labels'] = {
+                names.CAPI_CLUSTER_NAME: release,
+                'cluster.x-k8s.io/deployment-name': f'{release}-{GROUP}'}
+            self.w.helm.put('machinesets', made)
+
+    def minutes(self, number):
+        """Let time pass, with Magnum's looks at the cluster.
+
+        A process takes three looks for one that reads everything.
+        """
+        for _minute in range(number):
+            self.w.later(minutes=1)
+            self.look(3)
+
+    def poll_health(self):
+        found = monitor.Monitor(lambda: self.w.world, self.w.store,
+                                self.w.store.row(), clock=self.api.clock)
+        found.poll_health_status()
+        return found.data['health_status']
+
+    def assert_status(self, status, reason=None):
+        self.assertEqual(status, self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        if reason is not None:
+            self.assertIn(reason, self.w.cluster.status_reason or '')
+
+
+class UpdateTest(Base):
+
+    @unittest.expectedFailure
+    def test_rollout_that_takes_longer_than_create_timeout_completes(self):
+        self.upgrade()
+        for done in range(1, WORKERS):
+            self.minutes(3)
+            self.replaced(done)
+            self.assert_status('UPDATE_IN_PROGRESS')
+        self.minutes(3)
+        self.replaced(WORKERS)
+        self.look()
+        self.assert_status('UPDATE_COMPLETE')
+
+    @unittest.expectedFailure
+    def test_rollout_that_stops_fails_an_hour_later(self):
+        self.upgrade()
+        self.minutes(30)
+        self.replaced(12)
+        self.minutes(59)
+        self.assert_status('UPDATE_IN_PROGRESS')
+        self.minutes(2)
+        self.assert_status('UPDATE_FAILED', 'No progress for 60 minutes')
+
+    @unittest.expectedFailure
+    def test_reason_tells_how_far_it_is_and_since_when(self):
+        self.upgrade()
+        self.minutes(5)
+        self.replaced(12, ready=WORKERS - 1)
+        self.minutes(10)
+        self.assert_status('UPDATE_IN_PROGRESS',
+                           '12 of 30 machines replaced')
+        self.assertIn('Last progress: 2026-11-21 15:06 UTC',
+                      self.w.cluster.status_reason)
+
+    @unittest.expectedFailure
+    def test_machines_that_come_and_go_and_never_get_ready_are_no_progress(
+            self):
+        self.upgrade()
+        self.replaced(12)
+        for _time in range(13):
+            self.minutes(3)
+            self.replaced(13, ready=WORKERS - 1)
+            self.minutes(2)
+            self.replaced(12, ready=WORKERS - 1)
+        self.assert_status('UPDATE_FAILED', 'No progress for 60 minutes')
+
+    @unittest.expectedFailure
+    def test_progress_that_another_conductor_saw_counts(self):
+        self.upgrade()
+        self.minutes(40)
+        self.replaced(12)
+        self.minutes(1)
+        watch.forget(small_world.CLUSTER)
+        self.minutes(55)
+        self.assert_status('UPDATE_IN_PROGRESS')
+
+    @unittest.expectedFailure
+    def test_hours_in_which_nobody_could_look_do_not_count(self):
+        # Magnum or the management cluster was down.
+        self.upgrade()
+        self.minutes(10)
+        self.w.later(hours=8)
+        self.minutes(40)
+        self.assert_status('UPDATE_IN_PROGRESS')
+        self.minutes(30)
+        self.assert_status('UPDATE_FAILED')
+
+    @unittest.expectedFailure
+    def test_limit_is_an_option(self):
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, progress_timeout=0))
+        self.upgrade()
+        self.minutes(200)
+        self.assert_status('UPDATE_IN_PROGRESS')
+
+    @unittest.expectedFailure
+    def test_update_without_a_create_timeout_ends_too(self):
+        self.upgrade()
+        self.w.store.clusters[small_world.CLUSTER]['create_timeout'] = 0
+        self.minutes(62)
+        self.assert_status('UPDATE_FAILED')
+
+    def test_creation_ends_by_its_create_timeout_all_the_same(self):
+        self.create()
+        for done in range(3):
+            self.replaced(WORKERS, ready=done)
+            self.minutes(21)
+        self.assert_status('CREATE_FAILED', 'Not finished within 60 minutes')
+
+
+class RecoveryTest(Base):
+    """What failed and came right after all."""
+
+    def stalled(self):
+        self.upgrade()
+        self.minutes(1)
+        self.replaced(12)
+        self.minutes(62)
+        self.assert_status('UPDATE_FAILED')
+
+    @unittest.expectedFailure
+    def test_failed_update_is_complete_when_all_is_there(self):
+        self.stalled()
+        self.replaced(WORKERS)
+        self.poll_health()
+        self.look(2)
+        self.assert_status('UPDATE_COMPLETE')
+        self.assertIsNone(self.w.cluster.status_reason)
+        self.assertEqual('UPDATE_COMPLETE', self.w.group().status)
+
+    def test_failed_update_stays_one_while_something_is_missing(self):
+        self.stalled()
+        self.replaced(WORKERS - 1)
+        self.poll_health()
+        self.look(2)
+        self.assert_status('UPDATE_FAILED')
+
+    @unittest.expectedFailure
+    def test_failed_creation_is_complete_when_all_is_there(self):
+        self.create()
+        self.replaced(WORKERS, ready=0)
+        self.minutes(61)
+        self.assert_status('CREATE_FAILED')
+        self.replaced(WORKERS)
+        self.poll_health()
+        self.look(2)
+        self.assert_status('CREATE_COMPLETE')
+        self.assertEqual('CREATE_COMPLETE', self.w.group().status)
+
+    def test_refusal_of_a_later_request_stays(self):
+        # As the conductor does when a driver refuses.
+        self.stalled()
+        self.replaced(WORKERS)
+        self.w.store.clusters[small_world.CLUSTER][
+            'status_reason'] = 'node x is not in the node group'
+        self.poll_health()
+        self.look(2)
+        self.assert_status('UPDATE_FAILED', 'node x')
+
+    def test_whoever_works_on_it_is_not_disturbed(self):
+        self.stalled()
+        self.replaced(WORKERS)
+        looking = watch.Watch(self.w.world, self.w.store, self.w.store.row())
+        with looking._road.held(0):
+            self.poll_health()
+        self.assert_status('UPDATE_FAILED')
+
+
+class DeleteTest(Base):
+
+    def stuck(self):
+        """A deletion that waits for a machine; returns its path."""
+        self.created()
+        machine = objects.machine()
+        machine['metadata'].update(
+            deletionTimestamp='2026-11-21T15:00:00Z',
+            labels={names.CAPI_CLUSTER_NAME: small_world.RELEASE})
+        self.operations().delete()
+        return self.w.helm.put('machines', machine)
+
+    @unittest.expectedFailure
+    def test_it_is_never_given_up(self):
+        path = self.stuck()
+        self.minutes(600)
+        self.assert_status('DELETE_IN_PROGRESS', 'Machine')
+        self.assertIn('Last progress: 2026-11-21 15:01 UTC',
+                      self.w.cluster.status_reason)
+        del self.api.objects[path]
+        self.look(3)
+        self.assert_status('DELETE_COMPLETE')
+
+    @unittest.expectedFailure
+    def test_one_that_magnum_gave_up_is_taken_up_again(self):
+        # As the conductor does after an error of the driver.
+        self.created()
+        self.operations().delete()
+        self.w.store.clusters[small_world.CLUSTER].update(
+            status='DELETE_FAILED', status_reason='helm is not installed')
+        self.look(3)
+        self.assert_status('DELETE_FAILED')
+        self.poll_health()
+        self.assert_status('DELETE_IN_PROGRESS', 'helm is not installed')
+        self.look(3)
+        self.assert_status('DELETE_COMPLETE')
