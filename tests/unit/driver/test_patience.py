@@ -1,0 +1,95 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How long is a failed machine left to those who replace it?"""
+
+import dataclasses
+import unittest
+
+from magnum_capi_tempest.driver import watch
+from tests.unit.driver import objects
+from tests.unit.driver import small_world
+from tests.unit.driver import test_progress
+
+
+class PatienceTest(test_progress.Base):
+
+    def setUp(self):
+        super().setUp()
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, failure_patience=300))
+
+    def failing(self, name):
+        """Have a machine fail; returns its path."""
+        machine = objects.failed_machine(name, test_progress.GROUP)
+        text = f'{objects.NAME}-{test_progress.GROUP}'
+        machine['metadata']['labels'] = {
+            key: value.replace(objects.NAME, small_world.RELEASE)
+            for key, value in machine['metadata']['labels'].items()}
+        machine['metadata']['name'] = machine['metadata']['name'].replace(
+            text, f'{small_world.RELEASE}-{test_progress.GROUP}')
+        return self.w.helm.put('machines', machine)
+
+    @unittest.expectedFailure
+    def test_late_failure_has_its_time_too(self):
+        self.upgrade()
+        self.minutes(20)
+        self.failing('x1')
+        self.minutes(5)
+        self.assert_status('UPDATE_IN_PROGRESS', 'No valid host')
+        self.minutes(2)
+        self.assert_status('UPDATE_FAILED', 'No valid host')
+
+    @unittest.expectedFailure
+    def test_machine_that_is_replaced_in_time_fails_nothing(self):
+        self.upgrade()
+        self.minutes(20)
+        path = self.failing('x1')
+        self.minutes(4)
+        del self.api.objects[path]
+        self.minutes(4)
+        self.replaced(test_progress.WORKERS)
+        self.look()
+        self.assert_status('UPDATE_COMPLETE')
+
+    @unittest.expectedFailure
+    def test_each_machine_has_its_own_time(self):
+        self.upgrade()
+        self.minutes(20)
+        path = self.failing('x1')
+        self.minutes(4)
+        del self.api.objects[path]
+        self.failing('x2')
+        self.minutes(4)
+        self.assert_status('UPDATE_IN_PROGRESS')
+        self.minutes(3)
+        self.assert_status('UPDATE_FAILED')
+
+    @unittest.expectedFailure
+    def test_failure_that_another_conductor_saw_first_counts(self):
+        self.upgrade()
+        self.minutes(20)
+        self.failing('x1')
+        self.minutes(4)
+        watch.forget(small_world.CLUSTER)
+        self.assert_status('UPDATE_IN_PROGRESS')
+        self.minutes(3)
+        self.assert_status('UPDATE_FAILED')
+
+    def test_failure_at_the_beginning_has_its_time(self):
+        self.upgrade()
+        self.failing('x1')
+        self.minutes(4)
+        self.assert_status('UPDATE_IN_PROGRESS')
+        self.minutes(3)
+        self.assert_status('UPDATE_FAILED')
