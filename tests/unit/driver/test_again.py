@@ -64,7 +64,7 @@ class Base(test_converge.Base):
             return defaults()
         self.w.store.defaults = slow
 
-    def fail(self, path, times=99):
+    def break_api(self, path, times=99):
         self.api.fault_path = re.compile(f'.*{path}')
         self.api.faults = [(503, {}, {})] * times
 
@@ -109,7 +109,7 @@ class LostLockTest(Base):
 
     def test_a_management_cluster_that_is_away_is_waited_for(self):
         self.losing(1)
-        self.clock.during = lambda: self.fail(
+        self.clock.during = lambda: self.break_api(
             '/leases', 0 if self.clock.naps[2:] else 30)
         self.creation.create(60)
         self.assertEqual(3, len(self.clock.naps))
@@ -120,15 +120,15 @@ class LostLockTest(Base):
 
         def away():
             if not self.clock.naps:
-                self.fail('/secrets')
+                self.break_api('/secrets')
             return defaults()
         self.w.store.defaults = away
-        self.clock.during = lambda: self.fail('', 0)
+        self.clock.during = lambda: self.break_api('', 0)
         self.creation.create(60)
         self.assert_complete()
 
     def test_one_that_was_never_there_fails_it_at_once(self):
-        self.fail('')
+        self.break_api('')
         self.assertRaises(failures.Failed, self.creation.create, 60)
         self.assertEqual([], self.clock.naps)
 
@@ -229,11 +229,11 @@ class CredentialTest(Base):
     def test_so_it_is_when_nobody_can_read_the_record(self):
         # It was CREATE_FAILED.
         def away():
-            self.fail('/secrets')
+            self.break_api('/secrets')
             raise helm_errors.HelmUnreachable('no', reason='no answer')
         self.w.helm.before = away
         self.creation.create(60)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
-        self.fail('', 0)
+        self.break_api('', 0)
         self.w.helm.before = lambda: None
         self.assert_complete()
