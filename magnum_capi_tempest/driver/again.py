@@ -55,6 +55,7 @@ class Creation:
     def __init__(self, road):
         self._road = road
         self._tries = 0
+        self._began = road.world.clock.monotonic()
 
     def run(self):
         """Take the road with the lock; again while the lock gets lost.
@@ -112,10 +113,9 @@ class Creation:
 
     def _left(self):
         """Seconds until create_timeout."""
-        cluster = self._road.cluster
-        age = self._road.world.now() - cluster.created_at
-        whole = (cluster.create_timeout or 0) * 60 or _LONGEST
-        return max(whole - age.total_seconds(), 0)
+        whole = (self._road.cluster.create_timeout or 0) * 60 or _LONGEST
+        age = self._road.world.clock.monotonic() - self._began
+        return max(whole - age, 0)
 
     def _patience(self, again):
         """Seconds to wait for the lock."""

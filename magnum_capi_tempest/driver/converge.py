@@ -21,7 +21,6 @@ only then, so that the last request counts.
 
 import contextlib
 import dataclasses
-import datetime
 import time
 import typing
 
@@ -97,7 +96,9 @@ class World:
     :param settings: settings.Settings.
     :param kube: kube.Kube.
     :param helm: helm.Helm.
-    :param now: function without arguments, aware datetime.
+    :param now: function without arguments, aware datetime: the clock by
+        which operations are judged. None: that of the management cluster,
+        which is the same for all conductors.
     :param sightings: see lock.Lock.
     :param clock: a waiting.Clock.
     """
@@ -105,9 +106,13 @@ class World:
     settings: object
     kube: object
     helm: object
-    now: object = lambda: datetime.datetime.now(datetime.timezone.utc)
+    now: object = None
     sightings: dict = dataclasses.field(default_factory=dict)
     clock: object = time
+
+    def __post_init__(self):
+        if self.now is None:
+            object.__setattr__(self, 'now', self.kube.now)
 
 
 class Road:

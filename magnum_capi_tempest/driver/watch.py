@@ -68,6 +68,9 @@ class Memory:
     :param template: see converge.Road.rows.
     :param used_at: monotonic time in seconds of the last look.
     :param looking: held while a thread looks at the cluster.
+    :param written: when the row of the cluster was written last, by the
+        clock of who did, and since when it is so, by that of the management
+        cluster.
     """
 
     state: state_module.State | None = None
@@ -77,6 +80,7 @@ class Memory:
     template: object = None
     used_at: float = 0.0
     looking: threading.Lock = dataclasses.field(default_factory=threading.Lock)
+    written: tuple = (None, None)
 
 
 _memories: dict[str, Memory] = {}
@@ -287,10 +291,7 @@ class Watch:
         """Take the road again: the request was lost, or failed passing."""
         cluster = self._cluster
         if rows.operation == 'CREATE' and not self._can_create():
-            # A request that waits writes the row from time to time.
-            alive = cluster.updated_at or cluster.created_at
-            age = (self._world.now() - alive).total_seconds()
-            if age >= self._world.settings.lost_after:
+            if self._unwritten() >= self._world.settings.lost_after:
                 self._fail(rows, _LOST)
             return
         LOG.info('Cluster %s: going on with %s: %s', cluster.uuid,
@@ -312,6 +313,20 @@ class Watch:
             if not cluster.stack_id:
                 cluster.stack_id = self._road.release
                 self._store.save(cluster)
+
+    def _unwritten(self):
+        """Seconds for which the row was seen unchanged, by this process.
+
+        A request that waits writes it from time to time, on a machine with
+        another clock.
+        """
+        cluster, now = self._cluster, self._world.now()
+        stamp = cluster.updated_at or cluster.created_at
+        known, since = self._memory.written
+        if since is None or known != stamp:
+            self._memory.written = stamp, now
+            return 0.0
+        return (now - since).total_seconds()
 
     def _can_create(self):
         return self._cluster.ca_cert_ref and credentials.obtained(

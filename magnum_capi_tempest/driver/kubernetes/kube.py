@@ -16,6 +16,7 @@ Thin: what to read or write is decided elsewhere. See :mod:`shared` for how to
 get one.
 """
 
+import datetime
 import time
 
 from magnum_capi_tempest.driver.kubernetes import pages
@@ -66,6 +67,10 @@ class Kube:
     def server_time(self):
         """Server's clock at its last answer, seconds since 1970, or None."""
         return self._rest.server_time
+
+    def now(self) -> datetime.datetime:
+        """The server's clock; see rest.Rest.now."""
+        return self._rest.now()
 
     def kind(self, name):
         """Return the kinds.Kind of that name; see served.Served.kind."""

@@ -22,6 +22,7 @@ own TLS context: the key of a kubeconfig needs no file that way (see
 """
 
 import dataclasses
+import datetime
 import email.utils
 import functools
 import json
@@ -125,10 +126,33 @@ class Rest:
         self._pool = _pool(access)
         #: Requests sent, tries included; for benchmarks.
         self.requests = 0
-        #: Server's time of its last answer, seconds since 1970, or None.
-        #: Ages of objects are measured with it and not with this
-        #: machine's clock.
-        self.server_time = None
+        # Server's time, seconds since 1970, and ours when it said so.
+        self._answered = None
+
+    @property
+    def server_time(self):
+        """Server's time of its last answer, seconds since 1970, or None."""
+        return self._answered and self._answered[0]
+
+    def now(self) -> datetime.datetime:
+        """The server's clock, to the second: aware, in UTC.
+
+        All ages are measured with it: the clocks of the machines that
+        Magnum runs on need not agree. Asks the server when it has not
+        answered anything yet.
+
+        :raises Unreachable: it does not answer.
+        """
+        if self._answered is None:
+            try:
+                self.find('GET', '/version')
+            except KubeError:
+                if self._answered is None:
+                    raise
+        # A proxy that takes away the header Date leaves our own clock.
+        said, ours = self._answered or (time.time(), self._clock.monotonic())
+        return datetime.datetime.fromtimestamp(
+            said + self._clock.monotonic() - ours, datetime.timezone.utc)
 
     def request(self, method, path, *, body=None, query=None, headers=None,
                 content_type='application/json', again=(), total=None):
@@ -242,10 +266,10 @@ class Rest:
 
     def _note_time(self, headers):
         try:
-            self.server_time = email.utils.parsedate_to_datetime(
-                headers.get('Date', '')).timestamp()
+            said = email.utils.parsedate_to_datetime(headers.get('Date', ''))
         except ValueError:
-            pass
+            return
+        self._answered = said.timestamp(), self._clock.monotonic()
 
 
 def _pool(access):

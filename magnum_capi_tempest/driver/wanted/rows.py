@@ -134,9 +134,8 @@ class Rows:
         status = cluster.status
         if deleting and not (status or '').startswith('DELETE_'):
             status = 'DELETE_IN_PROGRESS'
+        # Times of rows are by the clocks of those who wrote them.
         since = state.since if state.operation == self.operation else None
-        if since is None and self.operation == 'CREATE':
-            since = cluster.created_at
         return goal.Wanted(
             name=names.cluster(cluster.uuid), status=status,
             kube_version=None,

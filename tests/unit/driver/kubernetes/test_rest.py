@@ -10,6 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import datetime
 import pathlib
 import ssl
 
@@ -213,6 +214,34 @@ class HeadersTest(_Base):
         client = self.api.rest()
         client.request('GET', PATH)
         self.assertEqual(1_700_000_000, client.server_time)
+
+
+class ClockTest(_Base):
+    """The server's clock, by which everything is judged."""
+
+    def moment(self, seconds=0):
+        return datetime.datetime.fromtimestamp(
+            self.api.date + seconds, datetime.timezone.utc)
+
+    def test_it_is_asked_for_once_when_nothing_was_answered_yet(self):
+        client = self.api.rest()
+        for _time in range(2):
+            self.assertEqual(self.moment(), client.now())
+        self.assertEqual([('GET', '/version')], self.api.calls())
+
+    def test_it_goes_on_between_two_answers(self):
+        client = self.api.rest()
+        client.request('GET', PATH)
+        self.api.clock.sleep(90)
+        self.assertEqual(self.moment(90), client.now())
+
+    def test_a_refusal_has_the_time_too(self):
+        self.api.faults = [(403, {}, {'message': 'no'})]
+        self.assertEqual(self.moment(), self.api.rest().now())
+
+    def test_server_that_does_not_answer_has_none(self):
+        self.api.faults = [api_server.hang_up] * 99
+        self.assertRaises(rest.Unreachable, self.api.rest().now)
 
 
 class PoolTest(testtools.TestCase):
