@@ -170,9 +170,9 @@ OPTIONS = (
              'asked with the health of the cluster.'),
     cfg.IntOpt(
         'failure_patience', default=300, min=0,
-        help='Seconds for which failed machines and addons are left to '
-             'self-healing, from the beginning of an operation, before it '
-             'fails of them.'),
+        help='Seconds for which each failed machine or addon is left to '
+             'self-healing, from when it was first seen to have failed in '
+             'an operation, before the operation fails of it.'),
     cfg.IntOpt(
         'lost_after', default=60, min=1,
         help='Seconds after which the creation of a cluster counts as lost '

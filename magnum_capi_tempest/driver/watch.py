@@ -177,10 +177,12 @@ class Watch:
         snapshot, verdict = self._judged(rows, snapshot, busy, thorough)
         if thorough:
             self._memory.attention.found(
-                restless=verdict.failing or bool(verdict.action))
+                restless=bool(verdict.failing or verdict.action))
         if rows.operation == 'DELETE' and thorough:
             self._farewell.free_network(snapshot)
-        if not self._differs(rows, verdict, thorough):
+        if not (self._differs(rows, verdict, thorough)
+                or self._noted(rows, snapshot, verdict)
+                != self._state):
             return
         judged = digest(rows)
         with self._road.held(0):
@@ -195,12 +197,16 @@ class Watch:
                 # Who had the lock a moment ago may have made something.
                 snapshot, verdict = self._judged(
                     rows, self._glance(), busy=False, thorough=True)
+            self._note(rows, snapshot, verdict)
             self._act(rows, snapshot, verdict)
 
     def _read_state(self):
-        self._state = self._road.vault.state()
+        self._keep(self._road.vault.state())
+
+    def _keep(self, state):
+        self._state = state
         # Who ends the operation cannot tell other processes to forget.
-        self._memory.state = dataclasses.replace(self._state, secrets={})
+        self._memory.state = dataclasses.replace(state, secrets={})
 
     def _tell(self, rows, reason):
         """Tell the owner why there is no status now, if nobody else does."""
@@ -271,6 +277,24 @@ class Watch:
             found = verdict.groups.get(names.node_group(group.uuid))
             if found:
                 yield group, found
+
+    def _noted(self, rows, snapshot, verdict):
+        """The state with what was seen of an operation that goes on."""
+        state = self._state
+        known = state.operation == rows.operation
+        if verdict.status.endswith('_COMPLETE') or not (
+                known or snapshot.cluster):
+            return state
+        return dataclasses.replace(
+            state_module.going_on(state, rows.operation, self._world.now()),
+            failing=verdict.failing)
+
+    def _note(self, rows, snapshot, verdict):
+        """Remember that, for all conductors. With the lock held."""
+        state = self._noted(rows, snapshot, verdict)
+        if state != self._state:
+            self._road.vault.write_state(state)
+            self._keep(state)
 
     def _act(self, rows, snapshot, verdict):
         if verdict.status == 'DELETE_COMPLETE':

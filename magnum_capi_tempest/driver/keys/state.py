@@ -15,8 +15,10 @@
 
 It is one Secret of the management cluster, written in one go: the record of
 application credentials with their secrets (see ``credentials``), when the
-present operation began (Magnum's updated_at moves with every save), and which
-node groups were ever handed to Helm, and what the cluster was made of.
+present operation began (Magnum's updated_at moves with every save), what was
+seen of it, which node groups were ever handed to Helm, and what the cluster
+was made of. So every conductor knows what another one saw. Times are by the
+management cluster's clock.
 """
 
 import dataclasses
@@ -46,6 +48,8 @@ class State:
         once, None: as the chart has it.
     :param pins: what the cluster was made of; None: an older release of this
         driver did not remember it, or it is not made yet.
+    :param failing: what was seen to fail in the operation, and since when;
+        see ``verdicts.Verdict.failing``.
     """
 
     operation: str = ''
@@ -57,6 +61,7 @@ class State:
         default_factory=dict, repr=False)
     batch: int | None = None
     pins: pins_module.Pins | None = None
+    failing: typing.Mapping = dataclasses.field(default_factory=dict)
 
 
 def name(release) -> str:
@@ -66,7 +71,8 @@ def name(release) -> str:
 
 def begun(state, operation, now) -> State:
     """The state when a request for an operation arrives."""
-    return dataclasses.replace(state, operation=operation, since=now)
+    return dataclasses.replace(
+        state, operation=operation, since=now, failing={})
 
 
 def going_on(state, operation, now) -> State:
@@ -77,7 +83,8 @@ def going_on(state, operation, now) -> State:
 
 
 def ended(state) -> State:
-    return dataclasses.replace(state, operation='', since=None, batch=None)
+    return dataclasses.replace(
+        state, operation='', since=None, batch=None, failing={})
 
 
 def with_record(state, record, **secrets) -> State:
@@ -96,6 +103,8 @@ def dump(state) -> str:
         'addons': state.addons,
         'batch': state.batch,
         'pins': state.pins and pins_module.dump(state.pins),
+        'failing': {key: _text(since)
+                    for key, since in state.failing.items()},
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -121,7 +130,9 @@ def load(text) -> State:
                  bool(found.get('addons', True)), record,
                  dict(found.get('secrets', {})), found.get('batch'),
                  pins_module.load(found['pins']) if found.get('pins')
-                 else None)
+                 else None,
+                 {key: _time(since)
+                  for key, since in found.get('failing', {}).items()})
 
 
 def _text(moment):

@@ -50,6 +50,8 @@ class Look:
         request was lost or has not arrived.
     :param count: machines that it is to have now, None when unknown.
     :param unseen: parts of the snapshot that the answer needs.
+    :param failures: texts of what was given up, by ``<part of the
+        snapshot>/<name>``.
     """
 
     state: str
@@ -57,6 +59,7 @@ class Look:
     drift: bool = False
     count: int | None = None
     unseen: frozenset = frozenset()
+    failures: dict = dataclasses.field(default_factory=dict)
 
 
 def look(snapshot, group, wanted) -> Look:
@@ -93,10 +96,10 @@ def _control_plane(snapshot, group, wanted):
         *_version_differs(conditions.spec(plane).get('version'), wanted,
                           group)]
     found = {'count': counts.wanted, 'drift': bool(drift)}
-    failed = conditions.failure(plane) or machines.failed(
-        machines.masters(snapshot))
-    if failed:
-        return Look(FAILED, f'control plane: {failed}', **found)
+    failures = _failures('control plane', 'control_plane', plane,
+                         machines.masters(snapshot))
+    if failures:
+        return _failed(failures, **found)
     blocked = drift or _unsettled(plane, counts, _CONTROL_PLANE_NEW,
                                   _CONTROL_PLANE_OLD, strict=True)
     running = conditions.status(plane).get('version')
@@ -127,10 +130,10 @@ def _workers(snapshot, group, wanted):
     else:
         drift += _differs('machines', counts.wanted, group.count)
     found = {'count': counts.wanted, 'drift': bool(drift)}
-    failed = conditions.failure(deployment) or machines.failed(
-        machines.of_group(snapshot, group, wanted))
-    if failed:
-        return Look(FAILED, f'{label}: {failed}', **found)
+    failures = _failures(label, 'machine_deployments', deployment,
+                         machines.of_group(snapshot, group, wanted))
+    if failures:
+        return _failed(failures, **found)
     blocked = drift or _unsettled(deployment, counts, _DEPLOYMENT_NEW,
                                   _DEPLOYMENT_OLD)
     if blocked:
@@ -142,6 +145,21 @@ def _workers(snapshot, group, wanted):
     if blocked:
         return Look(WAITING, f'{label}: {blocked}', **found)
     return Look(READY, **found)
+
+
+def _failures(label, part, obj, own):
+    """What was given up of a group: itself, and its machines."""
+    found = {f'machines/{name}': text
+             for name, text in machines.failed(own).items()}
+    text = conditions.failure(obj)
+    if text:
+        found = {f'{part}/{conditions.name(obj)}': text, **found}
+    return {key: f'{label}: {text}' for key, text in found.items()}
+
+
+def _failed(failures, **found):
+    return Look(FAILED, next(iter(failures.values())), failures=failures,
+                **found)
 
 
 def _removal(snapshot, group, wanted):

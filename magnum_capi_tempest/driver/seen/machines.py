@@ -55,13 +55,12 @@ def given_up(machine) -> str:
     return f'{ready.reason}: {ready.message}'
 
 
-def failed(found):
-    """The first machine that was given up; empty when none was.
+def failed(found) -> dict[str, str]:
+    """Texts about the machines that were given up, by their names.
 
     Those that are being deleted are already replaced.
     """
-    for machine in found:
-        text = '' if conditions.deleting(machine) else given_up(machine)
-        if text:
-            return f'machine {conditions.name(machine)} failed: {text}'
-    return ''
+    texts = {conditions.name(machine): given_up(machine)
+             for machine in found if not conditions.deleting(machine)}
+    return {name: f'machine {name} failed: {text}'
+            for name, text in texts.items() if text}

@@ -65,13 +65,16 @@ def judge(snapshot, wanted, now) -> Verdict:
              for group in wanted.groups}
     action, blockers = _applied(snapshot, wanted, looks)
     # What failed before the latest request arrived may be what it cures.
-    failures = [] if action else _failures(snapshot, wanted, looks)
+    failures = {} if action else _failures(snapshot, wanted, looks)
+    failing = {} if action else _since(snapshot, wanted, failures, now)
     blockers += _blockers(snapshot, looks)
     unseen = frozenset()
     if not blockers:
         blockers, unseen = _rest(snapshot, wanted, looks)
+    lasting = any((now - failing[key]).total_seconds() >= wanted.patience
+                  for key in failures)
     status, headline, told = _outcome(
-        wanted, now, failures, blockers, unseen)
+        wanted, now, list(failures.values()), lasting, blockers, unseen)
     reason = reasons.text(
         headline, told, wanted, snapshot.events) if headline else ''
     return Verdict(
@@ -79,7 +82,7 @@ def judge(snapshot, wanted, now) -> Verdict:
         verdicts.version(snapshot),
         {group.key: _group(group, looks[group.key], status, wanted)
          for group in wanted.groups},
-        action if wanted.in_progress else NOTHING, unseen, bool(failures))
+        action if wanted.in_progress else NOTHING, unseen, failing)
 
 
 def _applied(snapshot, wanted, looks):
@@ -107,18 +110,35 @@ def _applied(snapshot, wanted, looks):
 
 
 def _failures(snapshot, wanted, looks):
-    """What controllers gave up."""
-    found = [look.why for look in looks.values()
-             if look.state == node_groups.FAILED]
+    """What controllers gave up: texts by what Verdict.failing has."""
+    found = {}
     if snapshot.cluster is not None:
         why = conditions.failure(snapshot.cluster)
         if why:
-            found.insert(0, f'Cluster: {why}')
+            found['cluster/'] = f'Cluster: {why}'
+    for look in looks.values():
+        found |= look.failures
     for addon in snapshot.get('addons'):
         state, why = addons.state(addon)
         if state == addons.FAILED and wanted.addons:
-            found.append(f'addon {conditions.name(addon)}: {why}')
+            name = conditions.name(addon)
+            found[f'addons/{name}'] = f'addon {name}: {why}'
     return found
+
+
+def _since(snapshot, wanted, failures, now):
+    """When each failure was first seen.
+
+    What nobody looked at now is as it was. An addon is tried again by its
+    provider, and between two tries has not failed: it has until it is
+    deployed.
+    """
+    trying = {f'addons/{conditions.name(addon)}'
+              for addon in snapshot.get('addons')
+              if addons.state(addon)[0] != addons.DEPLOYED}
+    kept = {key: since for key, since in wanted.failing.items()
+            if key in trying or not snapshot.seen(key.partition('/')[0])}
+    return kept | {key: wanted.failing.get(key, now) for key in failures}
 
 
 def _blockers(snapshot, looks):
@@ -169,8 +189,12 @@ def _rest(snapshot, wanted, looks):
     return waiting, unseen
 
 
-def _outcome(wanted, now, failures, blockers, unseen):
-    """Status of the cluster, headline and texts of the reason."""
+def _outcome(wanted, now, failures, lasting, blockers, unseen):
+    """Status of the cluster, headline and texts of the reason.
+
+    :param lasting: whether self-healing had its time for one of the
+        failures.
+    """
     if wanted.status.endswith('_COMPLETE'):
         # What breaks after an operation is a matter of health.
         return wanted.status, '', []
@@ -181,7 +205,7 @@ def _outcome(wanted, now, failures, blockers, unseen):
     if not wanted.in_progress:
         return wanted.status, 'Failed' if failures else 'Waiting for', told
     age = verdicts.age(wanted, now)
-    if failures and (age is None or age >= wanted.patience):
+    if lasting:
         return f'{wanted.operation}_FAILED', 'Failed', told
     if wanted.timeout and age is not None and age >= wanted.timeout * 60:
         return (f'{wanted.operation}_FAILED', 'Not finished within '

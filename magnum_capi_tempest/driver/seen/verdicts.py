@@ -58,8 +58,10 @@ class Verdict:
         operation is in progress.
     :param unseen: parts of the Snapshot to read: with them the answer could
         be another. Empty when what was seen is enough.
-    :param failing: whether controllers gave up something; it ends the
-        operation once it lasts.
+    :param failing: what controllers gave up, and when it was first seen to
+        be so: aware datetimes by ``<part of the snapshot>/<name>``. It ends
+        the operation once it lasts, and has to be remembered for that
+        (``goal.Wanted.failing``).
 
     ``DELETE_COMPLETE`` means that the management cluster has nothing left;
     credentials and Secrets are the driver's business, before it says so.
@@ -72,7 +74,7 @@ class Verdict:
     groups: dict = dataclasses.field(default_factory=dict)
     action: str = NOTHING
     unseen: frozenset = frozenset()
-    failing: bool = False
+    failing: dict = dataclasses.field(default_factory=dict)
 
     @property
     def missing(self):

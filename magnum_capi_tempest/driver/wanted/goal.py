@@ -59,8 +59,10 @@ class Wanted:
     :param groups: all node groups, also those that shall go.
     :param since: when the operation began, aware datetime; None: no limit.
     :param timeout: minutes an operation may take; None or 0: no limit.
-    :param patience: seconds for which failed machines and addons are left
-        to self-healing before the operation fails of them.
+    :param patience: seconds for which each failed machine or addon is left
+        to self-healing before the operation fails of it.
+    :param failing: since when something is seen to have failed; see
+        ``verdicts.Verdict.failing``.
     :param addons: whether the chart deploys any.
     :param digest: of the chart and values that shall be applied; needs
         ``snapshot.Snapshot.release``. Finds what the other parts cannot
@@ -76,6 +78,7 @@ class Wanted:
     patience: float = 0.0
     addons: bool = True
     digest: str | None = None
+    failing: dict = dataclasses.field(default_factory=dict)
 
     @property
     def operation(self):

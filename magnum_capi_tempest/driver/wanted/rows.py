@@ -135,14 +135,16 @@ class Rows:
         if deleting and not (status or '').startswith('DELETE_'):
             status = 'DELETE_IN_PROGRESS'
         # Times of rows are by the clocks of those who wrote them.
-        since = state.since if state.operation == self.operation else None
+        same = state.operation == self.operation
         return goal.Wanted(
             name=names.cluster(cluster.uuid), status=status,
             kube_version=None,
             groups=tuple(
                 self._group(group) for group in self.groups
                 if deleting or not _stillborn(group, state.applied)),
-            since=since, timeout=cluster.create_timeout, patience=patience,
+            since=state.since if same else None,
+            timeout=cluster.create_timeout, patience=patience,
+            failing=dict(state.failing) if same else {},
             addons=state.addons,
             digest=None if deleting else self.digest(state.applied))
 

@@ -335,6 +335,9 @@ class AddonsTest(testtools.TestCase):
 
 class FailureTest(testtools.TestCase):
 
+    #: What a failed machine is remembered by.
+    MACHINE = f'machines/{objects.NAME}-default-worker-x1'
+
     def failing(self, **kwargs):
         return judge(
             objects.complete(machines=(objects.failed_machine(),)),
@@ -358,7 +361,60 @@ class FailureTest(testtools.TestCase):
         self.assertIn('No valid host', verdict.reason)
 
     def test_patience_ends(self):
-        self.assertEqual('CREATE_FAILED', self.failing(patience=60).status)
+        for seconds, status_ in ((60, 'CREATE_FAILED'),
+                                 (59, 'CREATE_IN_PROGRESS')):
+            verdict = self.failing(
+                patience=60, since=objects.ago(minutes=30), failing={
+                    self.MACHINE: objects.ago(seconds=seconds)})
+            self.assertEqual(status_, verdict.status)
+
+    def test_failure_counts_from_when_it_was_first_seen(self):
+        verdict = self.failing(patience=60, since=objects.ago(minutes=30))
+
+        self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
+        self.assertEqual({self.MACHINE: objects.NOW}, verdict.failing)
+
+    def test_first_sight_stays_until_the_machine_is_well_or_gone(self):
+        known = {self.MACHINE: objects.ago(seconds=50)}
+
+        again = self.failing(patience=60, failing=known)
+        cheap = judge(snapshot.Snapshot(objects.cluster()),
+                      objects.wanted(failing=known))
+        gone = judge(objects.complete(), objects.wanted(failing=known))
+
+        self.assertEqual((known, known, {}), (
+            again.failing, cheap.failing, gone.failing))
+
+    def test_each_failed_machine_is_told(self):
+        verdict = judge(objects.complete(machines=tuple(
+            objects.failed_machine(name) for name in ('x1', 'x2'))))
+
+        for name in ('x1', 'x2'):
+            self.assertIn(f'machine default-worker-{name} failed',
+                          verdict.reason)
+
+    def test_addon_that_is_tried_again_has_not_recovered(self):
+        # Between two tries its provider says Installing.
+        known = {f'addons/{objects.NAME}-ccm': objects.ago(minutes=9)}
+        wanted = objects.wanted(failing=known, patience=300)
+
+        for phase, kept in (('Installing', known), ('Deployed', {})):
+            verdict = judge(objects.complete(
+                addons=(objects.addon('ccm', phase),)), wanted)
+            self.assertEqual(kept, verdict.failing)
+        verdict = judge(objects.complete(
+            addons=(objects.addon('ccm', 'Failed'),)), wanted)
+        self.assertEqual('CREATE_FAILED', verdict.status)
+
+    def test_failures_before_the_latest_request_are_forgotten(self):
+        verdict = judge(
+            objects.complete(machines=(objects.failed_machine(),)),
+            objects.wanted(
+                objects.master(status=UPDATE),
+                objects.group(status=UPDATE, count=3), status=UPDATE,
+                failing={self.MACHINE: objects.ago(days=1)}))
+
+        self.assertEqual({}, verdict.failing)
 
     def test_a_machine_that_is_replaced_fails_nothing(self):
         machine = objects.failed_machine()

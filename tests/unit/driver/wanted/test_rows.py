@@ -33,7 +33,8 @@ class StateTest(testtools.TestCase):
         entry = credentials.Entry('n', 'u', credentials.APPLIED, 'i',
                                   objects.NOW, True)
         kept = state.State('UPDATE', objects.NOW, frozenset(('g',)), False,
-                           (entry,), {'n': 'secret'})
+                           (entry,), {'n': 'secret'}, 2,
+                           {'machines/m': objects.NOW})
         self.assertEqual(kept, state.load(state.dump(kept)))
 
     def test_fields_of_a_later_version_are_left_out(self):
@@ -119,6 +120,13 @@ class RowsTest(testtools.TestCase):
     def test_time_of_a_creation_is_not_the_rows(self):
         # It is by the clock of another machine.
         self.assertIsNone(self.rows().wanted(state.State()).since)
+
+    def test_failures_of_another_operation_do_not_count(self):
+        kept = state.State('UPDATE', objects.NOW,
+                           failing={'machines/m': objects.NOW})
+        self.assertEqual({}, self.rows().wanted(kept).failing)
+        self.assertEqual({}, state.begun(kept, 'UPDATE', objects.NOW).failing)
+        self.assertEqual({}, state.ended(kept).failing)
 
     def test_time_of_another_operation_does_not_count(self):
         self.store.clusters[small_world.CLUSTER]['status'] = (
