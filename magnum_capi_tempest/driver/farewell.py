@@ -21,7 +21,6 @@ from magnum_capi_tempest.driver.kubernetes import lock
 from magnum_capi_tempest.driver.kubernetes import scratch
 from magnum_capi_tempest.driver.seen import conditions
 from magnum_capi_tempest.driver.seen import deletion
-from magnum_capi_tempest.driver.seen import verdicts
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)
@@ -73,11 +72,10 @@ class Farewell:
             LOG.warning('Cluster %s: its load balancers are still there: %s',
                         self._road.cluster.uuid, e)
 
-    def finish(self, state, wanted):
+    def finish(self, state):
         """Keystone first, the record last, then the row.
 
         :param state: state.State.
-        :param wanted: goal.Wanted.
         :returns: whether nothing is left.
         """
         road, cluster = self._road, self._road.cluster
@@ -91,9 +89,6 @@ class Farewell:
             cluster.status_reason = (
                 'Waiting for the removal of the application credential: '
                 f'{failures.told(e)}')
-            age = verdicts.age(wanted, road.world.now())
-            if wanted.timeout and age and age >= wanted.timeout * 60:
-                cluster.status = 'DELETE_FAILED'
             road.store.save(cluster)
             return False
         road.store.drop_certificates(cluster)

@@ -22,6 +22,7 @@ from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver.kubernetes import look
+from magnum_capi_tempest.driver import recovery
 from magnum_capi_tempest.driver.seen import health
 from magnum_capi_tempest.driver import upkeep
 from magnum_capi_tempest import errors
@@ -82,6 +83,7 @@ class Monitor:
             snapshot, rows.wanted(state), world.now(),
             refused=credential == credentials.INVALID))
         upkeep.keep(road, rows, snapshot)
+        recovery.recover(road, rows, state, snapshot)
 
     def _note(self, status, reason):
         self.data = {'health_status': status, 'health_status_reason': reason}

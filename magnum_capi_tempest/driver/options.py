@@ -174,6 +174,16 @@ OPTIONS = (
              'self-healing, from when it was first seen to have failed in '
              'an operation, before the operation fails of it.'),
     cfg.IntOpt(
+        'progress_timeout', default=60, min=0,
+        help='Minutes without progress after which an update (a resize, an '
+             'upgrade, a change of a node group) counts as failed. Progress '
+             'is a machine of the wanted version that got ready, or one too '
+             'many that is gone. Longer than half of it nobody may look: '
+             'what is more, because Magnum or the management cluster was '
+             'down, does not count. 0: updates never end so. Of a creation '
+             'the create_timeout of the cluster counts instead, from its '
+             'beginning; a deletion is never given up.'),
+    cfg.IntOpt(
         'lost_after', default=60, min=1,
         help='Seconds after which the creation of a cluster counts as lost '
              'when nothing of it has reached the management cluster and its '

@@ -95,6 +95,7 @@ class Settings:
     credential_bound: int
     credential_check_interval: int
     failure_patience: int
+    progress_timeout: int
     lost_after: int
     default_labels: dict[str, str]
     ignored_labels: tuple[str, ...]

@@ -36,6 +36,7 @@ from magnum_capi_tempest.driver.kubernetes import lock as lock_module
 from magnum_capi_tempest.driver.kubernetes import look
 from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest.driver.seen import attention as attention_module
+from magnum_capi_tempest.driver.seen import progress
 from magnum_capi_tempest.driver.seen import status
 from magnum_capi_tempest.driver.seen import verdicts
 from magnum_capi_tempest.driver.wanted import names
@@ -174,30 +175,42 @@ class Watch:
         busy = look.is_busy(snapshot.cluster)
         thorough = self._memory.attention.next(
             snapshot.cluster, rows.operation == 'DELETE' or not busy)
+        # Nothing is ended by what a short look does not show.
+        wanted = self._wanted(rows)
+        thorough |= bool(status.overdue(wanted, self._world.now()))
         snapshot, verdict = self._judged(rows, snapshot, busy, thorough)
+        left = progress.left(snapshot, wanted) if thorough else {}
         if thorough:
             self._memory.attention.found(
                 restless=bool(verdict.failing or verdict.action))
         if rows.operation == 'DELETE' and thorough:
             self._farewell.free_network(snapshot)
-        if not (self._differs(rows, verdict, thorough)
-                or self._noted(rows, snapshot, verdict)
-                != self._state):
+        seen = self._progressed(rows, snapshot, left)
+        if not _is_complete(verdict):
+            seen = dataclasses.replace(seen, failing=verdict.failing)
+        if seen == self._state and not self._differs(
+                rows, verdict, thorough):
             return
         judged = digest(rows)
         with self._road.held(0):
             rows = self._rows()
             self._read_state()
+            known = self._state
             if digest(rows) != judged:
                 return
             # Times of the operation are known for sure only now.
+            self._keep(self._progressed(rows, snapshot, left))
             verdict = status.judge(
                 snapshot, self._wanted(rows), self._world.now())
             if verdict.status == 'DELETE_COMPLETE':
                 # Who had the lock a moment ago may have made something.
                 snapshot, verdict = self._judged(
                     rows, self._glance(), busy=False, thorough=True)
-            self._note(rows, snapshot, verdict)
+            if not _is_complete(verdict):
+                self._keep(dataclasses.replace(
+                    self._state, failing=verdict.failing))
+                if self._state != known:
+                    self._road.vault.write_state(self._state)
             self._act(rows, snapshot, verdict)
 
     def _read_state(self):
@@ -231,8 +244,10 @@ class Watch:
         return rows
 
     def _wanted(self, rows):
+        settings = self._world.settings
         return rows.wanted(self._state,
-                           patience=self._world.settings.failure_patience)
+                           patience=settings.failure_patience,
+                           limit=settings.progress_timeout)
 
     def _judged(self, rows, snapshot, busy, thorough):
         """A snapshot with what the judgement needs, and the judgement."""
@@ -247,10 +262,11 @@ class Watch:
             snapshot = look.read(kube, road.namespace, road.release,
                                  snapshot, verdict.unseen)
             verdict = status.judge(snapshot, wanted, self._world.now())
-        if not verdict.status.endswith('_COMPLETE') and thorough:
+        if thorough and not _is_complete(verdict):
             # A helm that died half-way leaves a Cluster that never changes.
             parts = ['events'] + [part for part in (
                 'control_plane', 'machine_deployments', 'machines',
+                *(('machine_sets',) if rows.operation != 'DELETE' else ()),
                 *(('release',) if wanted.digest else ()))
                 if not snapshot.seen(part) and snapshot.cluster]
             snapshot = look.read(kube, road.namespace, road.release,
@@ -278,38 +294,42 @@ class Watch:
             if found:
                 yield group, found
 
-    def _noted(self, rows, snapshot, verdict):
-        """The state with what was seen of an operation that goes on."""
-        state = self._state
-        known = state.operation == rows.operation
-        if verdict.status.endswith('_COMPLETE') or not (
-                known or snapshot.cluster):
+    def _progressed(self, rows, snapshot, left):
+        """The state with the progress that was seen."""
+        state, now = self._state, self._world.now()
+        if state.operation != rows.operation and snapshot.cluster is None:
+            # Nothing of it has got here yet, or nothing of it is left.
             return state
-        return dataclasses.replace(
-            state_module.going_on(state, rows.operation, self._world.now()),
-            failing=verdict.failing)
-
-    def _note(self, rows, snapshot, verdict):
-        """Remember that, for all conductors. With the lock held."""
-        state = self._noted(rows, snapshot, verdict)
-        if state != self._state:
-            self._road.vault.write_state(state)
-            self._keep(state)
+        return state_module.progressed(
+            state_module.going_on(state, rows.operation, now), left, now,
+            self._wanted(rows).limit)
 
     def _act(self, rows, snapshot, verdict):
         if verdict.status == 'DELETE_COMPLETE':
-            wanted = self._wanted(rows)
-            if self._farewell.finish(self._state, wanted):
+            if self._farewell.finish(self._state):
                 forget(self._cluster.uuid)
         elif verdict.action == verdicts.DELETE:
-            self._farewell.ask_again(snapshot)
-            self._save(rows, verdict)
+            self._save(rows, self._asked_again(snapshot, verdict))
         elif verdict.missing and not verdict.status.endswith('_FAILED'):
             self._resume(rows, verdict)
         else:
-            if verdict.status.endswith('_COMPLETE'):
+            if _is_complete(verdict):
                 verdict = self._settle(snapshot, verdict)
             self._save(rows, verdict)
+
+    def _asked_again(self, snapshot, verdict):
+        """Ask again for a deletion; what fails is tried with the next look."""
+        try:
+            self._farewell.ask_again(snapshot)
+        except (failures.Stopped, lock_module.LockLost):
+            raise
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cluster %s: its deletion is tried again: %s',
+                        self._cluster.uuid, e)
+            return dataclasses.replace(verdict, reason=(
+                f'Will be tried again: {failures.told(e)}. '
+                f'{verdict.reason}'))
+        return verdict
 
     def _resume(self, rows, verdict):
         """Take the road again: the request was lost, or failed passing."""
@@ -409,20 +429,26 @@ class Watch:
             # Of a look at a part only the status counts.
             cluster.status_reason = verdict.reason or None
         cluster.status = verdict.status
-        store.save(cluster)
         if not verdict.status.endswith('_IN_PROGRESS'):
             LOG.info('Cluster %s: %s %s', cluster.uuid, verdict.status,
                      verdict.reason)
-            self._end(rows)
+            # First: once the row says so, nobody looks any more.
+            self._end(rows, verdict.reason if verdict.status.endswith(
+                '_FAILED') else '')
+        store.save(cluster)
 
-    def _end(self, rows=None):
+    def _end(self, rows=None, failed=''):
         state = self._state
         if rows:
             state = dataclasses.replace(state, applied=frozenset(
                 group.uuid for group in rows.live(state.applied)
                 if not group.is_default))
-        self._road.vault.write_state(state_module.ended(state))
+        self._road.vault.write_state(state_module.ended(state, failed))
         forget(self._cluster.uuid)
+
+
+def _is_complete(verdict):
+    return verdict.status.endswith('_COMPLETE')
 
 
 def digest(rows):

@@ -32,10 +32,9 @@ class CredentialLeft(parts.Seeded):
 
         class _Farewell(farewell.Farewell):
 
-            def finish(self, state, wanted):
+            def finish(self, state):
                 # With an empty record there is none to remove.
-                return super().finish(
-                    dataclasses.replace(state, record=()), wanted)
+                return super().finish(dataclasses.replace(state, record=()))
 
         def __init__(self, *args):
             super().__init__(*args)

@@ -27,6 +27,7 @@ import json
 import typing
 
 from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.seen import progress as progress_module
 from magnum_capi_tempest.driver.wanted import pins as pins_module
 
 #: Key of the Secret.
@@ -50,6 +51,11 @@ class State:
         driver did not remember it, or it is not made yet.
     :param failing: what was seen to fail in the operation, and since when;
         see ``verdicts.Verdict.failing``.
+    :param progress: progress.Progress of the operation, None when nobody
+        has looked closely yet.
+    :param failed: why the last operation ended as FAILED, if that was
+        because of what was seen of the cluster; the text that Magnum has as
+        status_reason.
     """
 
     operation: str = ''
@@ -62,6 +68,8 @@ class State:
     batch: int | None = None
     pins: pins_module.Pins | None = None
     failing: typing.Mapping = dataclasses.field(default_factory=dict)
+    progress: progress_module.Progress | None = None
+    failed: str = ''
 
 
 def name(release) -> str:
@@ -72,7 +80,8 @@ def name(release) -> str:
 def begun(state, operation, now) -> State:
     """The state when a request for an operation arrives."""
     return dataclasses.replace(
-        state, operation=operation, since=now, failing={})
+        state, operation=operation, since=now, failing={}, progress=None,
+        failed='')
 
 
 def going_on(state, operation, now) -> State:
@@ -82,9 +91,25 @@ def going_on(state, operation, now) -> State:
     return begun(state, operation, now)
 
 
-def ended(state) -> State:
+def progressed(state: State, left: typing.Mapping, now: datetime.datetime,
+               limit: float) -> State:
+    """The state of an operation after a look.
+
+    :param left: of ``progress.left``; empty when it was no close look.
+    :param limit: minutes, see ``progress.noted``.
+    """
+    return dataclasses.replace(state, progress=progress_module.noted(
+        state.progress, left, now, limit))
+
+
+def ended(state, failed='') -> State:
+    """The state when an operation has ended.
+
+    :param failed: see State.
+    """
     return dataclasses.replace(
-        state, operation='', since=None, batch=None, failing={})
+        state, operation='', since=None, batch=None, failing={},
+        progress=None, failed=failed)
 
 
 def with_record(state, record, **secrets) -> State:
@@ -105,6 +130,11 @@ def dump(state) -> str:
         'pins': state.pins and pins_module.dump(state.pins),
         'failing': {key: _text(since)
                     for key, since in state.failing.items()},
+        'progress': state.progress and {
+            'at': _text(state.progress.at),
+            'looked': _text(state.progress.looked),
+            'left': dict(state.progress.left)},
+        'failed': state.failed,
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -132,7 +162,14 @@ def load(text) -> State:
                  pins_module.load(found['pins']) if found.get('pins')
                  else None,
                  {key: _time(since)
-                  for key, since in found.get('failing', {}).items()})
+                  for key, since in found.get('failing', {}).items()},
+                 _progress(found.get('progress')), found.get('failed', ''))
+
+
+def _progress(found):
+    return found and progress_module.Progress(
+        _time(found['at']), _time(found['looked']),
+        {part: tuple(pair) for part, pair in found['left'].items()})
 
 
 def _text(moment):

@@ -57,15 +57,10 @@ def judge(snapshot, wanted, now) -> verdicts.Verdict:
         return verdicts.Verdict('DELETE_COMPLETE', groups={
             group.key: verdicts.GroupVerdict('DELETE_COMPLETE', gone=True)
             for group in wanted.groups})
-    status, headline = wanted.status, 'Waiting for'
-    age = verdicts.age(wanted, now)
-    if (wanted.in_progress and wanted.timeout and age is not None
-            and age >= wanted.timeout * 60):
-        status = 'DELETE_FAILED'
-        headline = (f'Not deleted within {wanted.timeout:g} minutes, '
-                    'waiting for')
+    status = wanted.status
     return verdicts.Verdict(
-        status, reasons.text(headline, blockers, wanted, snapshot.events),
+        status, reasons.text('Waiting for', blockers, wanted,
+                             snapshot.events),
         verdicts.address(snapshot.cluster), verdicts.version(snapshot),
         {group.key: verdicts.GroupVerdict(
             status if group.deleting else group.status)

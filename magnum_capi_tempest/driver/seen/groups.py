@@ -137,7 +137,8 @@ def _workers(snapshot, group, wanted):
     blocked = drift or _unsettled(deployment, counts, _DEPLOYMENT_NEW,
                                   _DEPLOYMENT_OLD)
     if blocked:
-        return Look(WAITING, f'{label}: ' + ', '.join(blocked), **found)
+        return Look(WAITING, f'{label}: ' + ', '.join(
+            (*_replaced(snapshot, deployment, counts), *blocked)), **found)
     if not snapshot.seen('machine_sets'):
         return Look(WAITING, f'{label}: its machines were not looked at',
                     unseen=frozenset(('machine_sets',)), **found)
@@ -236,6 +237,37 @@ def _counted(counts):
     return text
 
 
+def older(snapshot, deployment) -> int:
+    """Number of machines that are not of the present template.
+
+    :param snapshot: snapshot.Snapshot in which machine_sets were seen.
+    """
+    template = conditions.spec(
+        conditions.spec(deployment).get('template') or {})
+    return sum(conditions.replicas(found).there
+               for found in _own(snapshot, deployment)
+               if not _is_made_of(found, template))
+
+
+def _replaced(snapshot, deployment, counts):
+    """How far a rollout is; nothing when there is none."""
+    left = snapshot.seen('machine_sets') and older(snapshot, deployment)
+    if left and counts.wanted:
+        yield (f'{max(counts.wanted - left, 0)} of {counts.wanted} machines '
+               'replaced')
+
+
+def _own(snapshot, deployment):
+    return [found for found in snapshot.machine_sets
+            if conditions.labels(found).get(machines.DEPLOYMENT)
+            == conditions.name(deployment)]
+
+
+def _is_made_of(machine_set, template):
+    return _essence(template) == _essence(conditions.spec(
+        conditions.spec(machine_set).get('template') or {}))
+
+
 def _not_rolled(snapshot, deployment, template, count):
     """Why not all machines are of the present template; empty if they are.
 
@@ -244,14 +276,10 @@ def _not_rolled(snapshot, deployment, template, count):
     mdutil.GetUptoDateReplicaCountForMachineSets), so for a moment it is too
     high. A MachineSet names its template, and that never changes.
     """
-    own = [found for found in snapshot.machine_sets
-           if conditions.labels(found).get(machines.DEPLOYMENT)
-           == conditions.name(deployment)]
     present = 0
-    for found in own:
+    for found in _own(snapshot, deployment):
         counts = conditions.replicas(found)
-        made_of = conditions.spec(conditions.spec(found).get('template') or {})
-        if _essence(made_of) != _essence(template):
+        if not _is_made_of(found, template):
             if counts.there or counts.wanted:
                 return f'{counts.there} machines of an older template left'
         elif not conditions.observed(found):

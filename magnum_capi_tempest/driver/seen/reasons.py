@@ -92,6 +92,9 @@ def warnings(events, since=None) -> list[str]:
 def text(headline, blockers, wanted, events=()) -> str:
     """One readable text, at most LIMIT characters.
 
+    It tells when there was progress last as a moment and not as an age: it
+    is read whenever somebody likes, and written only when it changes.
+
     :param headline: what the state is, in a few words.
     :param blockers: texts, the most important first.
     :param events: see :func:`warnings`.
@@ -103,6 +106,8 @@ def text(headline, blockers, wanted, events=()) -> str:
         result += ': ' + '; '.join(said[:MOST])
         if len(said) > MOST:
             result += f'; and {len(said) - MOST} more'
+    if wanted.progress is not None and wanted.in_progress:
+        result += f'. Last progress: {wanted.progress.at:%Y-%m-%d %H:%M} UTC'
     told = [cut(readable(warning, wanted), PART)
             for warning in warnings(events, wanted.since)]
     if told:

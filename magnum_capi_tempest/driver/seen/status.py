@@ -15,7 +15,9 @@
 Two mistakes are easy: to say COMPLETE before it is true, and to wait for
 ever. So every part has to be seen and to answer to what is wanted, not just
 be content with itself; and what does not get there ends as FAILED with the
-reason, by a failure or by Magnum's create_timeout.
+reason: by a failure, a creation by Magnum's create_timeout, an update when
+there was no progress for too long (``progress``). A deletion is never given
+up.
 
 Magnum asks only while an operation is in progress, so a verdict that ends
 the operation leaves no node group in progress. Asked again later, with the
@@ -23,12 +25,16 @@ status FAILED, the judgement is COMPLETE once everything is well: what
 repaired itself is seen.
 """
 
+import datetime
+
 from magnum_capi_tempest.driver.seen import addons
 from magnum_capi_tempest.driver.seen import conditions
 from magnum_capi_tempest.driver.seen import deletion
 from magnum_capi_tempest.driver.seen import groups as node_groups
+from magnum_capi_tempest.driver.seen import progress
 from magnum_capi_tempest.driver.seen import reasons
 from magnum_capi_tempest.driver.seen import verdicts
+from magnum_capi_tempest.driver.wanted import goal
 
 #: The answer; see there.
 Verdict = verdicts.Verdict
@@ -83,6 +89,16 @@ def judge(snapshot, wanted, now) -> Verdict:
         {group.key: _group(group, looks[group.key], status, wanted)
          for group in wanted.groups},
         action if wanted.in_progress else NOTHING, unseen, failing)
+
+
+def overdue(wanted: goal.Wanted, now: datetime.datetime) -> str:
+    """Why an operation has had its time; empty while it has not."""
+    age = verdicts.age(wanted, now)
+    if wanted.timeout and age is not None and age >= wanted.timeout * 60:
+        return f'Not finished within {wanted.timeout:g} minutes'
+    if progress.is_over(wanted.progress, now, wanted.limit):
+        return f'No progress for {wanted.limit:g} minutes'
+    return ''
 
 
 def _applied(snapshot, wanted, looks):
@@ -204,12 +220,11 @@ def _outcome(wanted, now, failures, lasting, blockers, unseen):
             or ['what was not looked at yet'])
     if not wanted.in_progress:
         return wanted.status, 'Failed' if failures else 'Waiting for', told
-    age = verdicts.age(wanted, now)
     if lasting:
         return f'{wanted.operation}_FAILED', 'Failed', told
-    if wanted.timeout and age is not None and age >= wanted.timeout * 60:
-        return (f'{wanted.operation}_FAILED', 'Not finished within '
-                f'{wanted.timeout:g} minutes, waiting for', told)
+    over = overdue(wanted, now)
+    if over:
+        return f'{wanted.operation}_FAILED', f'{over}, waiting for', told
     return wanted.status, 'Waiting for', told
 
 

@@ -58,7 +58,11 @@ class Wanted:
     :param kube_version: with or without "v"; None when not known.
     :param groups: all node groups, also those that shall go.
     :param since: when the operation began, aware datetime; None: no limit.
-    :param timeout: minutes an operation may take; None or 0: no limit.
+    :param timeout: minutes a creation may take; None or 0: no limit.
+    :param limit: minutes that an update may take without progress; 0: no
+        limit.
+    :param progress: progress.Progress of the operation, None when nobody
+        has looked closely yet.
     :param patience: seconds for which each failed machine or addon is left
         to self-healing before the operation fails of it.
     :param failing: since when something is seen to have failed; see
@@ -79,6 +83,8 @@ class Wanted:
     addons: bool = True
     digest: str | None = None
     failing: dict = dataclasses.field(default_factory=dict)
+    limit: float = 0.0
+    progress: object = None
 
     @property
     def operation(self):

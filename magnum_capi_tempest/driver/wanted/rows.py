@@ -123,10 +123,11 @@ class Rows:
         return node_groups.bounds(
             node_group(group), own, scale_from_zero=self.scale_from_zero)
 
-    def wanted(self, state, *, patience=0.0):
+    def wanted(self, state, *, patience=0.0, limit=0.0):
         """What a look at the management cluster is judged by.
 
         :param state: state.State.
+        :param patience, limit: see goal.Wanted.
         :returns: goal.Wanted.
         """
         cluster = self.cluster
@@ -143,8 +144,12 @@ class Rows:
                 self._group(group) for group in self.groups
                 if deleting or not _stillborn(group, state.applied)),
             since=state.since if same else None,
-            timeout=cluster.create_timeout, patience=patience,
+            timeout=(cluster.create_timeout if self.operation == 'CREATE'
+                     else None),
+            limit=limit if self.operation == 'UPDATE' else 0.0,
+            patience=patience,
             failing=dict(state.failing) if same else {},
+            progress=state.progress if same else None,
             addons=state.addons,
             digest=None if deleting else self.digest(state.applied))
 

@@ -19,6 +19,7 @@ from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import state
 from magnum_capi_tempest.driver.keys import vault
 from magnum_capi_tempest.driver.seen import machines
+from magnum_capi_tempest.driver.seen import progress
 from magnum_capi_tempest.driver.seen import removal
 from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest.driver.wanted import rows
@@ -34,7 +35,9 @@ class StateTest(testtools.TestCase):
                                   objects.NOW, True)
         kept = state.State('UPDATE', objects.NOW, frozenset(('g',)), False,
                            (entry,), {'n': 'secret'}, 2,
-                           {'machines/m': objects.NOW})
+                           {'machines/m': objects.NOW}, progress.Progress(
+                               objects.NOW, objects.ago(hours=1),
+                               {'groups/g': ('7', 3)}), 'because')
         self.assertEqual(kept, state.load(state.dump(kept)))
 
     def test_fields_of_a_later_version_are_left_out(self):
@@ -127,6 +130,23 @@ class RowsTest(testtools.TestCase):
         self.assertEqual({}, self.rows().wanted(kept).failing)
         self.assertEqual({}, state.begun(kept, 'UPDATE', objects.NOW).failing)
         self.assertEqual({}, state.ended(kept).failing)
+
+    def test_progress_is_of_one_operation(self):
+        kept = state.State('UPDATE', objects.NOW, progress=progress.Progress(
+            objects.NOW, objects.NOW, {}), failed='so')
+        self.assertIsNone(self.rows().wanted(kept).progress)
+        for changed in (state.begun(kept, 'UPDATE', objects.NOW),
+                        state.ended(kept)):
+            self.assertEqual((None, ''), (changed.progress, changed.failed))
+
+    def test_each_operation_has_its_own_end(self):
+        for status, expected in (
+                ('CREATE_IN_PROGRESS', (60, 0)),
+                ('UPDATE_IN_PROGRESS', (None, 7)),
+                ('DELETE_IN_PROGRESS', (None, 0))):
+            self.store.clusters[small_world.CLUSTER]['status'] = status
+            wanted = self.rows().wanted(state.State(), limit=7)
+            self.assertEqual(expected, (wanted.timeout, wanted.limit))
 
     def test_time_of_another_operation_does_not_count(self):
         self.store.clusters[small_world.CLUSTER]['status'] = (

@@ -1,0 +1,96 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Takes up operations again that ended as FAILED, when that is not true.
+
+Magnum's status job asks only for clusters in progress; its health job also
+visits those that have failed (magnum 23.0.0, magnum/service/periodic.py), and
+there this is called. What is taken up is in progress again, and the next
+status ends it as any other operation:
+
+* a creation or update that the status had ended, once all is there. What a
+  driver or Magnum refused stays refused: nothing of that comes right by
+  itself;
+* a deletion, always: it is tried until nothing is left.
+"""
+
+from oslo_log import log as logging
+
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.keys import state as state_module
+from magnum_capi_tempest.driver.kubernetes import lock as lock_module
+from magnum_capi_tempest.driver.kubernetes import look
+from magnum_capi_tempest.driver.seen import snapshot as snapshot_module
+from magnum_capi_tempest.driver.seen import status
+from magnum_capi_tempest.driver.wanted import rows as rows_module
+from magnum_capi_tempest import errors
+
+LOG = logging.getLogger(__name__)
+
+
+def may_recover(rows: rows_module.Rows, state: state_module.State) -> bool:
+    """Whether an operation has ended that may be taken up again.
+
+    A creation or update has when the status ended it and nobody has said
+    anything else of the cluster since.
+    """
+    cluster = rows.cluster
+    if rows.operation == 'DELETE':
+        return not rows.in_progress and cluster.status != 'DELETE_COMPLETE'
+    return ((cluster.status or '').endswith('_FAILED')
+            and bool(state.failed) and cluster.status_reason == state.failed)
+
+
+def recover(road, rows: rows_module.Rows, state: state_module.State,
+            snapshot: snapshot_module.Snapshot):
+    """Take up again what may be. Does not wait for the lock.
+
+    :param road: converge.Road.
+    :param rows: as they were when ``snapshot`` was taken.
+    """
+    if not may_recover(rows, state) or not (
+            rows.operation == 'DELETE'
+            or _is_all_there(road, rows, state, snapshot)):
+        return
+    try:
+        with road.held(0) as lock:
+            _take_up(road, lock)
+    except (lock_module.LockBusy, failures.Stopped,
+            errors.UsageError) as e:
+        LOG.debug('Cluster %s: %s', road.cluster.uuid, e)
+
+
+def _is_all_there(road, rows, state, snapshot):
+    wanted = rows.wanted(state)
+    known = ()
+    while True:
+        verdict = status.judge(snapshot, wanted, road.world.now())
+        if not verdict.unseen or verdict.unseen == known:
+            return verdict.status.endswith('_COMPLETE')
+        known = verdict.unseen
+        snapshot = look.read(road.world.kube, road.namespace, road.release,
+                             snapshot, known)
+
+
+def _take_up(road, lock):
+    rows, state = road.rows(), road.vault.state()
+    if not may_recover(rows, state):
+        return
+    cluster, operation = rows.cluster, rows.operation
+    LOG.info('Cluster %s: %s is taken up again: %s', cluster.uuid,
+             cluster.status, cluster.status_reason)
+    lock.check()
+    road.vault.write_state(state_module.begun(
+        state, operation, road.world.now()))
+    # The reason stays for its owner to read, until there is a newer one.
+    cluster.status = f'{operation}_IN_PROGRESS'
+    road.store.save(cluster)
