@@ -13,6 +13,7 @@
 """How long is a failed machine left to those who replace it?"""
 
 import dataclasses
+import unittest
 
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.keys import state as state_module
@@ -82,6 +83,32 @@ class PatienceTest(test_progress.Base):
         self.assert_status('UPDATE_IN_PROGRESS')
         self.minutes(3)
         self.assert_status('UPDATE_FAILED')
+
+    def replace_in_vain(self, times, between=lambda: None):
+        """Have health checks replace machines that fail again at once."""
+        for number in range(times):
+            path = self.failing(f'x{number}')
+            self.minutes(1)
+            del self.api.objects[path]
+            between()
+
+    @unittest.expectedFailure
+    def test_machines_that_fail_again_and_again_end_it(self):
+        # None of them is there for long enough.
+        self.upgrade()
+        self.replaced(1)
+        self.replace_in_vain(5)
+        self.assert_status('UPDATE_IN_PROGRESS')
+        self.failing('x9')
+        self.minutes(2)
+        self.assert_status('UPDATE_FAILED', 'No valid host')
+
+    def test_machines_that_fail_now_and_then_do_not(self):
+        self.upgrade()
+        done = iter(range(1, 20))
+        self.replace_in_vain(
+            9, between=lambda: self.replaced(next(done)))
+        self.assert_status('UPDATE_IN_PROGRESS')
 
     def test_next_operation_has_time_of_its_own(self):
         self.upgrade()

@@ -12,8 +12,11 @@
 
 """The judgement of a create or update: never too early, never for ever."""
 
+import unittest
+
 import testtools
 
+from magnum_capi_tempest.driver.seen import progress
 from magnum_capi_tempest.driver.seen import snapshot
 from magnum_capi_tempest.driver.seen import status
 from tests.unit.driver import objects
@@ -374,16 +377,49 @@ class FailureTest(testtools.TestCase):
         self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
         self.assertEqual({self.MACHINE: objects.NOW}, verdict.failing)
 
-    def test_first_sight_stays_until_the_machine_is_well_or_gone(self):
+    def test_first_sight_stays_until_the_machine_is_well(self):
         known = {self.MACHINE: objects.ago(seconds=50)}
 
         again = self.failing(patience=60, failing=known)
         cheap = judge(snapshot.Snapshot(objects.cluster()),
                       objects.wanted(failing=known))
-        gone = judge(objects.complete(), objects.wanted(failing=known))
+        well = judge(
+            objects.complete(machines=(objects.machine('x1'),)),
+            objects.wanted(failing=known))
 
         self.assertEqual((known, known, {}), (
-            again.failing, cheap.failing, gone.failing))
+            again.failing, cheap.failing, well.failing))
+
+    def replaced(self, number, minutes=10, **wanted):
+        """A machine fails now that so many others failed before."""
+        return self.failing(patience=300, failing={
+            f'machines/y{n}': objects.ago(minutes=minutes)
+            for n in range(number)}, **wanted)
+
+    @unittest.expectedFailure
+    def test_three_that_were_replaced_in_vain_are_enough(self):
+        self.assertEqual(
+            ['CREATE_IN_PROGRESS', 'CREATE_FAILED'],
+            [self.replaced(number).status for number in (2, 3)])
+
+    def test_in_vain_is_not_before_the_patience_is_over(self):
+        self.assertEqual('CREATE_IN_PROGRESS',
+                         self.replaced(3, minutes=4).status)
+
+    @unittest.expectedFailure
+    def test_progress_since_they_failed_is_not_in_vain(self):
+        for minutes, status_ in ((9, 'CREATE_IN_PROGRESS'),
+                                 (11, 'CREATE_FAILED')):
+            verdict = self.replaced(3, progress=progress.Progress(
+                objects.ago(minutes=minutes), objects.NOW, {}))
+            self.assertEqual(status_, verdict.status)
+
+    def test_machine_that_recovered_was_not_replaced(self):
+        verdict = judge(
+            objects.complete(machines=(objects.machine('x1'),)),
+            objects.wanted(failing={self.MACHINE: objects.ago(minutes=9)}))
+
+        self.assertEqual({}, verdict.failing)
 
     def test_each_failed_machine_is_told(self):
         verdict = judge(objects.complete(machines=tuple(
