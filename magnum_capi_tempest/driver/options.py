@@ -172,7 +172,9 @@ OPTIONS = (
         'failure_patience', default=300, min=0,
         help='Seconds for which each failed machine or addon is left to '
              'self-healing, from when it was first seen to have failed in '
-             'an operation, before the operation fails of it.'),
+             'an operation, before the operation fails of it; and for '
+             'which failed machines may be replaced in vain, three of them '
+             'without any progress.'),
     cfg.IntOpt(
         'progress_timeout', default=60, min=0,
         help='Minutes without progress after which an update (a resize, an '

@@ -107,12 +107,19 @@ def text(headline, blockers, wanted, events=()) -> str:
         if len(said) > MOST:
             result += f'; and {len(said) - MOST} more'
     if wanted.progress is not None and wanted.in_progress:
-        result += f'. Last progress: {wanted.progress.at:%Y-%m-%d %H:%M} UTC'
+        result = _sentence(
+            result, f'Last progress: {wanted.progress.at:%Y-%m-%d %H:%M} UTC')
     told = [cut(readable(warning, wanted), PART)
             for warning in warnings(events, wanted.since)]
     if told:
-        result += '. Latest warnings: ' + '; '.join(told)
+        result = _sentence(result, 'Latest warnings: ' + '; '.join(told))
     return cut(result, LIMIT)
+
+
+def _sentence(text, more):
+    """Two sentences; the first may have its full stop, or be cut."""
+    stop = '' if text.endswith(_CUT) else '.'
+    return f'{text.removesuffix(stop)}{stop} {more}'
 
 
 def _when(event):

@@ -57,6 +57,9 @@ _CLUSTER_ONLY = ('InfrastructureReady', 'TopologyReconciled')
 _STUCK = ('pending-install', 'pending-upgrade', 'pending-rollback',
           'uninstalling', 'unknown')
 
+#: Failed machines that were replaced without any progress: enough to know.
+_IN_VAIN = 3
+
 
 def judge(snapshot, wanted, now) -> Verdict:
     """Judge a cluster.
@@ -77,8 +80,7 @@ def judge(snapshot, wanted, now) -> Verdict:
     unseen = frozenset()
     if not blockers:
         blockers, unseen = _rest(snapshot, wanted, looks)
-    lasting = any((now - failing[key]).total_seconds() >= wanted.patience
-                  for key in failures)
+    lasting = _is_lasting(wanted, failures, failing, now)
     status, headline, told = _outcome(
         wanted, now, list(failures.values()), lasting, blockers, unseen)
     reason = reasons.text(
@@ -147,13 +149,19 @@ def _since(snapshot, wanted, failures, now):
 
     What nobody looked at now is as it was. An addon is tried again by its
     provider, and between two tries has not failed: it has until it is
-    deployed.
+    deployed. A machine that was replaced is remembered until there is
+    progress.
     """
+    there = {f'machines/{conditions.name(machine)}'
+             for machine in snapshot.get('machines')
+             if not conditions.deleting(machine)}
     trying = {f'addons/{conditions.name(addon)}'
               for addon in snapshot.get('addons')
               if addons.state(addon)[0] != addons.DEPLOYED}
     kept = {key: since for key, since in wanted.failing.items()
-            if key in trying or not snapshot.seen(key.partition('/')[0])}
+            if key in trying or not snapshot.seen(key.partition('/')[0])
+            or key.startswith('machines/') and key not in there
+            and not _has_progress(wanted, since)}
     return kept | {key: wanted.failing.get(key, now) for key in failures}
 
 
@@ -203,6 +211,25 @@ def _rest(snapshot, wanted, looks):
         if state != addons.DEPLOYED:
             waiting.append(f'addon {conditions.name(addon)}: {why}')
     return waiting, unseen
+
+
+def _has_progress(wanted, since):
+    return wanted.progress is not None and wanted.progress.at > since
+
+
+def _is_lasting(wanted, failures, failing, now):
+    """Whether self-healing had its time for something that has failed.
+
+    Or whether it had in vain: it replaces machines sooner than that, and
+    each that comes fails, too.
+    """
+    def lasts(since):
+        return (now - since).total_seconds() >= wanted.patience
+    vain = [since for key, since in failing.items()
+            if key.startswith('machines/') and key not in failures
+            and not _has_progress(wanted, since)]
+    return any(lasts(failing[key]) for key in failures) or bool(
+        failures and len(vain) >= _IN_VAIN and lasts(min(vain)))
 
 
 def _outcome(wanted, now, failures, lasting, blockers, unseen):

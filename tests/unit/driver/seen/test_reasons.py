@@ -14,6 +14,7 @@
 
 import testtools
 
+from magnum_capi_tempest.driver.seen import progress
 from magnum_capi_tempest.driver.seen import reasons
 from tests.unit.driver import objects
 
@@ -66,6 +67,22 @@ class TextTest(testtools.TestCase):
     def test_the_same_blocker_is_told_once(self):
         self.assertEqual('W: a', reasons.text(
             'W', ['a', 'a'], objects.wanted()))
+
+    def test_last_progress_is_told_while_it_goes_on(self):
+        going = progress.Progress(objects.ago(minutes=3), objects.NOW, {})
+
+        for blocker in ('a', 'a.'):
+            self.assertEqual(
+                'W: a. Last progress: 2026-11-21 14:57 UTC', reasons.text(
+                    'W', [blocker], objects.wanted(progress=going)))
+        self.assertEqual('W: a', reasons.text('W', ['a'], objects.wanted(
+            status='CREATE_FAILED', progress=going)))
+
+    def test_text_that_was_cut_stays_marked(self):
+        text = reasons.text('W', ['a' * 999], objects.wanted(
+            progress=progress.Progress(objects.NOW, objects.NOW, {})))
+
+        self.assertIn('a ... Last progress: ', text)
 
 
 class WarningsTest(testtools.TestCase):
