@@ -242,6 +242,12 @@ OPTS = [
         help='Name or id of a flavor whose machines are built, and never '
              'become ready nodes. When empty, it is not tested whether '
              'create_timeout of a cluster counts.'),
+    cfg.StrOpt(
+        'late_flavor', default='',
+        help='Name or id of a flavor whose machines take longer than a '
+             'minute to become ready, and as long to be deleted. In most '
+             'clouds that is any flavor. When empty, it is not tested what '
+             'becomes of operations that take longer than create_timeout.'),
     cfg.BoolOpt(
         'management_changes', default=False,
         help='Tests may change in the management cluster what belongs to '

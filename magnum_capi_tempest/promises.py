@@ -185,6 +185,11 @@ LIFE_OPTS = [
         'becomes CREATE_FAILED, with a status_reason',
         'it is in progress for ever, or COMPLETE without its nodes'),
     _kept(
+        'failures_end',
+        'A cluster that is CREATE_FAILED because its create_timeout was over '
+        'becomes CREATE_COMPLETE when all of it is there after all',
+        'it stays CREATE_FAILED'),
+    _kept(
         'update_node_count',
         'An update of node_count (PATCH) changes the number of default '
         'workers', 'the cluster fails', default=True),

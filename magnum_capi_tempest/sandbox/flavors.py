@@ -47,6 +47,8 @@ FLAVORS = (
     Flavor('slow.create', behaviour={'createDelay': '20s'}),
     Flavor('slow.node', behaviour={'nodeReadyDelay': '20s'}),
     Flavor('slow.delete', behaviour={'deleteDelay': '20s'}),
+    Flavor('slow.minute', behaviour={
+        'nodeReadyDelay': '70s', 'deleteDelay': '70s'}),
     Flavor('slow.addons', behaviour={'addonDelay': '20s'}),
     Flavor('fault.failed', behaviour={
         'failure': 'No valid host was found. There are not enough hosts '

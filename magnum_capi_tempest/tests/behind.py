@@ -161,6 +161,24 @@ class Management(hands.Hands):
         return sorted(map(machine, self.objects(stack_id, ('Machine',))),
                       key=lambda m: m.name)
 
+    def fail_machine(self, path, message):
+        """Have a Machine look like one that its provider has given up.
+
+        By the fields of Cluster API for that, which nobody takes back
+        (https://cluster-api.sigs.k8s.io/developer/providers/contracts/
+        infra-machine: "terminal failures").
+
+        :param path: of the Machine.
+        """
+        def change(found):
+            status = found['status']
+            if not found['apiVersion'].endswith('/v1beta1'):
+                status = status.setdefault('deprecated', {}).setdefault(
+                    'v1beta1', {})
+            status.update(failureReason='UpdateError', failureMessage=message)
+
+        self.replace(path, change, '/status')
+
     def pause(self, stack_id, paused):
         """Have Cluster API leave a cluster alone, or no longer."""
         cluster, = [f for f in self.objects(stack_id, ('Cluster',))

@@ -1,0 +1,181 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What takes longer than create_timeout, or fails on its way, ends well.
+
+create_timeout has a minute here, which is the least that Magnum takes.
+"""
+
+import functools
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+#: Minutes.
+CREATE_TIMEOUT = 1
+
+#: Seconds: longer than drivers leave a failure to self-healing in a sandbox
+#: (failure_patience of k8s_capi_v1).
+OLD = 25
+
+FAILURE = 'failed by a test'
+
+
+class BaseLongTest(replaced.BaseWorkloadTest):
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'late_flavor')
+
+    @classmethod
+    def request_short_cluster(cls, **template):
+        """Ask for a cluster with the shortest create_timeout."""
+        uuid = cls.request_class_cluster(
+            cls.create_class_template(**template),
+            create_timeout=CREATE_TIMEOUT)
+        # What is made for it is not a leak of the test that runs then.
+        with cls.explained([uuid]):
+            cls.new_waiter().until_handed_over(uuid)
+        return uuid
+
+    @classmethod
+    def until_complete(cls, uuid):
+        """Wait until a cluster is complete, be it after a failure."""
+        waiter = cls.new_waiter()
+        return waiting.wait_for(
+            functools.partial(waiter.look, uuid),
+            done=lambda look: looks.is_complete(look.status),
+            timeout=CONF.magnum_capi.build_timeout, pace=cls.pace(),
+            what=f'cluster {uuid} to be complete after all',
+            describe=str).cluster
+
+    def create_late_group(self, cluster):
+        """Ask for a node group whose machine takes its time."""
+        return self.magnum.nodegroups.create_nodegroup(
+            cluster['uuid'], name='late', node_count=1,
+            flavor_id=CONF.magnum_capi.late_flavor)
+
+    def assert_group_created(self, cluster, group):
+        look = self.waiter.until_settled(cluster['uuid'], group['uuid'])
+        self.assertEqual(
+            ('UPDATE_COMPLETE', 'CREATE_COMPLETE'),
+            (look.status, look.group_status), look.status_reason)
+        self.assert_nodes_now(
+            look.cluster, CONF.magnum_capi.master_count,
+            CONF.magnum_capi.node_count + 1)
+
+
+class LateClusterTest(BaseLongTest):
+    """The workers of these clusters are late, and go as late."""
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.failing, cls.doomed = (
+            cls.request_short_cluster(flavor_id=CONF.magnum_capi.late_flavor)
+            for _ in range(2))
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('create_timeout_counts')
+    @flags.promised('failures_end')
+    @decorators.idempotent_id('5d0a6f5e-9b1f-4c3f-8d27-6c1e2f0b7a94')
+    def test_a_creation_that_failed_is_complete_in_the_end(self):
+        self.explain({'uuid': self.failing})
+        look = self.waiter.until_settled(self.failing)
+        self.assertEqual('CREATE_FAILED', look.status)
+
+        cluster = self.until_complete(self.failing)
+
+        self.assertEqual('CREATE_COMPLETE', cluster['status'])
+        self.assert_nodes_now(cluster, CONF.magnum_capi.master_count,
+                              CONF.magnum_capi.node_count)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('c1f3b7d2-0e64-4a58-9f8b-3b7d5e2a9c16')
+    def test_a_deletion_takes_as_long_as_it_needs(self):
+        self.explain({'uuid': self.doomed})
+        before = self.waiter.before(self.doomed)
+
+        self.magnum.clusters.delete_cluster(self.doomed)
+
+        self.waiter.until_deleted(self.doomed, before)
+
+
+class LateGroupTest(BaseLongTest):
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('8e2b4c90-7d15-4f6a-b3c8-d94f1a60e75b')
+    def test_an_update_takes_as_long_as_it_needs(self):
+        uuid = self.request_short_cluster()
+        self.explain({'uuid': uuid})
+        cluster = self.until_complete(uuid)
+
+        group = self.create_late_group(cluster)
+
+        self.assert_group_created(cluster, group)
+
+
+class MachineFailsTest(BaseLongTest, replaced.BaseBehindTest):
+
+    required_options = (*replaced.BaseBehindTest.required_options,
+                        'late_flavor')
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        # So that the failure is there for long enough to be seen.
+        cls.cluster = cls.create_class_cluster(cls.create_class_template(
+            labels={**CONF.magnum_capi.labels,
+                    'auto_healing_enabled': 'false'}))
+
+    def assert_grows_old(self):
+        """Assert that the update goes on for a time."""
+        began = False
+
+        def ended(look):
+            nonlocal began
+            if began and not looks.is_in_progress(look.status):
+                return f'the cluster is {look.status} already'
+            began = began or looks.is_in_progress(look.status)
+
+        self.assert_holds(
+            OLD, functools.partial(self.waiter.look, self.cluster['uuid']),
+            ended, 'the update to go on')
+
+    def until_told(self):
+        """Wait until Magnum tells of the failure, or the update is over."""
+        waiting.wait_for(
+            functools.partial(self.waiter.look, self.cluster['uuid']),
+            done=lambda look: FAILURE in (look.status_reason or '') or not (
+                looks.is_in_progress(look.status)),
+            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            what='status_reason to tell of the failure', describe=str)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('complete_means_ready')
+    @decorators.idempotent_id('2f96d0a3-5c7e-4b81-a64d-0f8e3c95b172')
+    def test_a_machine_that_fails_late_is_left_to_be_replaced(self):
+        self.explain(self.cluster)
+        lost, before = self.a_machine(self.cluster)
+        group = self.create_late_group(self.cluster)
+        self.assert_grows_old()
+
+        self.behind.fail_machine(lost.path, FAILURE)
+        self.until_told()
+        self.behind.delete(lost.path)
+
+        self.assert_group_created(self.cluster, group)
