@@ -94,7 +94,7 @@ class Base(test_converge.Base):
         found = monitor.Monitor(lambda: self.w.world, self.w.store,
                                 self.w.store.row(), clock=self.api.clock)
         found.poll_health_status()
-        return found.data['health_status']
+        return found.data.get('health_status')
 
     def assert_status(self, status, reason=None):
         self.assertEqual(status, self.w.cluster.status,

@@ -22,6 +22,7 @@ from magnum_capi_tempest.driver.seen import machines
 from magnum_capi_tempest.driver.seen import progress
 from magnum_capi_tempest.driver.seen import removal
 from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import pins
 from magnum_capi_tempest.driver.wanted import rows
 from magnum_capi_tempest.driver.wanted import spec
 from tests.unit.driver import objects
@@ -34,7 +35,13 @@ class StateTest(testtools.TestCase):
         entry = credentials.Entry('n', 'u', credentials.APPLIED, 'i',
                                   objects.NOW, True)
         kept = state.State('UPDATE', objects.NOW, frozenset(('g',)), False,
-                           (entry,), {'n': 'secret'}, 2,
+                           (entry,), {'n': 'secret'}, 2, pins.Pins(
+                               pins.ChartPin('c', None, '1.0.0'),
+                               (('gpu', {'a': [1]}),), {'l': 'true'},
+                               spec.Volumes(('ssd',), 'ssd', 7, None, (
+                                   {'matchLabelExpressions': []},)),
+                               {'u': spec.Image('i', 'v1.34.2', 'ubuntu')},
+                               {'m1': 'm1'}, {'private': 'n'}),
                            {'machines/m': objects.NOW}, progress.Progress(
                                objects.NOW, objects.ago(hours=1),
                                {'groups/g': ('7', 3)}), 'because')
