@@ -84,6 +84,8 @@ class Store:
         self.user = rotation.User(user, roles if user else ())
         #: Clusters whose certificates were deleted.
         self.dropped = []
+        #: The driver that Magnum takes for templates that name none.
+        self.picked = 'k8s_capi_v1'
         self.clusters = {CLUSTER: {
             'uuid': CLUSTER, 'name': 'First_1', 'project_id': PROJECT,
             'user_id': 'u1', 'cluster_template_id': TEMPLATE,
@@ -139,6 +141,9 @@ class Store:
 
     def template(self, uuid):
         return types.SimpleNamespace(**self.templates[uuid])
+
+    def driver_of(self, template):
+        return template.driver or self.picked
 
     def authorities(self, cluster):
         return {kind: (f'{kind} certificate', f'{kind} key')

@@ -13,6 +13,7 @@
 import contextlib
 import dataclasses
 import threading
+import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -548,6 +549,36 @@ class UpgradeTest(Base):
         self.assertIn('network_driver', str(e))
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
         self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def upgrade_between(self, old, new):
+        """Upgrade from a template that names one driver to another's."""
+        self.created()
+        self.w.store.templates[small_world.TEMPLATE]['driver'] = old
+        self.w.store.templates[small_world.NEWER]['driver'] = new
+        self.upgrade()
+        self.assertEqual(small_world.NEWER,
+                         self.w.cluster.cluster_template_id)
+
+    @unittest.expectedFailure
+    def test_template_that_is_older_than_drivers_names(self):
+        # Magnum has them since 23; what is used cannot be patched.
+        self.upgrade_between(None, 'k8s_capi_v1')
+
+    @unittest.expectedFailure
+    def test_template_that_names_no_driver(self):
+        self.upgrade_between('k8s_capi_v1', None)
+
+    def test_neither_template_names_a_driver(self):
+        self.upgrade_between(None, None)
+
+    @unittest.expectedFailure
+    def test_template_for_which_another_driver_is_taken_is_refused(self):
+        self.created()
+        self.w.store.templates[small_world.NEWER]['driver'] = None
+        self.w.store.picked = 'other'
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('driver cannot change from "k8s_capi_v1" to "other"',
+                      str(e))
 
     def test_deletion_is_no_failed_upgrade(self):
         # What Magnum saves after other errors would end the deletion.
