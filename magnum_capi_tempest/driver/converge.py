@@ -70,6 +70,9 @@ class Store(typing.Protocol):
     def template(self, uuid):
         """A cluster template."""
 
+    def driver_of(self, template) -> str | None:
+        """Name of the driver that Magnum takes for a template."""
+
     def authorities(self, cluster) -> dict:
         """Certificate and key by ca, etcd, proxy; PEM texts."""
 

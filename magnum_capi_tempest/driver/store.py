@@ -26,6 +26,7 @@ from magnum.common import utils
 from magnum.common.x509 import operations as x509
 from magnum.conductor.handlers.common import cert_manager
 import magnum.conf
+from magnum.drivers.common import driver as drivers
 from magnum import objects
 from oslo_log import log as logging
 
@@ -121,6 +122,21 @@ class Store:
 
     def template(self, uuid):
         return objects.ClusterTemplate.get_by_uuid(_admin(), uuid)
+
+    def driver_of(self, template) -> str | None:
+        """Name of the driver that Magnum takes for a template.
+
+        Templates from before Magnum 23 name none; it is then the one that
+        provides their type (magnum 23.0.0, magnum/drivers/common/driver.py,
+        get_driver).
+
+        :returns: None when no driver provides it.
+        """
+        if template.driver:
+            return template.driver
+        found = drivers.Driver.get_drivers().get(
+            (template.server_type, template.cluster_distro, template.coe))
+        return found and found['entry_point_name']
 
     def authorities(self, cluster):
         found = {}

@@ -42,7 +42,7 @@ LOG = logging.getLogger(__name__)
 LOCK_TIMEOUT = 15
 
 _TEMPLATE_FIELDS = (
-    'uuid', 'name', 'driver', 'coe', 'server_type', 'cluster_distro',
+    'uuid', 'name', 'coe', 'server_type', 'cluster_distro',
     'network_driver', 'external_network_id', 'fixed_network', 'fixed_subnet',
     'volume_driver', 'master_lb_enabled', 'tls_disabled')
 
@@ -198,8 +198,8 @@ class Upgrade:
                     _image(cloud, group.image_id).kube_version
                     if pinned else None, pinned))
         found = rules.refusals(
-            _template(cloud, rows.template),
-            _template(cloud, self._template), running, groups)
+            _template(self._store, rows.template),
+            _template(self._store, self._template), running, groups)
         if found:
             raise failures.NotViable('; '.join(found))
 
@@ -239,9 +239,9 @@ def _facts(row):
             if hasattr(row, field)}
 
 
-def _template(cloud, row):
+def _template(store, row):
     return rules.Template(
-        image=_image(cloud, row.image_id),
+        driver=store.driver_of(row), image=_image(store.cloud, row.image_id),
         kube_tag=(row.labels or {}).get('kube_tag'),
         **{field: getattr(row, field) for field in _TEMPLATE_FIELDS})
 

@@ -108,6 +108,7 @@ def _with_rows(driver):
     return {'reached': _reached(driver, admin, cluster.uuid),
             'ca': _refused_rotation(driver, admin, cluster.uuid),
             'reload': _reloaded(driver, admin, cluster.uuid),
+            'taken': _taken(driver, admin, template),
             'alive': _alive(driver, admin, cluster),
             'gone': _gone(driver, admin),
             'unconfigured': _unconfigured(driver, admin, cluster.uuid)}
@@ -203,6 +204,16 @@ def _reloaded(driver, admin, uuid_):
             'groups': [group.name for group in store.groups(mine)],
             'template': store.template(mine.cluster_template_id).name,
             'user': store.user.id}
+
+
+def _taken(driver, admin, template):
+    """Drivers of templates that name one, none, and of no driver's type."""
+    store, found = driver._store(admin), [template]
+    for distro in ('ubuntu', 'nobodys'):
+        found.append(objects.ClusterTemplate(
+            admin, coe='kubernetes', server_type='vm', cluster_distro=distro,
+            driver=None))
+    return [store.driver_of(one) for one in found]
 
 
 def _alive(driver, admin, made):

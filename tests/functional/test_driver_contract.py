@@ -114,6 +114,10 @@ class DriverContractTest(testtools.TestCase):
              'groups': ['default-worker'], 'template': 't', 'user': None},
             answers()['reload'])
 
+    def test_driver_that_magnum_takes_for_a_template(self):
+        self.assertEqual(['k8s_capi_v1', 'k8s_capi_v1', None],
+                         answers()['taken'])
+
     def test_row_tells_when_it_was_written(self):
         self.assertEqual({'aware': True, 'moved': True}, answers()['alive'])
 

@@ -58,8 +58,8 @@ class Image:
 class Template:
     """What upgrades need to know of a cluster template.
 
-    :param driver: name of the driver that serves it; None when Magnum picks
-        one by the type of cluster.
+    :param driver: name of the driver that serves it, also where Magnum picks
+        one by the type of cluster; None when there is none.
     :param kube_tag: its label, None when it has none.
     """
 

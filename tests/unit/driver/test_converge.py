@@ -13,7 +13,6 @@
 import contextlib
 import dataclasses
 import threading
-import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -559,19 +558,16 @@ class UpgradeTest(Base):
         self.assertEqual(small_world.NEWER,
                          self.w.cluster.cluster_template_id)
 
-    @unittest.expectedFailure
     def test_template_that_is_older_than_drivers_names(self):
         # Magnum has them since 23; what is used cannot be patched.
         self.upgrade_between(None, 'k8s_capi_v1')
 
-    @unittest.expectedFailure
     def test_template_that_names_no_driver(self):
         self.upgrade_between('k8s_capi_v1', None)
 
     def test_neither_template_names_a_driver(self):
         self.upgrade_between(None, None)
 
-    @unittest.expectedFailure
     def test_template_for_which_another_driver_is_taken_is_refused(self):
         self.created()
         self.w.store.templates[small_world.NEWER]['driver'] = None
