@@ -1,0 +1,145 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Which machines a resize marks to go first, and whether marks outlive it."""
+
+import unittest
+
+from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver.wanted import names
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+GROUP = names.machine_deployment(
+    small_world.RELEASE, names.node_group(small_world.WORKERS))
+
+
+class NamedNodesTest(test_converge.Base):
+
+    def setUp(self):
+        super().setUp()
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 3
+        self.created()
+        for name in ('m1', 'm2', 'm3'):
+            self.w.helm.put('machines', {
+                'metadata': {'name': name, 'labels': {
+                    names.CAPI_CLUSTER_NAME: small_world.RELEASE,
+                    'cluster.x-k8s.io/deployment-name': GROUP}},
+                'spec': {'providerID': f'openstack:///server-{name}'},
+                'status': {'nodeRef': {'name': f'node-{name}'}}})
+
+    def marked(self):
+        return [obj['metadata']['name']
+                for path, obj in sorted(self.api.objects.items())
+                if '/machines/' in path
+                and 'cluster.x-k8s.io/delete-machine' in obj[
+                    'metadata'].get('annotations', {})]
+
+    def refuse(self):
+        raise helm_errors.ChartRefused('no', reason='too many')
+
+    def fail(self):
+        raise helm_errors.HelmUnreachable('no', reason='no answer')
+
+    def unreachable(self, reference):
+        raise services.CloudUnreachable('No answer about images')
+
+    def gone(self, name):
+        """Cluster API has taken a machine away."""
+        path, = [path for path in self.api.objects
+                 if path.endswith(f'/machines/{name}')]
+        del self.api.objects[path]
+
+    @unittest.expectedFailure
+    def test_resize_that_is_refused_marks_none(self):
+        # A later, smaller size would have taken that node.
+        self.w.store.node_groups[small_world.WORKERS]['flavor_id'] = 'tiny'
+
+        self.assertRaises(failures.Failed, self.resize, 2,
+                          remove=('node-m2',))
+
+        self.assertEqual([], self.marked())
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    @unittest.expectedFailure
+    def test_resize_that_the_chart_refuses_leaves_no_mark(self):
+        self.w.helm.before = self.refuse
+
+        self.assertRaises(failures.Failed, self.resize, 2,
+                          remove=('node-m2',))
+
+        self.assertEqual([], self.marked())
+
+    def test_resize_that_is_tried_again_takes_the_same_nodes(self):
+        self.w.helm.before = self.fail
+        self.resize(2, remove=('node-m2',))
+        seen = []
+        self.w.helm.before = lambda: seen.extend(self.marked())
+
+        self.look(2)
+
+        self.assertEqual(['m2'], seen)
+
+    def test_so_does_one_that_could_not_be_checked(self):
+        image, self.w.cloud.image = self.w.cloud.image, self.unreachable
+        self.resize(2, remove=('node-m2',))
+        self.w.cloud.image = image
+        seen = []
+        self.w.helm.before = lambda: seen.extend(self.marked())
+
+        self.look(2)
+
+        self.assertEqual(['m2'], seen)
+
+    @unittest.expectedFailure
+    def test_resize_that_is_refused_when_it_is_tried_again(self):
+        self.w.helm.before = self.fail
+        self.resize(2, remove=('node-m2',))
+        self.w.helm.before = self.refuse
+
+        self.look(2)
+
+        self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
+        self.assertEqual([], self.marked())
+
+    @unittest.expectedFailure
+    def test_larger_size_that_overtakes_it_takes_the_mark_off(self):
+        self.w.helm.before = self.fail
+        self.resize(2, remove=('node-m2',))
+        self.w.helm.before = lambda: None
+
+        self.resize(3)
+
+        self.assertEqual([], self.marked())
+
+    def test_smaller_size_that_overtakes_it_takes_both(self):
+        self.w.helm.before = self.fail
+        self.resize(2, remove=('node-m2',))
+        self.w.helm.before = lambda: None
+
+        self.resize(1, remove=('node-m3',))
+
+        self.assertEqual(['m2', 'm3'], self.marked())
+
+    @unittest.expectedFailure
+    def test_node_that_was_kept_after_all_is_not_marked_for_good(self):
+        # Another one went before the mark was there.
+        self.resize(2, remove=('node-m2',))
+        self.gone('m1')
+
+        self.look()
+
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.marked())
