@@ -268,6 +268,9 @@ class Road:
             self.vault.ensure_service_account_key()
         else:
             state = self.replace_refused_credential(state)
+        # Behind all that can refuse, and before the size changes.
+        for name in state.marked:
+            self.world.kube.mark_for_deletion(self.namespace, name)
         self.hand_over(plan)
         applied = state.applied | {
             group.uuid for group in self.rows().live(state.applied)
@@ -305,6 +308,24 @@ class Road:
         self.cluster.user_id = user.id
         self.store.save(self.cluster)
         return state
+
+    @contextlib.contextmanager
+    def unmarking(self):
+        """Leave no machine marked if what is done fails for good."""
+        try:
+            yield
+        except (failures.Stopped, *failures.PASSING):
+            raise
+        except Exception:
+            state = self.vault.state()
+            self.unmark(state.marked)
+            self.vault.write_state(dataclasses.replace(state, marked=()))
+            raise
+
+    def unmark(self, machines):
+        """Have Machines, those that are there, go in their turn again."""
+        for name in machines:
+            self.world.kube.unmark_for_deletion(self.namespace, name)
 
     def hand_over(self, plan):
         """Have Helm apply a plan; a stuck release is repaired first."""

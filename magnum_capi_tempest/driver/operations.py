@@ -20,6 +20,7 @@ of the cluster.
 """
 
 import contextlib
+import dataclasses
 
 from oslo_log import log as logging
 
@@ -82,10 +83,11 @@ class Operations:
                     self._road.stop_if_deleting()
                     # Refused before the status makes anybody look at the
                     # rows.
-                    if remove:
-                        self._mark(remove, group)
+                    self._choose(remove, group)
                 self._in_progress()
-                self._road.converge(joining={group.uuid} if group else ())
+                with self._road.unmarking():
+                    self._road.converge(
+                        joining={group.uuid} if group else ())
 
     def delete(self):
         """Ask for the deletion of everything.
@@ -153,13 +155,21 @@ class Operations:
         cluster.status_reason = None
         self._store.save(cluster)
 
-    def _mark(self, nodes, group):
-        """Have Cluster API take these machines away first."""
-        kube, road = self._world.kube, self._road
-        found = kube.list('Machine', road.namespace, {
+    def _choose(self, nodes, group):
+        """Write down which machines shall go first.
+
+        Not on the machines: what is refused must leave no trace there.
+        """
+        road = self._road
+        state = road.vault.state()
+        if group is None or not (nodes or state.marked):
+            return
+        found = self._world.kube.list('Machine', road.namespace, {
             names.CAPI_CLUSTER_NAME: road.release})
-        for name in removal.machines(found, nodes, road.release, group):
-            kube.mark_for_deletion(road.namespace, name)
+        marked = tuple(removal.machines(
+            found, nodes, road.release, group, state.marked))
+        road.unmark(set(state.marked) - set(marked))
+        road.vault.write_state(dataclasses.replace(state, marked=marked))
 
     @contextlib.contextmanager
     def _failing(self, create=False, delete=False, passing=True):

@@ -443,6 +443,7 @@ class Watch:
             state = dataclasses.replace(state, applied=frozenset(
                 group.uuid for group in rows.live(state.applied)
                 if not group.is_default))
+        self._road.unmark(state.marked)
         self._road.vault.write_state(state_module.ended(state, failed))
         forget(self._cluster.uuid)
 

@@ -56,6 +56,9 @@ class State:
     :param failed: why the last operation ended as FAILED, if that was
         because of what was seen of the cluster; the text that Magnum has as
         status_reason.
+    :param marked: names of the Machines that a user named to go first; the
+        mark is set when Helm is run, and taken off at the end of whoever
+        is still there.
     """
 
     operation: str = ''
@@ -70,6 +73,7 @@ class State:
     failing: typing.Mapping = dataclasses.field(default_factory=dict)
     progress: progress_module.Progress | None = None
     failed: str = ''
+    marked: tuple[str, ...] = ()
 
 
 def name(release) -> str:
@@ -109,7 +113,7 @@ def ended(state, failed='') -> State:
     """
     return dataclasses.replace(
         state, operation='', since=None, batch=None, failing={},
-        progress=None, failed=failed)
+        progress=None, failed=failed, marked=())
 
 
 def with_record(state, record, **secrets) -> State:
@@ -135,6 +139,7 @@ def dump(state) -> str:
             'looked': _text(state.progress.looked),
             'left': dict(state.progress.left)},
         'failed': state.failed,
+        'marked': list(state.marked),
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -163,7 +168,8 @@ def load(text) -> State:
                  else None,
                  {key: _time(since)
                   for key, since in found.get('failing', {}).items()},
-                 _progress(found.get('progress')), found.get('failed', ''))
+                 _progress(found.get('progress')), found.get('failed', ''),
+                 tuple(found.get('marked', ())))
 
 
 def _progress(found):

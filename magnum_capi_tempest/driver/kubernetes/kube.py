@@ -136,6 +136,11 @@ class Kube:
         return self.annotate(
             'Machine', namespace, machine, {DELETE_MACHINE: 'true'})
 
+    def unmark_for_deletion(self, namespace, machine):
+        """Take that back, if the Machine is still there."""
+        return self.annotate(
+            'Machine', namespace, machine, {DELETE_MACHINE: None})
+
     def delete(self, kind, namespace, name, uid=None, version=None,
                total=None):
         """Ask for an object's deletion.

@@ -30,12 +30,15 @@ from magnum_capi_tempest.driver.wanted import spec
 _SERVER = re.compile(r'[a-z0-9-]+://.*?([^/]+)')
 
 
-def machines(found, nodes, release, group) -> list[str]:
+def machines(found, nodes, release, group, earlier=()) -> list[str]:
     """Names of the Machines that are meant.
 
     :param found: the Machines of the cluster.
     :param nodes: what the user named.
     :param group: row of the node group, with the size that it shall have.
+    :param earlier: names of the Machines that were meant by requests that
+        this one overtakes. Those of the group go as well, unless it does not
+        lose so many any more.
     :raises spec.InvalidSpec: a node is not of the group, or more are named
         than it loses.
     """
@@ -58,7 +61,12 @@ def machines(found, nodes, release, group) -> list[str]:
             f'{len(chosen)} nodes to remove are named, and the node group '
             f'{group.name} loses {max(loses, 0)} when it goes from '
             f'{len(there)} to {group.node_count}'])
-    return list(chosen)
+    mine = {conditions.name(machine) for machine in own}
+    others = [name for name in earlier if name not in mine]
+    kept = [name for name in map(conditions.name, there)
+            if name in earlier and name not in chosen]
+    return [*others, *(kept if len(kept) + len(chosen) <= loses else ()),
+            *chosen]
 
 
 def _is_of(machine, release, group):

@@ -332,7 +332,9 @@ def _merge(into, patch):
     for key, value in patch.items():
         if value is None:
             into.pop(key, None)
-        elif isinstance(value, dict) and isinstance(into.get(key), dict):
+        elif isinstance(value, dict):
+            if not isinstance(into.get(key), dict):
+                into[key] = {}
             _merge(into[key], value)
         else:
             into[key] = value

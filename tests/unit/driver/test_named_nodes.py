@@ -13,8 +13,6 @@
 
 """Which machines a resize marks to go first, and whether marks outlive it."""
 
-import unittest
-
 from magnum_capi_tempest.driver.cloud import services
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm_errors
@@ -62,7 +60,6 @@ class NamedNodesTest(test_converge.Base):
                  if path.endswith(f'/machines/{name}')]
         del self.api.objects[path]
 
-    @unittest.expectedFailure
     def test_resize_that_is_refused_marks_none(self):
         # A later, smaller size would have taken that node.
         self.w.store.node_groups[small_world.WORKERS]['flavor_id'] = 'tiny'
@@ -73,7 +70,6 @@ class NamedNodesTest(test_converge.Base):
         self.assertEqual([], self.marked())
         self.assertEqual(1, len(self.w.helm.upgrades))
 
-    @unittest.expectedFailure
     def test_resize_that_the_chart_refuses_leaves_no_mark(self):
         self.w.helm.before = self.refuse
 
@@ -103,7 +99,6 @@ class NamedNodesTest(test_converge.Base):
 
         self.assertEqual(['m2'], seen)
 
-    @unittest.expectedFailure
     def test_resize_that_is_refused_when_it_is_tried_again(self):
         self.w.helm.before = self.fail
         self.resize(2, remove=('node-m2',))
@@ -114,7 +109,6 @@ class NamedNodesTest(test_converge.Base):
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
         self.assertEqual([], self.marked())
 
-    @unittest.expectedFailure
     def test_larger_size_that_overtakes_it_takes_the_mark_off(self):
         self.w.helm.before = self.fail
         self.resize(2, remove=('node-m2',))
@@ -133,7 +127,6 @@ class NamedNodesTest(test_converge.Base):
 
         self.assertEqual(['m2', 'm3'], self.marked())
 
-    @unittest.expectedFailure
     def test_node_that_was_kept_after_all_is_not_marked_for_good(self):
         # Another one went before the mark was there.
         self.resize(2, remove=('node-m2',))
