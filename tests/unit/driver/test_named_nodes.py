@@ -13,7 +13,10 @@
 
 """Which machines a resize marks to go first, and whether marks outlive it."""
 
+import unittest
+
 from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm_errors
 from magnum_capi_tempest.driver.wanted import names
@@ -98,6 +101,17 @@ class NamedNodesTest(test_converge.Base):
         self.look(2)
 
         self.assertEqual(['m2'], seen)
+
+    @unittest.expectedFailure
+    def test_nodes_that_nobody_could_write_down_are_not_forgotten(self):
+        # The status would go on with the size, and take any nodes.
+        with converge.Road(self.w.world, self.w.store,
+                           self.w.store.row()).held(0):
+            e = self.assertRaises(failures.Failed, self.resize, 2,
+                                  remove=('node-m2',))
+
+        self.assertIn('nodes to remove', str(e))
+        self.assertNotEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
 
     def test_resize_that_is_refused_when_it_is_tried_again(self):
         self.w.helm.before = self.fail
