@@ -76,14 +76,8 @@ class Operations:
         with self._failing():
             for row in (*rows, self._cluster):
                 self._store.save(row)
-            with contextlib.ExitStack() as stack:
-                with _failing_for_good(remove):
-                    stack.enter_context(self._road.held(
-                        self._world.settings.lock_timeout))
-                    self._road.stop_if_deleting()
-                    # Refused before the status makes anybody look at the
-                    # rows.
-                    self._choose(remove, group)
+            # Refused before the status makes anybody look at the rows.
+            with self._chosen(remove, group):
                 self._in_progress()
                 with self._road.unmarking():
                     self._road.converge(
@@ -155,6 +149,27 @@ class Operations:
         cluster.status_reason = None
         self._store.save(cluster)
 
+    @contextlib.contextmanager
+    def _chosen(self, nodes, group):
+        """Hold the lock, with the machines written down that go first.
+
+        :raises failures.Failed: they could not be. A later try would have
+            the size, from the rows, and take any.
+        """
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(self._road.held(
+                    self._world.settings.lock_timeout))
+                self._road.stop_if_deleting()
+                self._choose(nodes, group)
+            except failures.PASSING as e:
+                if not nodes:
+                    raise
+                raise failures.Failed(
+                    'Which nodes to remove could not be noted, so that '
+                    f'nothing was changed: {failures.told(e)}') from e
+            yield
+
     def _choose(self, nodes, group):
         """Write down which machines shall go first.
 
@@ -218,22 +233,3 @@ class Operations:
                 group.status = 'CREATE_FAILED'
                 group.status_reason = reason
                 self._store.save(group)
-
-
-@contextlib.contextmanager
-def _failing_for_good(nodes):
-    """Fail for good what the status could not resume.
-
-    It knows rows, and not which nodes a request wants to be removed.
-
-    :param nodes: that a request names; none: what may pass stays so.
-    :raises failures.Failed: for what may pass.
-    """
-    try:
-        yield
-    except failures.PASSING as e:
-        if not nodes:
-            raise
-        raise failures.Failed(
-            'The nodes to remove cannot be chosen now: '
-            f'{failures.told(e)}') from None
