@@ -14,6 +14,7 @@
 
 import dataclasses
 import json
+import unittest
 
 import testtools
 
@@ -458,6 +459,94 @@ class TestOverlays(testtools.TestCase):
         self.assertEqual({'docker.io': ['c']}, result['registryMirrors'])
         self.assertFalse(result['addons']['nvidiaGPUOperator']['enabled'])
         self.assertEqual('calico', result['addons']['cni']['type'])
+
+    PROXIES = spec_model.Proxies(http='http://proxy:3128')
+
+    def kubeadm(self, *overlays, part='controlPlane'):
+        return made(proxies=self.PROXIES, overlays=[
+            (f'o{n}', {part: {'kubeadmConfigSpec': overlay}})
+            for n, overlay in enumerate(overlays)])[part]['kubeadmConfigSpec']
+
+    @unittest.expectedFailure
+    def test_files_and_commands_of_an_overlay_come_beside_the_drivers(self):
+        # Nodes could not pull images, for want of the proxy's file.
+        audit = {'path': '/etc/kubernetes/audit.yaml', 'content': 'rules'}
+        for part in ('controlPlane', 'nodeGroupDefaults'):
+            alone, found = self.kubeadm(part=part), self.kubeadm(
+                {'files': [audit], 'preKubeadmCommands': ['true'],
+                 'postKubeadmCommands': ['false']}, part=part)
+
+            self.assertEqual([*alone['files'], audit], found['files'])
+            self.assertEqual([*alone['preKubeadmCommands'], 'true'],
+                             found['preKubeadmCommands'])
+            self.assertEqual(['false'], found['postKubeadmCommands'])
+
+    @unittest.expectedFailure
+    def test_a_file_is_known_by_its_path(self):
+        path, = [file['path'] for file in self.kubeadm()['files']]
+        found, = self.kubeadm({'files': [{'path': path, 'owner': 'a:b'}]})[
+            'files']
+
+        self.assertEqual(('a:b', '0600'),
+                         (found['owner'], found['permissions']))
+
+    @unittest.expectedFailure
+    def test_files_of_two_overlays(self):
+        files = [{'path': f'/{n}', 'content': n} for n in 'ab']
+        found = self.kubeadm(*({'files': [file]} for file in files))
+
+        self.assertEqual(files, found['files'][1:])
+
+    @unittest.expectedFailure
+    def test_commands_come_after_the_drivers_also_the_same_ones(self):
+        # An overlay's last one may be to restart containerd again.
+        commands = self.kubeadm()['preKubeadmCommands']
+        found = self.kubeadm({'preKubeadmCommands': ['true', commands[-1]]})
+
+        self.assertEqual([*commands, 'true', commands[-1]],
+                         found['preKubeadmCommands'])
+
+    @unittest.expectedFailure
+    def test_what_the_driver_needs_cannot_be_taken_away(self):
+        for overlay in ({'files': None}, {'files': {'path': '/a'}}, None,
+                        {'files': ['/a']}, {'files': [{'content': 'a'}]}):
+            e = self.assertRaises(errors.UsageError, self.kubeadm, overlay)
+            self.assertIn('"o0"', str(e))
+            self.assertIn('controlPlane.kubeadmConfigSpec', str(e))
+
+    @unittest.expectedFailure
+    def test_lists_that_users_filled(self):
+        given = {'api_master_lb_allowed_cidrs': '192.0.2.0/24',
+                 'extra_network_names': 'storage',
+                 'extra_network_control_plane': 'true'}
+        port = {'network': {'name': 'backup'}}
+        found = made(given, volumes=spec_model.Volumes(types=('a', 'b')),
+                     overlays=[('all', {
+                         'apiServer': {'allowedCIDRs': ['203.0.113.0/24']},
+                         'controlPlane': {
+                             'machineNetworking': {'ports': [{}, port]}},
+                         'addons': {'openstack': {'csiCinder': {
+                             'additionalStorageClasses': [
+                                 {'name': 'c'},
+                                 {'name': 'b', 'fstype': 'xfs'}]}}}})])
+
+        self.assertEqual(['192.0.2.0/24', '203.0.113.0/24'],
+                         found['apiServer']['allowedCIDRs'])
+        self.assertEqual(
+            [{}, {'network': {'name': 'storage'}, 'securityGroups': []}, port],
+            found['controlPlane']['machineNetworking']['ports'])
+        self.assertEqual(
+            [('b', 'b', 'xfs'), ('c', None, None)],
+            [tuple(map(one.get, ('name', 'volumeType', 'fstype')))
+             for one in found['addons']['openstack']['csiCinder'][
+                 'additionalStorageClasses']])
+
+    def test_other_lists_are_replaced(self):
+        found = made(
+            {'control_plane_availability_zones': 'a,b'},
+            overlays=[('zone', {'controlPlane': {'failureDomains': ['c']}})])
+
+        self.assertEqual(['c'], found['controlPlane']['failureDomains'])
 
     def test_it_is_not_changed(self):
         overlay = {'registryMirrors': {'docker.io': ['a']}}
