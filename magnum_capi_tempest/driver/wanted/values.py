@@ -24,6 +24,7 @@ import re
 from magnum_capi_tempest.driver.wanted import charts
 from magnum_capi_tempest.driver.wanted import label_types
 from magnum_capi_tempest.driver.wanted import labels as label_rules
+from magnum_capi_tempest.driver.wanted import merging
 from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest.driver.wanted import node_files
 from magnum_capi_tempest.driver.wanted import node_groups
@@ -56,13 +57,13 @@ def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
         them.
     :param chart: charts.Features.
     :param overlays: pairs of name and mapping, from the operator's
-        allow-list, merged over the rest in this order: mappings key by key,
-        all else replaced.
+        allow-list, merged over the rest in this order; see ``merging``.
     :param policy: the operator's, for the labels of node groups.
     :param batch: nodes of a group that are replaced at once, see rollout.
     :raises spec.InvalidSpec: labels ask for what the chart does not have, or
         the default volume type does not exist.
-    :raises errors.UsageError: an overlay changes a value of PROTECTED.
+    :raises errors.UsageError: an overlay changes a value of PROTECTED, or
+        takes away what has to stay in a list.
     """
     refused = charts.refusals(labels, chart)
     if refused:
@@ -284,7 +285,11 @@ def _overlaid(below, name, above):
         raise errors.UsageError(
             f'The value overlay "{name}" changes what is the driver\'s: '
             + ', '.join(touched))
-    return _merge(below, above)
+    try:
+        return merging.merged(below, above)
+    except merging.Misfit as e:
+        raise errors.UsageError(
+            f'The value overlay "{name}" does not fit: {e}') from None
 
 
 def _has(mapping, path):
@@ -293,13 +298,3 @@ def _has(mapping, path):
             return False
         mapping = mapping[key]
     return True
-
-
-def _merge(below, above):
-    result = dict(below)
-    for key, value in above.items():
-        if isinstance(value, dict) and isinstance(result.get(key), dict):
-            result[key] = _merge(result[key], value)
-        else:
-            result[key] = copy.deepcopy(value)
-    return result

@@ -1,0 +1,92 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""How a value overlay is merged over what the driver computed. Pure.
+
+Mappings are merged key by key. For lists the words are those of Kubernetes
+(https://kubernetes.io/docs/reference/using-api/server-side-apply/
+#merge-strategy): a list is atomic, and replaced, unless it is in the table
+below. Those of the table hold what clusters do not work without, or what their
+users asked for; an operator adds to them.
+"""
+
+import copy
+
+#: listType=map: items with the same value of this key are merged.
+#: listType=set: what is not there yet is added.
+#: APPEND: all of it is added; a command may have to be run twice.
+SET, APPEND = object(), object()
+
+_KUBEADM = {'files': 'path', 'preKubeadmCommands': APPEND,
+            'postKubeadmCommands': APPEND}
+
+#: Lists by their paths. The value is SET, APPEND or the key of a map.
+LISTS = {
+    'addons.openstack.csiCinder.additionalStorageClasses': 'name',
+    'apiServer.allowedCIDRs': SET,
+    'apiServer.allowedCidrs': SET,
+    'controlPlane.machineNetworking.ports': SET,
+    **{f'{part}.kubeadmConfigSpec.{name}': kind
+       for part in ('controlPlane', 'nodeGroupDefaults')
+       for name, kind in _KUBEADM.items()},
+}
+
+
+class Misfit(ValueError):
+    """An overlay would take away a mapping, or a list of the table."""
+
+
+def merged(below, above, path=()) -> dict:
+    """A mapping merged over another; neither is changed.
+
+    :param path: keys that lead to the mappings.
+    :raises Misfit: what is above has another type; the text says where.
+    """
+    result = dict(below)
+    for key, value in above.items():
+        here = (*path, str(key))
+        there = result.get(key)
+        if '.'.join(here) in LISTS:
+            result[key] = _list('.'.join(here), there or [], value)
+        elif isinstance(value, dict) and isinstance(there, dict):
+            result[key] = merged(there, value, here)
+        elif isinstance(there, dict):
+            raise Misfit(f'{".".join(here)} has to be a mapping')
+        else:
+            result[key] = merged({}, value, here) if isinstance(
+                value, dict) else copy.deepcopy(value)
+    return result
+
+
+def _list(where, below, above):
+    if not isinstance(above, list):
+        raise Misfit(f'{where} has to be a list')
+    kind, result = LISTS[where], list(below)
+    for item in copy.deepcopy(above):
+        if kind is APPEND:
+            result.append(item)
+        elif kind is SET:
+            result += [] if item in result else [item]
+        else:
+            _into_map(result, kind, item, where)
+    return result
+
+
+def _into_map(items, key, item, where):
+    if not isinstance(item, dict) or key not in item:
+        raise Misfit(f'{where}: every item needs "{key}"')
+    for number, known in enumerate(items):
+        if known[key] == item[key]:
+            items[number] = merged(known, item)
+            return
+    items.append(item)
