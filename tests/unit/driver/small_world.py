@@ -316,7 +316,12 @@ class Helm:
         for group in values['nodeGroups']:
             kwargs = {'key': group['name'], 'kube':
                       f'v{values["kubernetesVersion"]}'}
-            if 'machineCount' in group:
+            if group.get('autoscale'):
+                # Helm leaves alone what the chart does not write.
+                kwargs['count'] = self.replicas(release, group['name'])
+                if kwargs['count'] is None:
+                    kwargs['count'] = group['machineCountMin']
+            elif 'machineCount' in group:
                 kwargs['count'] = group['machineCount']
             for plural, made in (('machinedeployments', objects.deployment),
                                  ('machinesets', objects.machine_set)):
@@ -328,6 +333,23 @@ class Helm:
                 del self._api.objects[path]
         for (plural, _name), obj in wanted.items():
             self.put(plural, obj)
+
+    def replicas(self, release, group):
+        """Machines that a MachineDeployment is asked for, None: no such."""
+        name = names.machine_deployment(release, group)
+        for path, obj in self._api.objects.items():
+            if path.endswith(f'/machinedeployments/{name}'):
+                return obj['spec']['replicas']
+        return None
+
+    def machines(self, release, group, count):
+        """Cluster API has made a MachineDeployment's machines."""
+        name = names.machine_deployment(release, group)
+        for path, obj in self._api.objects.items():
+            if (path.endswith(f'/machinedeployments/{name}')
+                    or f'/machinesets/{name}-' in path):
+                obj['spec']['replicas'] = count
+                obj['status'].update(objects.counts(count))
 
     def uninstall(self, release, namespace):
         self.uninstalls += 1

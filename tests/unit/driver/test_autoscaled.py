@@ -1,0 +1,117 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Is the resize of an autoscaled node group what its user asked for?"""
+
+import unittest
+
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver.wanted import names
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+GROUP = names.node_group(small_world.WORKERS)
+
+
+class ResizeTest(test_converge.Base):
+
+    def setUp(self):
+        super().setUp()
+        labels = {'auto_scaling_enabled': 'true'}
+        self.w.store.node_groups[small_world.WORKERS].update(
+            min_node_count=1, max_node_count=5, labels=labels)
+        self.w.store.clusters[small_world.CLUSTER]['labels'] = labels
+        self.created()
+
+    def asked(self):
+        return self.w.helm.replicas(small_world.RELEASE, GROUP)
+
+    def machines(self, count):
+        self.w.helm.machines(small_world.RELEASE, GROUP, count)
+
+    @unittest.expectedFailure
+    def test_it_gets_so_many_machines_and_waits_for_them(self):
+        # It was UPDATE_COMPLETE, and nothing had happened.
+        self.resize(4)
+        self.assertEqual(4, self.asked())
+        self.look()
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+
+        self.machines(4)
+        self.look()
+
+        self.assertEqual(('UPDATE_COMPLETE', 4), (
+            self.w.cluster.status, self.w.group().node_count))
+
+    def test_the_autoscaler_goes_on_from_there(self):
+        self.resize(4)
+        # Before the resize is over, too.
+        self.machines(3)
+        self.look(2)
+        self.assertEqual(('UPDATE_COMPLETE', 3, 3), (
+            self.w.cluster.status, self.w.group().node_count, self.asked()))
+        self.machines(2)
+
+        self.w.store.add_group()
+        group = self.w.store.row(small_world.OTHERS)
+        self.operations().change(group, group=group)
+
+        self.assertEqual(2, self.asked())
+
+    @unittest.expectedFailure
+    def test_request_that_is_lost_is_found(self):
+        for error in (SystemExit, helm_errors.HelmUnreachable(
+                'no', reason='no answer')):
+            def die(error=error):
+                raise error
+            self.w.helm.before = die
+            try:
+                self.resize(3)
+            except SystemExit:
+                # As the conductor would have had it.
+                self.w.store.clusters[small_world.CLUSTER]['status'] = (
+                    'UPDATE_IN_PROGRESS')
+            self.w.helm.before = lambda: None
+            self.look(2)
+            self.assertEqual(3, self.asked())
+            self.machines(1)
+
+    @unittest.expectedFailure
+    def test_size_of_the_autoscaler_meanwhile_does_not_win(self):
+        # The health job may write the row before the lock is had.
+        group = self.w.store.row(small_world.WORKERS)
+        group.node_count, group.status = 4, 'UPDATE_IN_PROGRESS'
+        self.w.store.save(group)
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 1
+
+        self.operations().change(group=group)
+
+        self.assertEqual((4, 4), (
+            self.asked(), self.w.group().node_count))
+
+    def test_size_out_of_bounds_is_refused(self):
+        for count, text in ((6, 'more than max_node_count 5'),
+                            (0, 'less than min_node_count 1')):
+            e = self.assertRaises(failures.Failed, self.resize, count)
+            self.assertIn(text, str(e))
+            self.assertEqual(1, self.asked())
+
+    def test_change_of_bounds_is_no_resize(self):
+        self.machines(3)
+        group = self.w.store.row(small_world.WORKERS)
+        group.max_node_count = 7
+
+        self.operations().change(group, group=group)
+
+        self.assertEqual(3, self.asked())
