@@ -272,6 +272,7 @@ class Road:
         for name in state.marked:
             self.world.kube.mark_for_deletion(self.namespace, name)
         self.hand_over(plan)
+        state = self._sized(state)
         applied = state.applied | {
             group.uuid for group in self.rows().live(state.applied)
             if not group.is_default}
@@ -309,9 +310,24 @@ class Road:
         self.store.save(self.cluster)
         return state
 
+    def _sized(self, state):
+        """Set what users asked of autoscaled groups, once."""
+        if not state.sizes:
+            return state
+        for uuid, size in state.sizes.items():
+            self.world.kube.scale(
+                self.namespace, names.machine_deployment(
+                    self.release, names.node_group(uuid)), size)
+        state = dataclasses.replace(state, sizes={})
+        self.vault.write_state(state)
+        return state
+
     @contextlib.contextmanager
-    def unmarking(self):
-        """Leave no machine marked if what is done fails for good."""
+    def forgetting(self):
+        """Leave no machine marked and no size to set after a failure.
+
+        What may pass is tried again, with both.
+        """
         try:
             yield
         except (failures.Stopped, *failures.PASSING):
@@ -319,7 +335,8 @@ class Road:
         except Exception:
             state = self.vault.state()
             self.unmark(state.marked)
-            self.vault.write_state(dataclasses.replace(state, marked=()))
+            self.vault.write_state(
+                dataclasses.replace(state, marked=(), sizes={}))
             raise
 
     def unmark(self, machines):

@@ -68,7 +68,7 @@ class Driver(driver.Driver):
         # Only the size of the default worker group changes so.
         with _told():
             self._operations(context, cluster).change(
-                group=cluster.default_ng_worker)
+                group=cluster.default_ng_worker, resize=True)
 
     def delete_cluster(self, context, cluster):
         with _told():
@@ -78,7 +78,7 @@ class Driver(driver.Driver):
                        nodes_to_remove, nodegroup=None):
         with _told():
             self._operations(context, cluster).change(
-                group=nodegroup or cluster.default_ng_worker,
+                group=nodegroup or cluster.default_ng_worker, resize=True,
                 remove=tuple(nodes_to_remove or ()))
 
     def upgrade_cluster(self, context, cluster, cluster_template,

@@ -65,21 +65,23 @@ class Operations:
             store.save(cluster)
             again.Creation(self._road).run()
 
-    def change(self, *rows, remove=(), group=None):
+    def change(self, *rows, remove=(), group=None, resize=False):
         """Take over what the rows say now.
 
         :param rows: that the conductor has changed and not saved.
         :param remove: nodes that shall go first, by any of their names.
         :param group: row of the node group that changes: its nodes are to
             be able to join.
+        :param resize: its user asks for the size that ``group`` has, also
+            where the autoscaler goes on from there.
         """
         with self._failing():
             for row in (*rows, self._cluster):
                 self._store.save(row)
             # Refused before the status makes anybody look at the rows.
-            with self._chosen(remove, group):
+            with self._noted(remove, group, resize):
                 self._in_progress()
-                with self._road.unmarking():
+                with self._road.forgetting():
                     self._road.converge(
                         joining={group.uuid} if group else ())
 
@@ -150,8 +152,8 @@ class Operations:
         self._store.save(cluster)
 
     @contextlib.contextmanager
-    def _chosen(self, nodes, group):
-        """Hold the lock, with the machines written down that go first.
+    def _noted(self, nodes, group, resize):
+        """Hold the lock, with what the rows do not say written down.
 
         :raises failures.Failed: they could not be. A later try would have
             the size, from the rows, and take any.
@@ -161,7 +163,7 @@ class Operations:
                 stack.enter_context(self._road.held(
                     self._world.settings.lock_timeout))
                 self._road.stop_if_deleting()
-                self._choose(nodes, group)
+                self._note(nodes, group, resize)
             except failures.PASSING as e:
                 if not nodes:
                     raise
@@ -170,21 +172,40 @@ class Operations:
                     f'nothing was changed: {failures.told(e)}') from e
             yield
 
-    def _choose(self, nodes, group):
-        """Write down which machines shall go first.
+    def _note(self, nodes, group, resize):
+        """Write down which machines go first, and an autoscaled size.
 
         Not on the machines: what is refused must leave no trace there.
         """
         road = self._road
-        state = road.vault.state()
-        if group is None or not (nodes or state.marked):
-            return
-        found = self._world.kube.list('Machine', road.namespace, {
-            names.CAPI_CLUSTER_NAME: road.release})
-        marked = tuple(removal.machines(
-            found, nodes, road.release, group, state.marked))
-        road.unmark(set(state.marked) - set(marked))
-        road.vault.write_state(dataclasses.replace(state, marked=marked))
+        state = before = road.vault.state()
+        if group is not None and (nodes or state.marked):
+            found = self._world.kube.list('Machine', road.namespace, {
+                names.CAPI_CLUSTER_NAME: road.release})
+            marked = tuple(removal.machines(
+                found, nodes, road.release, group, state.marked))
+            road.unmark(set(state.marked) - set(marked))
+            state = dataclasses.replace(state, marked=marked)
+        if resize and self._autoscaled(group):
+            state = dataclasses.replace(state, sizes={
+                **state.sizes, group.uuid: group.node_count})
+        if state != before:
+            road.vault.write_state(state)
+
+    def _autoscaled(self, group):
+        """Whether the size of a group is the autoscaler's.
+
+        The row then has the size that was asked for again: who keeps the
+        rows true may have written the autoscaler's over it, unlocked.
+        """
+        rows = self._road.rows()
+        for row in rows.groups:
+            if row.uuid == group.uuid and rows.bounds(row) is not None:
+                if row.node_count != group.node_count:
+                    row.node_count = group.node_count
+                    self._store.save(row)
+                return True
+        return False
 
     @contextlib.contextmanager
     def _failing(self, create=False, delete=False, passing=True):

@@ -454,5 +454,6 @@ def _is_complete(verdict):
 
 def digest(rows):
     """What must be the same under the lock as before it."""
-    return (rows.cluster.status, rows.digest(frozenset()), tuple(
-        sorted((group.uuid, group.status or '') for group in rows.groups)))
+    return (rows.cluster.status, rows.digest(frozenset()), tuple(sorted(
+        (group.uuid, group.status or '', group.node_count)
+        for group in rows.groups)))

@@ -85,9 +85,10 @@ class DriverContractTest(testtools.TestCase):
     def test_each_request_reaches_its_operation(self):
         self.assertEqual({
             'create_cluster': ['create 60'],
-            'update_cluster': ['change group=default-worker'],
+            'update_cluster': ['change group=default-worker resize=True'],
             'delete_cluster': ['delete'],
-            'resize_cluster': ["change group=others remove=('node-1',)"],
+            'resize_cluster': [
+                "change group=others remove=('node-1',) resize=True"],
             'upgrade_cluster': ['upgrade t default-worker 1'],
             'create_nodegroup': ['change others group=others'],
             'update_nodegroup': ['change others group=others'],

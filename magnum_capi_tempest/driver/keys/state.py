@@ -59,6 +59,8 @@ class State:
     :param marked: names of the Machines that a user named to go first; the
         mark is set when Helm is run, and taken off at the end of whoever
         is still there.
+    :param sizes: of autoscaled node groups, by uuid, that users asked for
+        and that were not set yet: charts leave them to the autoscaler.
     """
 
     operation: str = ''
@@ -74,6 +76,7 @@ class State:
     progress: progress_module.Progress | None = None
     failed: str = ''
     marked: tuple[str, ...] = ()
+    sizes: typing.Mapping = dataclasses.field(default_factory=dict)
 
 
 def name(release) -> str:
@@ -113,7 +116,7 @@ def ended(state, failed='') -> State:
     """
     return dataclasses.replace(
         state, operation='', since=None, batch=None, failing={},
-        progress=None, failed=failed, marked=())
+        progress=None, failed=failed, marked=(), sizes={})
 
 
 def with_record(state, record, **secrets) -> State:
@@ -140,6 +143,7 @@ def dump(state) -> str:
             'left': dict(state.progress.left)},
         'failed': state.failed,
         'marked': list(state.marked),
+        'sizes': dict(state.sizes),
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -169,7 +173,7 @@ def load(text) -> State:
                  {key: _time(since)
                   for key, since in found.get('failing', {}).items()},
                  _progress(found.get('progress')), found.get('failed', ''),
-                 tuple(found.get('marked', ())))
+                 tuple(found.get('marked', ())), dict(found.get('sizes', {})))
 
 
 def _progress(found):

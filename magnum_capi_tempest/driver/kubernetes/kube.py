@@ -126,10 +126,16 @@ class Kube:
 
         :returns: the object, None when there is none.
         """
-        return self._at(kind, namespace, name, lambda path: self._rest.find(
-            'PATCH', path, body={'metadata': {'annotations': annotations}},
-            query={'fieldManager': FIELD_MANAGER},
-            content_type='application/merge-patch+json', again=(409,)))
+        return self._merge(kind, namespace, name,
+                           {'metadata': {'annotations': annotations}})
+
+    def scale(self, namespace, deployment, replicas):
+        """Set the number of machines of a MachineDeployment.
+
+        :returns: the object, None when there is none.
+        """
+        return self._merge('MachineDeployment', namespace, deployment,
+                           {'spec': {'replicas': replicas}})
 
     def mark_for_deletion(self, namespace, machine):
         """Have a Machine be the first to go when its group shrinks."""
@@ -219,6 +225,11 @@ class Kube:
             if f'{event["involvedObject"].get("name", "")}-'.startswith(
                 f'{name}-')]
         return sorted(found, key=_when, reverse=True)[:newest]
+
+    def _merge(self, kind, namespace, name, patch):
+        return self._at(kind, namespace, name, lambda path: self._rest.find(
+            'PATCH', path, body=patch, query={'fieldManager': FIELD_MANAGER},
+            content_type='application/merge-patch+json', again=(409,)))
 
     def _at(self, kind, namespace, name, send):
         """Send a request to the path of a kind as it is served now.

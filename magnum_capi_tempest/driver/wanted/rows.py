@@ -141,7 +141,7 @@ class Rows:
             name=names.cluster(cluster.uuid), status=status,
             kube_version=None,
             groups=tuple(
-                self._group(group) for group in self.groups
+                self._group(group, state.sizes) for group in self.groups
                 if deleting or not _stillborn(group, state.applied)),
             since=state.since if same else None,
             timeout=(cluster.create_timeout if self.operation == 'CREATE'
@@ -153,12 +153,13 @@ class Rows:
             addons=state.addons,
             digest=None if deleting else self.digest(state.applied))
 
-    def _group(self, group):
+    def _group(self, group, sizes):
+        asked = sizes.get(group.uuid)
         return goal.GroupWanted(
             key=names.node_group(group.uuid), name=group.name,
             role=group.role, status=group.status or 'UPDATE_COMPLETE',
-            count=group.node_count,
-            autoscaled=self.bounds(group) is not None)
+            count=group.node_count if asked is None else asked,
+            autoscaled=asked is None and self.bounds(group) is not None)
 
 
 def leaving(groups):

@@ -91,7 +91,7 @@ class Base(testtools.TestCase):
         group.node_count = count
         group.status = 'UPDATE_IN_PROGRESS'
         self.w.store.save(group)
-        self.operations().change(group=group, **kwargs)
+        self.operations().change(group=group, resize=True, **kwargs)
 
 
 class CreateTest(Base):
