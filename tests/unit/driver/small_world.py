@@ -313,9 +313,20 @@ class Helm:
                 'capi.stackhpc.com/cluster'] = release
             self.put(plural, obj)
         wanted = {}
+        for number in range(values['controlPlane']['machineCount']):
+            machine = objects.machine(f'{number}', 'control-plane', node='n')
+            machine['metadata']['labels'] = {
+                names.CAPI_CLUSTER_NAME: release,
+                'cluster.x-k8s.io/control-plane': ''}
+            machine['spec']['version'] = f'v{values["kubernetesVersion"]}'
+            wanted['machines', f'{release}-control-plane-{number}'] = machine
         for group in values['nodeGroups']:
-            kwargs = {'key': group['name'], 'kube':
-                      f'v{values["kubernetesVersion"]}'}
+            image = group.get('machineImageId', values['machineImageId'])
+            name = f'{release}-{group["name"]}-{image}'
+            wanted['openstackmachinetemplates', name] = {'spec': {
+                'template': {'spec': {'image': {'id': image}}}}}
+            kwargs = {'key': group['name'], 'machine': name, 'kube': 'v' + (
+                group.get('kubernetesVersion', values['kubernetesVersion']))}
             if group.get('autoscale'):
                 # Helm leaves alone what the chart does not write.
                 kwargs['count'] = self.replicas(release, group['name'])
@@ -329,10 +340,11 @@ class Helm:
                     '"c0', f'"{release}'))
                 wanted[plural, obj['metadata']['name']] = obj
         for path in list(self._api.objects):
-            if '/machinedeployments/' in path or '/machinesets/' in path:
+            if ('/machinedeployments/' in path or '/machinesets/' in path
+                    or '-control-plane-' in path):
                 del self._api.objects[path]
-        for (plural, _name), obj in wanted.items():
-            self.put(plural, obj)
+        for (plural, name), obj in wanted.items():
+            self.put(plural, obj, name)
 
     def replicas(self, release, group):
         """Machines that a MachineDeployment is asked for, None: no such."""
@@ -382,11 +394,13 @@ class Helm:
                 'release': base64.b64encode(
                     base64.b64encode(content)).decode()}})
 
-    def put(self, plural, obj):
+    def put(self, plural, obj, name=None):
         group = {'kubeadmcontrolplanes': 'controlplane.cluster.x-k8s.io/'
-                 'v1beta2', 'helmreleases': 'addons.stackhpc.com/v1alpha1'}
+                 'v1beta2', 'helmreleases': 'addons.stackhpc.com/v1alpha1',
+                 'openstackmachinetemplates':
+                 'infrastructure.cluster.x-k8s.io/v1beta1'}
         path = (f'/apis/{group.get(plural, _CAPI)}/namespaces/{NAMESPACE}/'
-                f'{plural}/{obj["metadata"]["name"]}')
+                f'{plural}/{name or obj["metadata"]["name"]}')
         self._api.put(path, obj)
         return path
 

@@ -1,0 +1,289 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Upgrades in order: the control plane, then one node group after the other.
+
+In the small world a revision of Helm is carried out at once; a test that
+needs the moments in between makes them.
+"""
+
+import unittest
+
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver import upgrading
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver import watch
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+OLD, NEW = ('1.34.2', 'ubuntu-34'), ('1.35.0', 'ubuntu-35')
+WORKERS = names.node_group(small_world.WORKERS)
+OTHERS = names.node_group(small_world.OTHERS)
+
+
+class UpgradeOrderTest(test_converge.Base):
+
+    def setUp(self):
+        super().setUp()
+        self.w.store.add_group(node_count=2)
+        self.created()
+        self.w.helm.upgrades.clear()
+
+    def upgrade(self, group=small_world.WORKERS):
+        upgrading.Upgrade(
+            self.w.world, self.w.store, self.w.store.row(),
+            self.w.store.template(small_world.NEWER),
+            self.w.store.row(group)).run()
+
+    def versions(self):
+        """Versions and images of each revision since the creation.
+
+        :returns: list of dicts, pair by ``plane`` or name of node group.
+        """
+        found = []
+        for values in self.w.helm.upgrades:
+            plane = (values['kubernetesVersion'], values['machineImageId'])
+            found.append({'plane': plane} | {
+                group['name']: (group.get('kubernetesVersion', plane[0]),
+                                group.get('machineImageId', plane[1]))
+                for group in values['nodeGroups']})
+        return found
+
+    def replace(self, kind, name, **changes):
+        """Change status of an object as Cluster API would."""
+        path, = [path for path in self.api.objects
+                 if path.endswith(f'/{kind}/{name}')]
+        self.api.objects[path]['status'].update(changes)
+
+    @unittest.expectedFailure
+    def test_control_plane_first_then_group_by_group_a_revision_each(self):
+        self.upgrade()
+        self.look(4)
+
+        self.assertEqual([
+            {'plane': NEW, WORKERS: OLD, OTHERS: OLD},
+            {'plane': NEW, WORKERS: NEW, OTHERS: OLD},
+            {'plane': NEW, WORKERS: NEW, OTHERS: NEW}], self.versions())
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({'UPDATE_COMPLETE'}, {
+            self.w.group(uuid).status
+            for uuid in (small_world.WORKERS, small_world.OTHERS)})
+
+    @unittest.expectedFailure
+    def test_status_tells_who_waits(self):
+        self.upgrade()
+        plane = f'{small_world.RELEASE}-control-plane'
+        self.replace('kubeadmcontrolplanes', plane, readyReplicas=0)
+
+        self.look(3)
+
+        self.assertIn('node group default-worker: waits for its turn',
+                      self.w.cluster.status_reason)
+
+    def test_no_worker_goes_before_the_control_plane_is_ready(self):
+        self.upgrade()
+        plane = f'{small_world.RELEASE}-control-plane'
+        self.replace('kubeadmcontrolplanes', plane, readyReplicas=0)
+        self.look(4)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+
+    @unittest.expectedFailure
+    def test_nor_before_its_machines_are_seen_with_the_version(self):
+        # Counts and conditions of the control plane may be of before.
+        self.upgrade()
+        name = f'{small_world.RELEASE}-control-plane-0'
+        path, = [path for path in self.api.objects
+                 if path.endswith(f'/machines/{name}')]
+        self.api.objects[path]['spec']['version'] = 'v1.34.2'
+        self.look(3)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+        self.api.objects[path]['spec']['version'] = 'v1.35.0'
+        self.look()
+
+        self.assertEqual(NEW, self.versions()[1][WORKERS])
+
+    @unittest.expectedFailure
+    def test_next_group_waits_for_the_one_before(self):
+        self.upgrade()
+        self.look()
+        deployment = f'{small_world.RELEASE}-{WORKERS}'
+        self.replace('machinedeployments', deployment, availableReplicas=0)
+        self.look(3)
+        self.assertEqual(2, len(self.w.helm.upgrades))
+
+        self.replace('machinedeployments', deployment, availableReplicas=1)
+        self.look(2)
+
+        self.assertEqual(3, len(self.w.helm.upgrades))
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
+    @unittest.expectedFailure
+    def test_group_that_is_ill_does_not_keep_others_from_their_turn(self):
+        # It may be ill of what the upgrade cures.
+        self.replace('machinedeployments', f'{small_world.RELEASE}-{OTHERS}',
+                     availableReplicas=0)
+        self.upgrade()
+        self.replace('machinedeployments', f'{small_world.RELEASE}-{OTHERS}',
+                     availableReplicas=0)
+
+        self.look(4)
+
+        self.assertEqual(3, len(self.w.helm.upgrades))
+
+    @unittest.expectedFailure
+    def test_conductors_that_die_do_not_change_the_order(self):
+        def die():
+            self.w.helm.before = lambda: None
+            watch.forget(small_world.CLUSTER)
+            raise SystemExit
+        self.w.helm.before = die
+        self.assertRaises(SystemExit, self.upgrade)
+        self.look()
+        for _group in range(2):
+            self.w.helm.before = die
+            self.assertRaises(SystemExit, self.look, 3)
+            self.look()
+        self.look(3)
+
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([
+            {'plane': NEW, WORKERS: OLD, OTHERS: OLD},
+            {'plane': NEW, WORKERS: NEW, OTHERS: OLD},
+            {'plane': NEW, WORKERS: NEW, OTHERS: NEW}], self.versions())
+
+    @unittest.expectedFailure
+    def test_what_passes_does_not_change_the_order(self):
+        def fail():
+            self.w.helm.before = lambda: None
+            raise helm_errors.HelmUnreachable('no', reason='no answer')
+        self.w.helm.before = fail
+        self.upgrade()
+        self.look()
+        self.w.helm.before = fail
+        self.look(5)
+
+        self.assertEqual([OLD, NEW, NEW],
+                         [found[WORKERS] for found in self.versions()])
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
+    @unittest.expectedFailure
+    def test_resize_meanwhile_does_not_change_the_order(self):
+        self.upgrade()
+        self.resize(3, small_world.OTHERS)
+        self.assertEqual({'plane': NEW, WORKERS: OLD, OTHERS: OLD},
+                         self.versions()[-1])
+        self.assertEqual(3, self.w.helm.upgrades[-1]['nodeGroups'][1][
+            'machineCount'])
+
+        self.look(4)
+
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({'plane': NEW, WORKERS: NEW, OTHERS: NEW},
+                         self.versions()[-1])
+
+    @unittest.expectedFailure
+    def test_upgrade_that_failed_half_way_goes_on_in_order(self):
+        self.upgrade()
+
+        def refuse():
+            raise helm_errors.ChartRefused('no', reason='too many')
+        self.w.helm.before = refuse
+        self.look(2)
+        self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
+        self.w.helm.before = lambda: None
+
+        self.resize(2, small_world.OTHERS)
+        self.look(4)
+
+        self.assertEqual([
+            {'plane': NEW, WORKERS: OLD, OTHERS: OLD},
+            {'plane': NEW, WORKERS: NEW, OTHERS: OLD},
+            {'plane': NEW, WORKERS: NEW, OTHERS: NEW}],
+            [found for n, found in enumerate(self.versions())
+             if not n or found != self.versions()[n - 1]])
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
+    def test_upgrade_that_failed_at_once_leaves_nobody_waiting(self):
+        def refuse():
+            raise helm_errors.ChartRefused('no', reason='too many')
+        self.w.helm.before = refuse
+        self.assertRaises(failures.Failed, self.upgrade)
+        self.w.helm.before = lambda: None
+
+        self.resize(2)
+        self.look()
+
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([{'plane': OLD, WORKERS: OLD, OTHERS: OLD}],
+                         self.versions())
+
+    @unittest.expectedFailure
+    def test_old_image_may_be_gone(self):
+        del self.w.cloud.images['ubuntu-34']
+        # Only to tell of the template's image is Glance asked for it.
+        self.upgrade()
+        self.look(4)
+
+        self.assertEqual(OLD, self.versions()[0][WORKERS])
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
+    def test_group_that_is_deleted_while_it_waits(self):
+        self.upgrade()
+        group = self.w.store.row(small_world.OTHERS)
+        group.status = 'DELETE_IN_PROGRESS'
+        self.operations().change(group)
+
+        self.look(4)
+
+        self.assertEqual(('UPDATE_COMPLETE', False), (
+            self.w.cluster.status,
+            small_world.OTHERS in self.w.store.node_groups))
+        self.assertEqual(NEW, self.versions()[-1][WORKERS])
+
+    @unittest.expectedFailure
+    def test_group_that_has_an_image_of_its_own_keeps_it(self):
+        self.w.cloud.images['special'] = ('v1.34.1', 'ubuntu')
+        self.w.store.node_groups[small_world.OTHERS]['image_id'] = 'special'
+        own = ('1.34.1', 'special')
+        self.upgrade()
+        self.look(4)
+
+        self.assertEqual([
+            {'plane': NEW, WORKERS: OLD, OTHERS: own},
+            {'plane': NEW, WORKERS: NEW, OTHERS: own}], self.versions())
+
+    @unittest.expectedFailure
+    def test_machines_of_who_waits_are_not_replaced_for_another_reason(self):
+        # Another chart or overlay makes other templates of all groups.
+        self.upgrade()
+        self.look(3)
+
+        self.assertEqual(
+            [['OnDelete', 'OnDelete'], [None, 'OnDelete'], [None, None]],
+            [[group.get('rolloutStrategy', {}).get('type')
+              for group in values['nodeGroups']]
+             for values in self.w.helm.upgrades])
+
+    @unittest.expectedFailure
+    def test_new_node_comes_before_the_only_one_goes(self):
+        self.upgrade()
+        self.look(3)
+
+        one, two = self.w.helm.upgrades[-1]['nodeGroups']
+        self.assertEqual(
+            {'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': '0%'}},
+            one.get('rolloutStrategy'))
+        self.assertNotIn('rolloutStrategy', two)
