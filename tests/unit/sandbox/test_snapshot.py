@@ -14,6 +14,7 @@ import io
 import os
 import pathlib
 import tarfile
+import unittest
 
 import fixtures
 import testtools
@@ -76,6 +77,23 @@ class SnapshotTest(testtools.TestCase):
         self.assertEqual(b'key', (
             self.new / 'keystone/fernet-keys/0').read_bytes())
         self.assertEqual('', self.said.getvalue())
+
+    @unittest.expectedFailure
+    def test_with_the_tarfile_of_debian_12(self):
+        """Python 3.11.2 has no extraction filters: they came with 3.11.4."""
+        whole = tarfile.TarFile.extractall
+
+        def extractall(tar, path='.', members=None, *, numeric_owner=False):
+            whole(tar, path, members, numeric_owner=numeric_owner)
+
+        self.useFixture(fixtures.MonkeyPatch(
+            'tarfile.TarFile.extractall', extractall))
+        self.useFixture(fixtures.MonkeyPatch(
+            'tarfile.data_filter', fixtures.MonkeyPatch.delete))
+        self.save()
+        self.assertTrue(self.restore())
+        self.assertEqual(b'x' * 50000, (
+            self.new / 'db/magnum.sqlite').read_bytes())
 
     def test_modes_are_kept(self):
         self.save()

@@ -137,6 +137,12 @@ def names_in(value):
                 _ENVIRONMENT.parse(text))}
 
 
+def holds(conditions, **variables):
+    """Whether all of a task's conditions are true, as in Ansible."""
+    return all(_ENVIRONMENT.compile_expression(text)(**variables)
+               for text in words_in(conditions))
+
+
 def roles():
     return sorted(path.name for path in (TOP / 'roles').iterdir())
 

@@ -10,8 +10,13 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import pathlib
 import re
+import subprocess
+import sys
+import unittest
 
+import fixtures
 import testtools
 
 from magnum_capi_tempest.management import standalone
@@ -110,6 +115,50 @@ class RolesTest(testtools.TestCase):
             'ensure_capi_management_backend']
 
         self.assertIn(argument['default'], standalone.BACKENDS)
+
+
+class OneStreamTest(testtools.TestCase):
+    """Zuul's command module has standard error in the standard output."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path)
+        for name in ('CACHE', 'STATE'):
+            self.useFixture(fixtures.EnvironmentVariable(
+                f'MAGNUM_CAPI_{name}', str(self.folder / name)))
+
+    def call(self, *arguments):
+        """Run magnum-capi; what Ansible registers of it in Zuul."""
+        done = subprocess.run(
+            [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
+             *map(str, arguments)], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, timeout=120)
+        return {'rc': done.returncode, 'stdout': done.stdout, 'stderr': ''}
+
+    @unittest.expectedFailure
+    def test_nobody_reads_what_is_said(self):
+        self.assertEqual([], [
+            text for role in content.roles() for task in _tasks(role)
+            for key in ('when', 'changed_when', 'failed_when', 'until')
+            for text in content.words_in(task.get(key, []))
+            if re.search(r'\.std(out|err)', text)])
+
+    @unittest.expectedFailure
+    def test_without_a_sandbox_one_is_brought_up(self):
+        look, bring_up, *_ = _tasks('ensure-capi-sandbox')
+        seen = self.call('sandbox', 'status', '--directory',
+                         self.folder / 'box')
+        self.assertFalse(content.holds(
+            look['failed_when'], ensure_capi_sandbox_status=seen), seen)
+        self.assertTrue(content.holds(
+            bring_up['when'], ensure_capi_sandbox_status=seen))
+
+    def test_a_call_that_is_wrong_fails(self):
+        look, *_ = _tasks('ensure-capi-sandbox')
+        seen = self.call('sandbox', 'status', '--folder', self.folder)
+        self.assertTrue(content.holds(
+            look['failed_when'], ensure_capi_sandbox_status=seen), seen)
 
 
 class MisusedTest(testtools.TestCase):
