@@ -18,11 +18,12 @@ from magnum_capi_tempest.cli import base
 from magnum_capi_tempest.discovery import paste_file
 
 
-class Filter(base.Command):
+class Filter(base.Judging):
     """Put the filter of the discovery specification into api-paste.ini.
 
     Prints "changed", or "unchanged" when it is there already. Nothing but
     the filter is changed in the file. Magnum's API has to be restarted then.
+    Exit code: 0 it is there, 1 it is not (with --check).
     """
 
     def get_parser(self, prog_name):
@@ -32,9 +33,11 @@ class Filter(base.Command):
             help='For example /etc/magnum/api-paste.ini.')
         parser.add_argument(
             '--check', action='store_true',
-            help='Change nothing; say what would be done.')
+            help='Change nothing; say what would be done, also with the '
+                 'exit code.')
         return parser
 
-    def take_action(self, args):
+    def act(self, args):
         changed = paste_file.put(args.file, dry=args.check)
         print('changed' if changed else 'unchanged', file=self.app.stdout)
+        return int(changed and args.check)

@@ -18,6 +18,7 @@ import sys
 
 from magnum_capi_tempest.cli import base
 from magnum_capi_tempest.cli import leaks
+from magnum_capi_tempest import errors
 from magnum_capi_tempest import progress
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
@@ -112,10 +113,20 @@ class Down(_OfSandbox, base.Command):
 
 
 class Status(_OfSandbox, base.Lister):
-    """Show the programs of a sandbox; exit code 1 unless all run."""
+    """Show the programs of a sandbox.
+
+    Exit code: 0 all of them run, 1 some do not, or there is no sandbox.
+    """
 
     def take_action(self, args):
-        found = sandbox.Sandbox(args.directory).status()
+        box = sandbox.Sandbox(args.directory)
+        try:
+            found = box.status()
+        except errors.UsageError as e:
+            # Not the exit code of a wrong call: who brings one up if there is
+            # none may have nothing but this code to tell them apart.
+            raise errors.MagnumCapiError(
+                e.what, where=e.where, hint=e.hint) from e
         self._bad = not found or any(s.state != 'RUNNING' for s in found)
         rows = [(s.name, s.state, s.pid or '', round(s.rss / 2**20),
                  round(s.cpu, 1)) for s in found]

@@ -22,6 +22,8 @@ import json
 import os
 import pathlib
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,6 +36,12 @@ from tests.unit.docs import pages
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
 #: A paste file as that of Magnum 23, as far as the filter is concerned.
+#: As in Zuul, whose command module has one stream for both.
+PROGRAM = '''\
+#!/bin/sh
+exec {program} "$@" 2>&1
+'''
+
 PASTE = '''\
 [pipeline:api]
 pipeline = request_id authtoken api_v1
@@ -55,6 +63,10 @@ class Bench:
         self.work, self.arguments = work, arguments
         self.box = work / 'box'
         (work / 'api-paste.ini').write_text(PASTE)
+        self.program = work / 'magnum-capi'
+        self.program.write_text(PROGRAM.format(
+            program=shlex.quote(shutil.which('magnum-capi'))))
+        self.program.chmod(0o755)
 
     def play(self, *more):
         """Run all roles; returns (number of changes, output)."""
@@ -62,6 +74,7 @@ class Bench:
             ['ansible-playbook', '-i', 'localhost,', *more,
              '-e', json.dumps({
                  'roles_work': str(self.work), 'roles_box': str(self.box),
+                 'roles_command': str(self.program),
                  'roles_port_base': self.arguments.port_base,
                  'roles_regex': self.arguments.regex}),
              str(TOP / 'tests/roles/site.yaml')],

@@ -49,14 +49,20 @@ class CommandsTest(testtools.TestCase):
             fixtures.MockPatchObject(where, name, **kwargs)).mock
 
     def test_filter_says_whether_it_changed_something(self):
-        put = self.patch(paste_file, 'put', side_effect=[True, False])
+        put = self.patch(paste_file, 'put', side_effect=[True, False] * 2)
 
-        self.assertEqual((0, 'changed\n'),
-                         self.call(discovery_filter.Filter, 'f', '--check'))
-        self.assertEqual((0, 'unchanged\n'),
-                         self.call(discovery_filter.Filter, 'f'))
-        self.assertEqual([True, False],
+        for said in ((1, 'changed\n'), (0, 'unchanged\n')):
+            self.assertEqual(said, self.call(
+                discovery_filter.Filter, 'f', '--check'))
+        for said in ((0, 'changed\n'), (0, 'unchanged\n')):
+            self.assertEqual(said, self.call(discovery_filter.Filter, 'f'))
+        self.assertEqual([True, True, False, False],
                          [c.kwargs['dry'] for c in put.call_args_list])
+
+    def test_filter_for_a_file_that_is_not_there(self):
+        """Not the exit code of a filter that is not there."""
+        self.assertEqual((3, ''), self.call(
+            discovery_filter.Filter, self.folder / 'x', '--check'))
 
     def test_collect(self):
         logs = self.patch(collect, 'from_logs', return_value=[])

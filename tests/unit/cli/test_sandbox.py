@@ -121,8 +121,11 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual(1, code)
 
     def test_status_without_a_sandbox(self):
-        code, out = self.call(cli.Status)
-        self.assertEqual((errors.UsageError.exit_code, ''), (code, out))
+        self.assertEqual((1, ''), self.call(cli.Status))
+
+    def test_env_without_a_sandbox(self):
+        self.assertEqual((errors.UsageError.exit_code, ''),
+                         self.call(cli.Env))
 
     def test_env_is_for_a_shell(self):
         self.pretend()
