@@ -14,6 +14,7 @@
 
 import contextlib
 import json
+import unittest
 
 from testtools import content
 from testtools import matchers
@@ -23,6 +24,7 @@ from magnum_capi_tempest import processes
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import services
 from tests.functional import boxes
+from tests.unit import loopback
 
 #: The goal of the project is 2 GiB; the rest is for other kernels.
 MOST_MEMORY = 2.3 * 2**30
@@ -117,6 +119,18 @@ class RunningTest(boxes.TestCase):
         after = self.one.pids()
         self.assertNotEqual(before.pop('glance'), after.pop('glance'))
         self.assertEqual(before, after)
+
+    @unittest.expectedFailure
+    def test_a_stranger_on_the_port_of_a_service_gets_no_password(self):
+        layout = self.one.sandbox.layout()
+        self.one.kill('keystone')
+        with loopback.Stranger(
+                layout.address, layout.port('keystone')) as stranger:
+            ended = self.one.up()
+        self.assertEqual([], stranger.heard)
+        self.assert_done(ended, 1)
+        self.assertIn('keystone has ended', ended.err)
+        self.assert_done(self.one.up())
 
     def test_data_survive_the_death_of_supervisord(self):
         self.openstack('coe', 'cluster', 'template', 'create', 'kept',

@@ -11,7 +11,10 @@
 # under the License.
 """Serves scripted answers from a thread, until a fixture or test ends."""
 
+import http.server
 import threading
+
+import fixtures
 
 
 def serve(owner, server):
@@ -25,3 +28,40 @@ def serve(owner, server):
     owner.addCleanup(thread.join)
     owner.addCleanup(server.server_close)
     owner.addCleanup(server.shutdown)
+
+
+class Stranger(fixtures.Fixture):
+    """Somebody else's server: it answers everything, and keeps all it hears.
+
+    :param port: any that is free by default.
+    :ivar port: the one that it listens on.
+    :ivar heard: of each request ``(method, path, body)``.
+    """
+
+    def __init__(self, address, port=0):
+        super().__init__()
+        self._where = address, port
+        self.heard = []
+
+    def _setUp(self):
+        heard = self.heard
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+
+            def answer(self):
+                size = int(self.headers.get('Content-Length', 0))
+                heard.append((self.command, self.path, self.rfile.read(size)))
+                self.send_response(200)
+                self.send_header('X-Subject-Token', 'taken')
+                self.send_header('Content-Length', '2')
+                self.end_headers()
+                self.wfile.write(b'{}')
+
+            do_GET = do_HEAD = do_POST = answer
+
+            def log_message(self, *arguments):
+                pass
+
+        server = http.server.ThreadingHTTPServer(self._where, Handler)
+        self.port = server.server_port
+        serve(self, server)

@@ -10,18 +10,24 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import dataclasses
 import http.server
 import pathlib
 import threading
+import unittest
 
 import fixtures
 import testtools
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import progress
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import backends
+from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import services
+from magnum_capi_tempest import supervision
+from tests.unit import loopback
 from tests.unit.sandbox import samples
 
 
@@ -165,6 +171,36 @@ class CheckTest(testtools.TestCase):
         e = self.assertRaises(errors.EnvironmentProblem, backends.check)
         self.assertIn('mariadbd is missing', str(e))
         self.assertIn('apt-get install mariadb-server', str(e))
+
+
+class StrangerTest(testtools.TestCase):
+    """Somebody else has the port of a service before that can listen."""
+
+    def setUp(self):
+        super().setUp()
+        folder = pathlib.Path(self.useFixture(
+            fixtures.TempDir(rootdir='/tmp')).path).resolve()
+        self.supervisor = supervision.Supervisor(folder)
+        self.addCleanup(self.supervisor.shutdown)
+        self.supervisor.start()
+        self.stranger = self.useFixture(loopback.Stranger('127.201.0.1'))
+        layout = samples.a_layout(
+            folder, '127.201',
+            self.stranger.port - layouts.PORTS['keystone'])
+        self.keystone = services.base(
+            layout, samples.VENV, profiles.get('embedded'))[0]
+
+    def launch(self, *argv, timeout=2):
+        self.supervisor.launch(
+            [dataclasses.replace(self.keystone, argv=argv)], timeout,
+            progress.Silent())
+
+    @unittest.expectedFailure
+    def test_it_is_asked_nothing(self):
+        e = self.assertRaises(errors.WaitTimeout, self.launch,
+                              '/bin/sleep', '60')
+        self.assertIn('not ready: keystone', str(e))
+        self.assertEqual([], self.stranger.heard)
 
 
 class AnswersTest(testtools.TestCase):
