@@ -33,14 +33,6 @@ from magnum_capi_tempest.management import programs
 #: What the toolchain has to provide, by name.
 TOOLS = (*programs.NAMES, 'kubectl')
 
-#: Listeners of each program, to look for others on their ports.
-_LISTENERS = {
-    'etcd': ('etcd', 'etcd-peer'),
-    'kube-apiserver': ('kube-apiserver',),
-    'kube-controller-manager': ('kube-controller-manager',),
-    'capi': ('capi-webhook', 'capi-health'),
-}
-
 
 class Processes:
     """A management cluster made of plain processes.
@@ -118,7 +110,7 @@ class Processes:
             return
         supervisor.start()
         self._stop_controllers_of_dead_api(supervisor)
-        self._check_ports(supervisor)
+        self._check_ports(supervisor, wanted)
         admin = self.client()
         with progress.step('Kubernetes API'), self._network_conflict():
             supervisor.launch(wanted[:2], timeout, progress)
@@ -166,8 +158,7 @@ class Processes:
 
     def _complete(self, supervisor, wanted, objects):
         """Whether nothing is left to do."""
-        running = _running(supervisor)
-        if not all(p.name in running and ready(p) for p in wanted):
+        if not supervisor.running() or not all(map(supervisor.ready, wanted)):
             return False
         # They are the last thing that up() makes.
         admin = self.client(timeout=3)
@@ -190,12 +181,11 @@ class Processes:
         if not _running(supervisor).issuperset(programs.NAMES[:2]):
             supervisor.stop(*programs.NAMES[2:])
 
-    def _check_ports(self, supervisor):
+    def _check_ports(self, supervisor, wanted):
         running = _running(supervisor)
         network.require_free(self.layout.address, [
-            self.layout.port(listener)
-            for name, mine in _LISTENERS.items() if name not in running
-            for listener in mine])
+            port for p in wanted if p.name not in running
+            for _, port in p.listens])
 
     @contextlib.contextmanager
     def _network_conflict(self):
@@ -229,14 +219,6 @@ def _running(supervisor):
     if not supervisor.running():
         return set()
     return {s.name for s in supervisor.status() if s.state == 'RUNNING'}
-
-
-def ready(program) -> bool:
-    """Ask a program once whether it is ready."""
-    try:
-        return program.ready()
-    except OSError:
-        return False
 
 
 def _write(path, content) -> bool:

@@ -33,7 +33,7 @@ import pathlib
 import socket
 
 from magnum_capi_tempest import errors
-from magnum_capi_tempest.management import listeners
+from magnum_capi_tempest import listeners
 
 #: Second number of the networks that are tried, in this order. Below are
 #: those that distributions use themselves (127.0.0.53, 127.0.1.1).

@@ -19,12 +19,21 @@ need a reason have it here.
 
 import json
 import os
+import types
 
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest import supervision
 
 #: Names of the programs, in the order in which they start.
 NAMES = ('etcd', 'kube-apiserver', 'kube-controller-manager', 'capi')
+
+#: What of :data:`.layout.OFFSETS` each of them listens on.
+LISTENERS = types.MappingProxyType({
+    'etcd': ('etcd', 'etcd-peer'),
+    'kube-apiserver': ('kube-apiserver',),
+    'kube-controller-manager': ('kube-controller-manager',),
+    'capi': ('capi-webhook', 'capi-health'),
+})
 
 #: Exit code of flock(1) when somebody else holds the network's lock.
 NETWORK_TAKEN = 75
@@ -75,7 +84,7 @@ def etcd(layout, program, hold=()):
     probe = client.Client(
         url, pki / 'ca.crt', (pki / 'etcd-client.crt',
                               pki / 'etcd-client.key'), timeout=3)
-    return _program('etcd', argv, lambda: probe.answers('/health'))
+    return _program(layout, 'etcd', argv, lambda: probe.answers('/health'))
 
 
 def kube_apiserver(layout, program, admin):
@@ -84,7 +93,7 @@ def kube_apiserver(layout, program, admin):
     :param admin: :class:`..client.Client` of the administrator.
     """
     pki = layout.pki
-    return _program('kube-apiserver', [
+    return _program(layout, 'kube-apiserver', [
         program, f'--bind-address={layout.address}',
         f'--advertise-address={layout.address}',
         f'--secure-port={layout.port("kube-apiserver")}',
@@ -140,7 +149,7 @@ def kube_controller_manager(layout, program):
     kubeconfig = pki / 'kube-controller-manager.kubeconfig'
     probe = client.Client(
         layout.url('kube-controller-manager'), pki / 'ca.crt', timeout=3)
-    return _program('kube-controller-manager', [
+    return _program(layout, 'kube-controller-manager', [
         program, f'--kubeconfig={kubeconfig}',
         f'--authentication-kubeconfig={kubeconfig}',
         f'--authorization-kubeconfig={kubeconfig}',
@@ -170,7 +179,7 @@ def capi(layout, program, docker_host=None, rate_limiting=False):
     checks = {'MachineSetPreflightChecks': True} if docker_host else {}
     gates = ','.join(f'{k}={json.dumps(v)}' for k, v in {
         **GATES, 'ReconcilerRateLimiting': rate_limiting, **checks}.items())
-    return _program('capi', [
+    return _program(layout, 'capi', [
         program, f'--kubeconfig={layout.pki}/capi.kubeconfig',
         f'--bind-address={layout.address}',
         f'--workload-network={layout.workload_network}',
@@ -184,7 +193,7 @@ def capi(layout, program, docker_host=None, rate_limiting=False):
         env={'DOCKER_HOST': docker_host} if docker_host else None)
 
 
-def _program(name, argv, ready, stop='KILL', env=None):
+def _program(layout, name, argv, ready, stop='KILL', env=None):
     """What all have in common.
 
     They are killed: their state is thrown away with the run, and
@@ -192,4 +201,6 @@ def _program(name, argv, ready, stop='KILL', env=None):
     """
     return supervision.Program(
         name=name, argv=tuple(map(str, argv)), ready=ready, env=env or {},
+        listens=tuple((layout.address, layout.port(listener))
+                      for listener in LISTENERS[name]),
         stop_signal=stop)

@@ -122,7 +122,7 @@ def status(directory) -> list[tuple]:
     # Only probes are wanted; which binaries run is no matter.
     plane = _plane(directory, record, dict.fromkeys(local.TOOLS, ''))
     probes = {p.name: p for p in plane.programs()}
-    return [(s, s.name not in probes or local.ready(probes[s.name]))
+    return [(s, s.name not in probes or supervisor.ready(probes[s.name]))
             for s in supervisor.status()]
 
 

@@ -184,9 +184,12 @@ class RabbitMQ:
                 'RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS':
                     f'-kernel inet_dist_use_interface {{{address}}} '
                     '+S 1:1 +sbwt none',
-            }, ready=self._accepts)
+            }, ready=self._accepts, listens=(self._address,))
+
+    @property
+    def _address(self):
+        return self._layout.address, self._layout.port('rabbitmq')
 
     def _accepts(self):
-        address = (self._layout.address, self._layout.port('rabbitmq'))
-        with socket.create_connection(address, timeout=2):
+        with socket.create_connection(self._address, timeout=2):
             return True

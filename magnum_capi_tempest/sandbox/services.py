@@ -24,8 +24,12 @@ from magnum_capi_tempest import supervision
 
 _CLOUD = pathlib.Path(__file__).with_name('cloud')
 
+#: The service that the others send their password to: any request to them
+#: makes them do so. They start when it is known who listens there.
+KEYSTONE = 'keystone'
+
 #: The services in front of Magnum.
-BASE = ('keystone', 'glance', 'nova', 'neutron', 'cinder')
+BASE = (KEYSTONE, 'glance', 'nova', 'neutron', 'cinder')
 
 
 def answers(address, port, path='/'):
@@ -59,6 +63,10 @@ def environment(layout, venv, programs=None):
             'PYTHONWARNINGS': 'ignore'}
 
 
+def _listens(layout, service):
+    return {'listens': ((layout.address, layout.port(service)),)}
+
+
 def _wsgi(name, module, layout, venv, profile, *arguments, threads=None,
           path='/', **env):
     return supervision.Program(
@@ -67,14 +75,16 @@ def _wsgi(name, module, layout, venv, profile, *arguments, threads=None,
               layout.address, str(layout.port(name)),
               str(threads or profile.threads), *map(str, arguments)),
         env=environment(layout, venv) | {k: str(v) for k, v in env.items()},
-        ready=answers(layout.address, layout.port(name), path))
+        after=() if name == KEYSTONE else (KEYSTONE,),
+        ready=answers(layout.address, layout.port(name), path),
+        **_listens(layout, name))
 
 
 def base(layout, venv, profile):
     """Programs of :data:`BASE`."""
     etc = layout.etc
     return [
-        _wsgi('keystone', 'keystone.wsgi.api', layout, venv, profile,
+        _wsgi(KEYSTONE, 'keystone.wsgi.api', layout, venv, profile,
               path='/v3', OS_KEYSTONE_CONFIG_FILES=etc / 'keystone.conf'),
         _wsgi('glance', 'glance.wsgi.api', layout, venv, profile,
               path='/versions', OS_GLANCE_CONFIG_DIR=etc),
@@ -98,22 +108,23 @@ def magnum(layout, venv, profile, helm):
     file, folder = map(str, layout.magnum_conf)
     config = ('--config-file', file, '--config-dir', folder)
     env = environment(layout, venv, [helm.parent])
-    probe = answers(layout.address, layout.port('magnum'))
+    api = {'ready': answers(layout.address, layout.port('magnum')),
+           'after': (KEYSTONE,), **_listens(layout, 'magnum')}
     listen = (layout.address, str(layout.port('magnum')), '8')
     python = str(layout.magnum_env / 'bin' / 'python')
     if not profile.broker:
         return [supervision.Program(
             'magnum', (python, str(_CLOUD / 'magnum_all.py'), *listen,
-                       *config), env=env, ready=probe)]
+                       *config), env=env, **api)]
     return [
         supervision.Program(
             'magnum', (python, str(_CLOUD / 'serve.py'), 'magnum.wsgi.api',
                        *listen, *config),
-            env=env, ready=probe),
+            env=env, **api),
         supervision.Program(
             'magnum-conductor',
             (python, str(venv / 'bin' / 'magnum-conductor'), *config),
-            env=env, after=('rabbitmq',), ready=_consumes(
+            env=env, after=(KEYSTONE, 'rabbitmq'), ready=_consumes(
                 (layout.address, layout.port('rabbitmq')))),
     ]
 

@@ -24,6 +24,9 @@ class Program:
     :param argv: command line, absolute path first; no secrets.
     :param ready: called without arguments until it returns true; None when
         the program is ready as soon as it runs. It may raise OSError.
+    :param listens: ``(address, port)`` of every TCP socket that it, or a
+        process that it starts, listens on when it is ready. Before it does
+        so ``ready`` is not called: it would ask somebody else.
     :param env: variables that it gets beside PATH, HOME, LANG, TMPDIR.
     :param cwd: its working folder, the run's folder by default.
     :param after: names of programs that must be ready before it starts.
@@ -34,6 +37,7 @@ class Program:
     name: str
     argv: tuple[str, ...]
     ready: typing.Callable[[], bool] | None = None
+    listens: tuple[tuple[str, int], ...] = ()
     env: typing.Mapping[str, str] = dataclasses.field(default_factory=dict)
     cwd: pathlib.Path | None = None
     after: tuple[str, ...] = ()

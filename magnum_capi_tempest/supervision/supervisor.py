@@ -26,6 +26,7 @@ from magnum_capi_tempest import processes
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.supervision import model
 from magnum_capi_tempest.supervision import observation
+from magnum_capi_tempest.supervision import readiness
 from magnum_capi_tempest.supervision import settings
 from magnum_capi_tempest import waiting
 
@@ -93,39 +94,58 @@ class Supervisor:
         began, ready = {}, set()
 
         def poll():
-            states = self._states()
+            infos = self._infos()
             for p in programs:
                 if p.name in began or mine.intersection(p.after) - ready:
                     continue
-                if states.get(p.name) != 'RUNNING':
-                    self._run(p, known=p.name in states)
+                known = p.name in infos
+                if not known or infos[p.name]['statename'] != 'RUNNING':
+                    self._run(p, known)
                 began[p.name] = time.monotonic()
-            states = self._states()
+            infos = self._infos()
             for p in programs:
-                if p.name not in began or p.name in ready:
+                if p.name not in began:
                     continue
-                if states.get(p.name) in _DEAD and not p.restart:
-                    return f'{p.name} has ended'
-                if _probe(p):
+                info = infos[p.name]
+                # Also one that was ready: its port is anybody's now.
+                if info['statename'] in _DEAD and not p.restart:
+                    return p
+                if p.name not in ready and readiness.ready(p, info['pid']):
                     ready.add(p.name)
                     seconds = time.monotonic() - began[p.name]
                     progress.info(f'  {p.name} ready after {seconds:.1f} s')
             return mine - ready
 
         def failed(state):
-            if not isinstance(state, str):
+            if not isinstance(state, model.Program):
                 return None
-            name = state.split()[0]
-            return (f'{state}; the end of {self.log(name)}:\n'
-                    + observation.tail(self.log(name)))
+            log = self.log(state.name)
+            return (f'{describe(state)}; the end of {log}:\n'
+                    + observation.tail(log))
+
+        def describe(state):
+            if isinstance(state, model.Program):
+                return f'{state.name} has ended{self._obstacle(state)}'
+            return 'not ready: ' + ', '.join(
+                p.name + self._obstacle(p) for p in programs
+                if p.name in state)
 
         waiting.wait_for(
             poll, done=lambda s: not s, failed=failed, timeout=timeout,
-            what=', '.join(sorted(mine)),
-            describe=lambda s: s if isinstance(s, str)
-            else f'not ready: {", ".join(sorted(s))}',
+            what=', '.join(sorted(mine)), describe=describe,
             pace=waiting.Pace(0.05, 1.2, 0.3),
             hint=f'Logs are in {self.directory / "log"}')
+
+    def ready(self, program) -> bool:
+        """Whether a program runs and is ready, asked once."""
+        info = self._infos().get(program.name)
+        return (info is not None and info['statename'] == 'RUNNING'
+                and readiness.ready(program, info['pid']))
+
+    def _obstacle(self, program):
+        info = self._infos().get(program.name, {})
+        found = readiness.obstacle(program, info.get('pid') or None)
+        return found and f' ({found})'
 
     def _run(self, program, known):
         with self._lock:
@@ -149,9 +169,8 @@ class Supervisor:
         self._call('reloadConfig')
         self._call('addProcessGroup', program.name)
 
-    def _states(self):
-        return {i['name']: i['statename']
-                for i in self._call('getAllProcessInfo')}
+    def _infos(self):
+        return {i['name']: i for i in self._call('getAllProcessInfo')}
 
     def status(self) -> list[model.Status]:
         """What every program does, helpers of a program counted with it."""
@@ -220,12 +239,3 @@ class Supervisor:
             return getattr(proxy.supervisor, method)(*arguments)
         finally:
             transport.close()
-
-
-def _probe(program):
-    if program.ready is None:
-        return True
-    try:
-        return program.ready()
-    except OSError:
-        return False

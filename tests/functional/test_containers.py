@@ -33,7 +33,7 @@ from magnum_capi_tempest import errors
 from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import recipes
-from magnum_capi_tempest.management import listeners
+from magnum_capi_tempest import listeners
 from magnum_capi_tempest import processes
 from magnum_capi_tempest import progress
 from magnum_capi_tempest import resources

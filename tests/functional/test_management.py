@@ -22,8 +22,8 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import listeners
 from magnum_capi_tempest.management import client
-from magnum_capi_tempest.management import listeners
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import requirements

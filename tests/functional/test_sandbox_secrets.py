@@ -25,7 +25,7 @@ import unittest
 import requests
 from testtools import matchers
 
-from magnum_capi_tempest.management import listeners
+from magnum_capi_tempest import listeners
 from magnum_capi_tempest import processes
 from magnum_capi_tempest.sandbox import backends
 from magnum_capi_tempest.sandbox import layout as layouts

@@ -12,9 +12,11 @@
 
 """Programs of every Unix under a real supervisord."""
 
+import dataclasses
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 from unittest import mock
@@ -302,6 +304,90 @@ class StatusTest(_Shared):
         before = self.pids()
         self.supervisor.start()
         self.assertEqual(before, self.pids())
+
+
+SERVER = '''
+import http.server, sys
+http.server.test(http.server.SimpleHTTPRequestHandler, bind=sys.argv[1],
+                 port=int(sys.argv[2]))
+'''
+
+
+class ListensTest(_Shared):
+    """Only what a program listens on itself can make it ready."""
+
+    address = '127.210.0.1'
+
+    def setUp(self):
+        super().setUp()
+        with socket.create_server((self.address, 0)) as free:
+            self.port = free.getsockname()[1]
+        (self.base / 'server.py').write_text(SERVER)
+        self.asked = []
+
+    def server(self, script, *more, **kwargs):
+        """A program; its probe notes that it was called."""
+        return self.shell(
+            'server', f'serve="{sys.executable} {self.base}/server.py '
+            f'{self.address} {self.port}"; {script}',
+            listens=((self.address, self.port), *more),
+            ready=lambda: self.asked.append(True) or True, **kwargs)
+
+    def test_its_own(self):
+        program = self.server('exec $serve')
+        self.launch(program)
+        self.assertEqual([True], self.asked)
+        self.assertTrue(self.supervisor.ready(program))
+
+    def test_that_of_a_process_that_it_started(self):
+        self.launch(self.server('$serve & wait'))
+        self.assertEqual([True], self.asked)
+
+    def test_one_that_ends_while_others_start(self):
+        """Whoever waits for them would talk to who takes its port."""
+        e = self.assertRaises(
+            errors.WaitAborted, self.launch,
+            self.server('$serve & while ! test -e $OUT/enough; do :; done; '
+                        'kill $!', env={'OUT': str(self.base)}),
+            self.shell('slow', after=('server',),
+                       ready=(self.base / 'enough').touch))
+        self.assertEqual([True], self.asked)
+        self.assertIn('server has ended', str(e))
+
+    def test_one_of_two(self):
+        program = self.server('exec $serve', (self.address, 1))
+        self.assertRaises(errors.WaitTimeout, self.launch, program, timeout=1)
+        self.assertEqual([], self.asked)
+
+    def test_that_of_somebody_else(self):
+        with socket.create_server((self.address, self.port)):
+            program = self.server('exec sleep 60')
+            e = self.assertRaises(
+                errors.WaitTimeout, self.launch, program, timeout=0.3)
+            self.assertFalse(self.supervisor.ready(program))
+        self.assertIn(
+            f'not ready: server ({self.address}:{self.port} is taken by ',
+            str(e))
+        self.assertIn(f'(pid {os.getpid()})', str(e))
+        self.assertEqual([], self.asked)
+
+    def test_that_of_another_program(self):
+        self.launch(self.server('exec $serve'))
+        stranger = dataclasses.replace(
+            self.server('exec sleep 60'), name='stranger')
+        e = self.assertRaises(
+            errors.WaitTimeout, self.launch, stranger, timeout=0.3)
+        self.assertIn('not ready: stranger (', str(e))
+
+    def test_of_a_program_that_has_ended(self):
+        program = self.server('exec $serve')
+        self.launch(program)
+        self.supervisor.stop('server')
+        self.assertFalse(self.supervisor.ready(program))
+
+    def test_of_a_program_that_was_never_started(self):
+        self.supervisor.start()
+        self.assertFalse(self.supervisor.ready(self.server('exec $serve')))
 
 
 class ShutdownTest(_Base):

@@ -55,6 +55,16 @@ class ProgramsTest(testtools.TestCase):
     def test_starting_order(self):
         self.assertEqual(list(programs.NAMES), list(self.programs))
 
+    def test_each_waits_for_all_its_ports(self):
+        self.assertEqual(
+            sorted(('127.80.0.1', port)
+                   for port in self.plane.layout.ports.values()),
+            sorted(place for p in self.programs.values()
+                   for place in p.listens))
+        for p in self.programs.values():
+            for _, port in p.listens:
+                self.assertIn(str(port), ' '.join(p.argv))
+
     def test_every_port_is_given_to_one_program(self):
         for port in self.plane.layout.ports.values():
             users = [name for name, p in self.programs.items()

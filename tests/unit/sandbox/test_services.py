@@ -12,9 +12,9 @@
 
 import dataclasses
 import http.server
+import os
 import pathlib
 import threading
-import unittest
 
 import fixtures
 import testtools
@@ -81,6 +81,21 @@ class ProgramsTest(testtools.TestCase):
             found = self.programs(profile)
             for program in found.values():
                 self.assertEqual(set(), set(program.after) - set(found))
+
+    def test_whose_port_it_is_is_known_before_anything_is_sent_to_it(self):
+        for profile in profiles.PROFILES:
+            found = self.programs(profile)
+            servers = set(found) - {'magnum-conductor', 'mariadb'}
+            self.assertEqual(
+                {n: ((self.layout.address, self.layout.port(n)),)
+                 for n in servers}, {n: found[n].listens for n in servers})
+            self.assertEqual(
+                {*services.BASE, 'magnum', 'magnum-conductor'} & set(found)
+                - {'keystone'},
+                {n for n, p in found.items() if 'keystone' in p.after})
+            self.assertEqual(
+                {'magnum-conductor'} & set(found),
+                {n for n, p in found.items() if 'rabbitmq' in p.after})
 
     def test_nothing_of_the_users_environment(self):
         self.useFixture(fixtures.EnvironmentVariable('OS_PASSWORD', 'mine'))
@@ -183,9 +198,9 @@ class StrangerTest(testtools.TestCase):
         self.supervisor = supervision.Supervisor(folder)
         self.addCleanup(self.supervisor.shutdown)
         self.supervisor.start()
-        self.stranger = self.useFixture(loopback.Stranger('127.201.0.1'))
+        self.stranger = self.useFixture(loopback.Stranger('127.210.0.1'))
         layout = samples.a_layout(
-            folder, '127.201',
+            folder, '127.210',
             self.stranger.port - layouts.PORTS['keystone'])
         self.keystone = services.base(
             layout, samples.VENV, profiles.get('embedded'))[0]
@@ -195,11 +210,18 @@ class StrangerTest(testtools.TestCase):
             [dataclasses.replace(self.keystone, argv=argv)], timeout,
             progress.Silent())
 
-    @unittest.expectedFailure
     def test_it_is_asked_nothing(self):
         e = self.assertRaises(errors.WaitTimeout, self.launch,
                               '/bin/sleep', '60')
         self.assertIn('not ready: keystone', str(e))
+        self.assertEqual([], self.stranger.heard)
+
+    def test_it_is_named_when_the_service_ends(self):
+        e = self.assertRaises(errors.WaitAborted, self.launch, '/bin/true',
+                              timeout=60)
+        self.assertIn(f'keystone has ended (127.210.0.1:{self.stranger.port} '
+                      'is taken by ', str(e))
+        self.assertIn(f'(pid {os.getpid()})', str(e))
         self.assertEqual([], self.stranger.heard)
 
 

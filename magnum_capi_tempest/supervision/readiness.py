@@ -1,0 +1,75 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Whether a program is ready: it listens where it should, and says so.
+
+An answer alone is not enough. Any user of the machine may bind a port that
+is not privileged: who is first answers in the program's place, and would be
+sent its users' passwords.
+"""
+
+import contextlib
+
+from magnum_capi_tempest import listeners
+from magnum_capi_tempest.supervision import model
+
+
+def ready(program: model.Program, pid: int) -> bool:
+    """Ask once. The probe is not called before the program listens.
+
+    :param pid: of its first process; sockets of its children count, too.
+    """
+    found = _listeners(program)
+    if {(f.address, f.port) for f in found} != set(program.listens) \
+            or not _own(pid, found):
+        return False
+    if program.ready is None:
+        return True
+    try:
+        return bool(program.ready())
+    except OSError:
+        return False
+
+
+def obstacle(program: model.Program, pid: int | None) -> str:
+    """Who else listens where a program should, for a message, or nothing.
+
+    :param pid: None when it does not run.
+    """
+    for found in _listeners(program):
+        if pid is None or not _own(pid, [found]):
+            return (f'{found.address}:{found.port} is taken by '
+                    f'{listeners.holder(found)}')
+    return ''
+
+
+def _listeners(program):
+    if not program.listens:
+        return []
+    return [found for found in listeners.listening()
+            if (found.address, found.port) in program.listens]
+
+
+def _own(pid, found):
+    """Whether all these sockets are a process's, or of those it started."""
+    inodes = {f.inode for f in found}
+    left = inodes - listeners.sockets(pid)
+    if left:
+        left -= set().union(*map(listeners.sockets, _children(pid)))
+    return not left
+
+
+def _children(pid):
+    # Imported here: the machines that only run tests do not have it.
+    import psutil
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return [p.pid for p in psutil.Process(pid).children(recursive=True)]
+    return []

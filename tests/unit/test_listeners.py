@@ -1,0 +1,71 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import os
+import socket
+
+import testtools
+
+from magnum_capi_tempest import listeners
+
+
+class ListenersTest(testtools.TestCase):
+
+    # Lines of a Linux machine with little endian words.
+    TCP = '''\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt \
+  uid  timeout inode
+   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 \
+    0        0 12345 1 0000000000000000 100 0 0 10 0
+   1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000 \
+    0        0 22 1 0000000000000000 100 0 0 10 0
+   2: 0100007F:8124 0100007F:1F90 01 00000000:00000000 00:00000000 00000000 \
+    0        0 33 1 0000000000000000 20 4 30 10 -1
+'''
+    TCP6 = '''\
+  sl  local_address                         remote_address
+   0: 00000000000000000000000001000000:1F90 \
+00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 \
+00000000     0        0 44 1 0000000000000000 100 0 0 10 0
+   1: 0000000000000000FFFF00000100007F:1F91 \
+00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 \
+00000000     0        0 45 1 0000000000000000 100 0 0 10 0
+'''
+
+    def test_only_what_listens(self):
+        self.assertEqual(
+            [listeners.Listener('127.0.0.1', 8080, 12345),
+             listeners.Listener('0.0.0.0', 22, 22)],
+            listeners.parse(self.TCP))
+
+    def test_reach(self):
+        local, everywhere = listeners.parse(self.TCP)
+        self.assertEqual((True, False), (local.loopback, local.wildcard))
+        self.assertEqual((False, True),
+                         (everywhere.loopback, everywhere.wildcard))
+
+    def test_ipv6(self):
+        six, mapped = listeners.parse(self.TCP6)
+        self.assertEqual('::1', six.address)
+        self.assertTrue(six.loopback)
+        self.assertTrue(mapped.loopback)
+
+    def test_own_sockets(self):
+        with socket.create_server(('127.210.0.1', 0)) as server:
+            self.assertIn(server.getsockname(), [
+                (found.address, found.port)
+                for found in listeners.of_processes([os.getpid()])])
+
+    def test_unknown_holder(self):
+        self.assertEqual(
+            'a program of another user',
+            listeners.holder(listeners.Listener('127.0.0.1', 1, -5)))
