@@ -51,6 +51,11 @@ def key() -> str:
                   sys.implementation.cache_tag, sys.executable)
 
 
+def location(name: str) -> pathlib.Path:
+    """Folder of the environment with that :func:`key`, made or not."""
+    return paths.cache() / 'cloud' / name
+
+
 def uv() -> str:
     """Path of uv, which is installed with the extra ``sandbox``."""
     found = gobin.find_uv()
@@ -66,7 +71,7 @@ def ensure(progress) -> pathlib.Path:
 
     :raises CommandFailed: packages cannot be installed.
     """
-    folder = paths.cache() / 'cloud' / key()
+    folder = location(key())
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(f'{folder}.lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -41,12 +41,13 @@ def path(profile) -> pathlib.Path:
                       _HERE / 'templates' / '_common.j2',
                       *(_HERE / f'{n}.py' for n in (
                           'seed', 'flavors', 'databases', 'backends'))])
-    key = environment.digest(environment.key(), profile, *sources)
-    return paths.cache() / 'snapshots' / f'{profile.name}-{key}.tar'
+    key = environment.digest(profile, *sources)
+    return (paths.cache() / 'snapshots'
+            / f'{profile.name}-{environment.key()}-{key}.tar')
 
 
 def save(directory, target):
-    """Pack the data of a stopped cloud; older ones of its kind go away."""
+    """Pack the data of a stopped cloud; those of no use any more go away."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = target.with_name(f'.{target.name}.{os.getpid()}')
     try:
@@ -59,10 +60,20 @@ def save(directory, target):
         temporary.rename(target)
     finally:
         temporary.unlink(missing_ok=True)
-    kind = target.name.rsplit('-', 1)[0]
-    for old in target.parent.glob(f'{kind}-*.tar'):
-        if old != target:
+    for old in target.parent.glob('*.tar'):
+        if old != target and not _of_use(old, target):
             old.unlink(missing_ok=True)
+
+
+def _of_use(other, newest):
+    """Whether somebody may still start from a snapshot, beside the newest.
+
+    Each environment of the cloud has its own ones: people who use several
+    Pythons or checkouts would make them anew again and again.
+    """
+    kind, parts = newest.stem.split('-')[:2], other.stem.split('-')
+    return (len(parts) == 3 and parts[:2] != kind
+            and environment.location(parts[1]).exists())
 
 
 def restore(source, directory, progress) -> bool:

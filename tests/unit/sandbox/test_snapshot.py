@@ -32,7 +32,9 @@ class SnapshotTest(testtools.TestCase):
         self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.new = self.base / 'new'
         self.new.mkdir()
-        self.file = self.base / 'snapshots' / 'embedded-1234.tar'
+        self.file = self.base / 'snapshots' / 'embedded-aa-1234.tar'
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_CACHE', str(self.base)))
         self.said = io.StringIO()
 
     def cloud(self):
@@ -125,13 +127,18 @@ class SnapshotTest(testtools.TestCase):
         self.save()
         self.assertEqual(0o600, self.file.stat().st_mode & 0o777)
 
-    def test_only_older_ones_of_its_kind_go(self):
+    def test_those_of_no_use_go(self):
         self.file.parent.mkdir()
-        for name in ('embedded-old.tar', 'full-old.tar'):
+        for name in ('aa', 'bb'):
+            (self.base / 'cloud' / name).mkdir(parents=True)
+        of_use = ['embedded-bb-1234.tar', 'full-aa-1234.tar']
+        of_none = ['embedded-aa-old.tar', 'embedded-gone-1234.tar',
+                   'full-gone-1234.tar', 'embedded-1234.tar', 'x.tar']
+        for name in of_use + of_none:
             (self.file.parent / name).touch()
         self.save()
         self.assertEqual(
-            ['embedded-1234.tar', 'full-old.tar'],
+            sorted(['embedded-aa-1234.tar', *of_use]),
             sorted(p.name for p in self.file.parent.iterdir()))
 
     def test_a_failed_save_leaves_nothing(self):
