@@ -12,11 +12,11 @@
 """Keystone to Magnum of one sandbox: data first, then the services."""
 
 import json
-import secrets
 
 from magnum_capi_tempest.sandbox import backends
 from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox import credentials
 from magnum_capi_tempest.sandbox import databases
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
@@ -27,12 +27,6 @@ from magnum_capi_tempest.sandbox import warmup
 
 #: Seconds until the services of a loaded machine must answer.
 PATIENCE = 180
-
-
-def new_passwords() -> dict[str, str]:
-    """Passwords for a new cloud: of its users and of its broker."""
-    return {user: secrets.token_urlsafe(18)
-            for user in ('admin', 'demo', 'service', 'broker')}
 
 
 class Cloud:
@@ -61,7 +55,8 @@ class Cloud:
             if not snapshot.restore(source, directory, progress):
                 self._make_data(progress)
                 snapshot.save(directory, source)
-        passwords = self._passwords()
+            credentials.make(directory)
+        passwords = credentials.passwords(directory)
         broker = backends.RabbitMQ(self._layout, passwords['broker'])
         self._configure(passwords, broker)
         programs = [*services.base(self._layout, self._venv, self._profile),
@@ -72,7 +67,8 @@ class Cloud:
         with progress.step('OpenStack services'):
             self._start_database(progress)
             if new:
-                seed.relocate(self._layout, self._venv, self._env, self._url)
+                seed.relocate(self._layout, self._venv, self._env, self._url,
+                              credentials.of_users(passwords))
             self._supervisor.launch(programs, PATIENCE, progress)
             warmup.first_requests(self._layout, passwords['admin'])
             self._add_images(passwords)
@@ -104,9 +100,7 @@ class Cloud:
         for name in ('db', 'images/staging', 'images/tasks'):
             (layout.directory / name).mkdir(mode=0o700, parents=True,
                                             exist_ok=True)
-        passwords = new_passwords()
-        configuration.write_private(layout.directory / 'secrets.json',
-                                    json.dumps(passwords))
+        passwords = credentials.make(layout.directory)
         self._configure(
             passwords, backends.RabbitMQ(layout, passwords['broker']))
         if self._profile.database == 'mariadb':
@@ -124,10 +118,6 @@ class Cloud:
         self._supervisor.stop(*(p.name for p in base), 'mariadb')
         configuration.write_private(layout.directory / 'seeded.json',
                                     json.dumps(seeded))
-
-    def _passwords(self):
-        return json.loads(
-            (self._layout.directory / 'secrets.json').read_text())
 
     def _configure(self, passwords, broker):
         configuration.write_services(

@@ -83,14 +83,7 @@ class Databases:
 
     def _keystone(self):
         config = self._config('keystone.conf')
-        for kind in ('fernet-keys', 'credential-keys'):
-            (self._layout.directory / 'keystone' / kind).mkdir(
-                mode=0o700, parents=True)
         self._run('keystone-manage', *config, 'db_sync')
-        for setup in ('fernet_setup', 'credential_setup'):
-            self._run('keystone-manage', *config, setup,
-                      '--keystone-user', str(os.getuid()),
-                      '--keystone-group', str(os.getgid()))
         url = self._layout.auth_url
         self._run('keystone-manage', *config, 'bootstrap',
                   '--bootstrap-region-id', configuration.REGION,

@@ -18,7 +18,6 @@ first, then everything that must be taken back when it fails.
 import concurrent.futures
 import contextlib
 import dataclasses
-import json
 import pathlib
 import shutil
 
@@ -32,6 +31,7 @@ from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import backends
 from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import cloud
+from magnum_capi_tempest.sandbox import credentials
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import flavors
@@ -79,7 +79,7 @@ class Sandbox:
 
     def passwords(self) -> dict[str, str]:
         """Passwords of the users admin, demo and service."""
-        return json.loads((self.directory / 'secrets.json').read_text())
+        return credentials.passwords(self.directory)
 
     def up(self, wish, progress):
         """Bring the sandbox up; on a running one, what is missing of it.

@@ -9,7 +9,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""What a new cloud contains, and how a restored one learns where it is."""
+"""What a new cloud contains, and what a restored one has to learn."""
 
 import json
 import pathlib
@@ -108,8 +108,14 @@ def relocation(layout, url, images) -> list:
     return statements
 
 
-def relocate(layout, venv, env, url):
-    """Run :func:`relocation`."""
-    statements = relocation(layout, url, layout.directory / 'images')
+def relocate(layout, venv, env, url, passwords):
+    """Tell the databases where they are, and Keystone new passwords.
+
+    :param passwords: of all its users, by name.
+    :raises CommandFailed: Keystone has other users.
+    """
+    wanted = {
+        'statements': relocation(layout, url, layout.directory / 'images'),
+        'keystone': url('keystone'), 'passwords': passwords}
     processes.run([venv / 'bin' / 'python', _CLOUD / 'relocate.py'],
-                  env=env, timeout=60, stdin=json.dumps(statements))
+                  env=env, timeout=60, stdin=json.dumps(wanted))

@@ -26,9 +26,9 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment
 
-#: Folders and files of a sandbox that a snapshot has, when they exist.
-MEMBERS = ('db', 'mariadb', 'keystone', 'images', 'secrets.json',
-           'seeded.json')
+#: Folders and files of a sandbox that a snapshot has, when they exist: none
+#: that :mod:`.credentials` makes.
+MEMBERS = ('db', 'mariadb', 'images', 'seeded.json')
 
 _HERE = pathlib.Path(__file__).parent
 

@@ -168,6 +168,16 @@ class ColdTest(_Base):
         self.assertIn(f'The snapshot {path} cannot be used', ended.err)
         self.assertGreater(path.stat().st_size, 1 << 20)
 
+    def test_the_snapshot_has_no_secret_of_its_maker(self):
+        box = self.box(cache=self.cold_cache())
+        self.assert_done(box.up())
+        secrets = [key.read_bytes()
+                   for key in box.directory.glob('keystone/*/*')]
+        secrets += map(str.encode, box.sandbox.passwords().values())
+        self.assertEqual(8, len(secrets))
+        data = snapshot.path(profiles.get('embedded')).read_bytes()
+        self.assertEqual([], [s for s in secrets if s in data])
+
     def test_interrupted_while_databases_are_made(self):
         box = self.box(cache=self.cold_cache())
         ended = self.at(box, 'Databases ...', lambda process:

@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The secrets of one cloud. Each has its own; no snapshot has any.
+
+What a snapshot is made of had secrets, too. They are thrown away with that
+first start of the services: whoever starts from the snapshot, its maker among
+them, gets new ones.
+"""
+
+import base64
+import json
+import pathlib
+import secrets
+
+from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox import layout as layouts
+
+#: Folders of Keystone's keys, below that of the sandbox.
+REPOSITORIES = ('keystone/fernet-keys', 'keystone/credential-keys')
+
+_PASSWORDS = 'secrets.json'
+
+
+def make(directory: pathlib.Path) -> dict[str, str]:
+    """Make the secrets of a cloud that does not run, instead of any it had.
+
+    Keystone's databases have to be told: see :func:`.seed.relocate`.
+
+    :returns: passwords of the users admin and demo, of the services, and of
+        the broker.
+    """
+    passwords = {user: secrets.token_urlsafe(18)
+                 for user in ('admin', 'demo', 'service', 'broker')}
+    configuration.write_private(directory / _PASSWORDS,
+                                json.dumps(passwords))
+    for name in REPOSITORIES:
+        for folder in (directory / name).parent, directory / name:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        # The key that encrypts and the next one, as after "keystone-manage
+        # fernet_setup": keystone/common/fernet_utils.py.
+        for number in ('0', '1'):
+            configuration.write_private(
+                directory / name / number,
+                base64.urlsafe_b64encode(secrets.token_bytes(32)).decode())
+    return passwords
+
+
+def passwords(directory: pathlib.Path) -> dict[str, str]:
+    """What :func:`make` returned for a sandbox."""
+    return json.loads((directory / _PASSWORDS).read_text())
+
+
+def of_users(known: dict[str, str]) -> dict[str, str]:
+    """The passwords of all users of Keystone, by name.
+
+    :param known: what :func:`make` returned.
+    """
+    services = {name for name, _ in layouts.ENDPOINTS.values()}
+    return {'admin': known['admin'], 'demo': known['demo']} | dict.fromkeys(
+        services - {'keystone'}, known['service'])
