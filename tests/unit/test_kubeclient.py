@@ -15,6 +15,7 @@ import os
 import pathlib
 import ssl
 import sys
+import unittest
 from unittest import mock
 
 import fixtures
@@ -183,6 +184,75 @@ class ConfigurationTest(_Base):
         self.assertIsNone(self.configuration('https://127.0.0.1:1').proxy)
         self.assertEqual('http://192.0.2.9:3128', self.configuration(
             'https://192.0.2.1').proxy)
+
+    @unittest.expectedFailure
+    def test_a_proxy_of_the_kubeconfig_is_for_this_machine_too(self):
+        document = kubeconfig.document('https://127.0.0.1:1', 'CA', None, None)
+        document['clusters'][0]['cluster'] = {
+            'server': 'https://127.0.0.1:1',
+            'proxy-url': 'http://192.0.2.9:3128'}
+
+        found = kubeclient.load(self.write(document), 'x').configuration
+
+        self.assertEqual('http://192.0.2.9:3128', found.proxy)
+
+
+class UnsupportedTest(_Base):
+    """What the library leaves out without a word."""
+
+    def refused(self, user=None, cluster=None):
+        document = kubeconfig.document(
+            'http://192.0.2.1', 'CA', None, None)
+        document['users'][0]['user'] = user or {}
+        document['clusters'][0]['cluster'] = {
+            'server': 'http://192.0.2.1', **(cluster or {})}
+        error = self.assertRaises(
+            errors.EnvironmentProblem, kubeclient.load,
+            self.write(document), 'x')
+        for key in (*(user or {}), *(cluster or {})):
+            self.assertIn(f'"{key}"', str(error))
+        self.assertNotIn('hunter2', str(error))
+
+    @unittest.expectedFailure
+    def test_as(self):
+        self.refused({'as': 'admin'})
+
+    @unittest.expectedFailure
+    def test_as_uid(self):
+        self.refused({'as-uid': '7'})
+
+    @unittest.expectedFailure
+    def test_as_groups(self):
+        self.refused({'as-groups': ['system:masters']})
+
+    @unittest.expectedFailure
+    def test_as_user_extra(self):
+        self.refused({'as-user-extra': {'scope': ['all']}})
+
+    @unittest.expectedFailure
+    def test_username_alone(self):
+        self.refused({'username': 'hunter2'})
+
+    @unittest.expectedFailure
+    def test_password_alone(self):
+        self.refused({'password': 'hunter2'})
+
+    @unittest.expectedFailure
+    def test_auth_provider_that_the_library_does_not_know(self):
+        self.refused({'auth-provider': {'name': 'openstack'}})
+
+    @unittest.expectedFailure
+    def test_keys_that_are_invented_later(self):
+        self.refused({'sign-with': 'hunter2'})
+        self.refused(cluster={'by-way-of': 'hunter2'})
+
+    @unittest.expectedFailure
+    def test_a_context_whose_user_is_missing(self):
+        document = kubeconfig.document('http://192.0.2.1', 'CA', None, None)
+        document['users'][0]['name'] = 'another'
+
+        self.assertRaises(errors.EnvironmentProblem, kubeclient.load,
+                          self.write(document), 'x')
 
 
 class IsHereTest(testtools.TestCase):
