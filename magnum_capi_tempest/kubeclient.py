@@ -21,6 +21,8 @@ mended in this one place:
 - it leaves the private key in a file below /tmp until the process ends, and
   for ever when that is killed. Here the key is in a TLS context when a client
   is made, and the file is gone;
+- keys that it does not know, in its oldest version that is allowed here, it
+  leaves out, and speaks as, or to, somebody else. They are refused by name;
 - a proxy from the environment would be asked for this machine, too;
 - Python 3.13 asks for extensions that Magnum's CA does not write into
   certificates.
@@ -28,16 +30,23 @@ mended in this one place:
 
 import contextlib
 import ipaddress
+import pathlib
 import ssl
 import tempfile
 import threading
 from urllib import parse
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import kubeconfig_file
 
 #: The library remembers its files by what is in them, for the process: of two
 #: clients that are made at a time, one would remove the other's.
 _LOCK = threading.Lock()
+
+#: What the library, and :func:`files`, honour of a cluster and a user.
+_CLUSTER = (*kubeconfig_file.AUTHORITY, 'proxy-url', 'tls-server-name')
+_USER = (*kubeconfig_file.CERTIFICATE, 'token', 'tokenFile', 'exec')
+_PROVIDERS = ('gcp', 'oidc')
 
 #: Arguments of urllib3 that a TLS context has the meaning of.
 _FILES = ('ca_certs', 'ca_cert_data', 'cert_file', 'key_file')
@@ -51,7 +60,8 @@ def load(kubeconfig, extra):
     :param kubeconfig: path.
     :param extra: of this package, which has the library: "evidence".
     :raises EnvironmentProblem: the library is not installed, or the file is
-        missing or not a kubeconfig; what is in it is never quoted.
+        missing, not a kubeconfig, or one with keys that are not supported;
+        what is in it is never quoted.
     """
     with files(kubeconfig, None, extra) as api:
         if api.configuration.host.startswith('https:'):
@@ -82,6 +92,7 @@ def files(kubeconfig, folder, extra):
         raise errors.EnvironmentProblem(
             'The Python package kubernetes is not installed',
             hint=f'pip install magnum-capi-tempest[{extra}]') from e
+    current = _current(kubeconfig)
     configuration = client.Configuration()
     with _LOCK, tempfile.TemporaryDirectory(
             prefix='magnum-capi-', dir=folder) as scratch:
@@ -89,10 +100,14 @@ def files(kubeconfig, folder, extra):
             config.load_kube_config(
                 str(kubeconfig), client_configuration=configuration,
                 persist_config=False, temp_file_path=scratch)
+            _check_token(configuration)
         # Three tries with growing pauses in here would hold up every failure
         # by ten seconds.
         configuration.retries = 0
-        if is_here(configuration.host):
+        if current.cluster.get('proxy-url'):
+            # 33.1 leaves it out.
+            configuration.proxy = current.cluster['proxy-url']
+        elif is_here(configuration.host):
             configuration.proxy = None
         yield client.ApiClient(configuration)
 
@@ -104,6 +119,33 @@ def is_here(url):
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == 'localhost'
+
+
+def _current(path):
+    try:
+        found = kubeconfig_file.read(pathlib.Path(path))
+        found.require(_CLUSTER, (*_USER, *_logins(found.user)))
+    except errors.UsageError as e:
+        raise errors.EnvironmentProblem(
+            e.what, where=str(e.where), last_seen=e.last_seen,
+            hint=e.hint) from None
+    return found
+
+
+def _logins(user):
+    """More keys that the library honours, for what is in them."""
+    if user.get('username') and user.get('password'):
+        yield from ('username', 'password')
+    provider = user.get('auth-provider')
+    if isinstance(provider, dict) and provider.get('name') in _PROVIDERS:
+        yield 'auth-provider'
+
+
+def _check_token(configuration):
+    # Its name in there depends on the release.
+    for header in configuration.api_key.values():
+        if not kubeconfig_file.is_token(header.partition(' ')[2]):
+            raise ValueError('token')
 
 
 @contextlib.contextmanager

@@ -26,9 +26,9 @@ import weakref
 
 import requests
 import requests.adapters
-import yaml
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import kubeconfig_file
 from magnum_capi_tempest import waiting
 
 #: Requests at a time.
@@ -177,41 +177,40 @@ def from_kubeconfig(path, timeout=30) -> Client:
     Certificates embedded in it are written to a private folder that goes
     with the client: OpenSSL reads keys from files only.
 
-    :raises UsageError: it cannot be read, or asks for a program to log in.
+    :raises UsageError: it cannot be used, or asks for something that this
+        client does not know. Never quotes the file.
     """
     path = pathlib.Path(path)
-    try:
-        config = yaml.safe_load(path.read_text())
-        context = _named(config['contexts'], config['current-context'])
-        cluster = _named(config['clusters'], context['context']['cluster'])
-        user = _named(config['users'], context['context']['user'])
-        cluster, user = cluster['cluster'], user['user']
-        server = cluster['server']
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as e:
-        raise errors.UsageError(
-            'This is no usable kubeconfig', where=path,
-            last_seen=f'{type(e).__name__}: {e}') from e
-    if 'exec' in user or 'auth-provider' in user:
-        raise errors.UsageError(
-            'This kubeconfig starts a program to log in', where=path,
-            hint='Use one with a client certificate or a token')
+    current = kubeconfig_file.read(path)
+    current.require(cluster=kubeconfig_file.AUTHORITY,
+                    user=(*kubeconfig_file.CERTIFICATE, 'token'))
+    cluster, user = current.cluster, current.user
     folder = pathlib.Path(tempfile.mkdtemp(prefix='magnum-capi-'))
     try:
         def pem(section, name):
-            if f'{name}-data' in section:
+            if section.get(f'{name}-data'):
                 file = folder / name
                 file.touch(mode=0o600)
-                file.write_bytes(base64.b64decode(section[f'{name}-data']))
+                file.write_bytes(_decoded(section, f'{name}-data', path))
                 return file
-            return section.get(name) and path.parent / section[name]
+            if section.get(name):
+                file = path.parent / str(section[name])
+                file.open('rb').close()
+                return file
+            return None
 
         certificate = pem(user, 'client-certificate')
         client = Client(
-            server,
+            cluster['server'],
             not cluster.get('insecure-skip-tls-verify')
             and (pem(cluster, 'certificate-authority') or True),
             certificate and (certificate, pem(user, 'client-key')),
             user.get('token'), timeout)
+    except OSError as e:
+        shutil.rmtree(folder)
+        raise errors.UsageError(
+            f'Cannot read what this kubeconfig refers to: {e.strerror}',
+            where=path, last_seen=e.filename) from None
     except BaseException:
         shutil.rmtree(folder)
         raise
@@ -219,11 +218,14 @@ def from_kubeconfig(path, timeout=30) -> Client:
     return client
 
 
-def _named(items, name):
-    for item in items:
-        if item['name'] == name:
-            return item
-    raise KeyError(name)
+def _decoded(section, name, where):
+    try:
+        return base64.b64decode(section[name])
+    except (ValueError, TypeError):
+        # Not the text of the error: it may quote a key.
+        raise errors.UsageError(
+            f'"{name}" of this kubeconfig is no base64', where=where
+        ) from None
 
 
 def _message(answer):

@@ -30,26 +30,16 @@ import tempfile
 from urllib import parse
 from urllib import request
 
-import yaml
-
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import kubeconfig_file
 
 #: Where a pod finds its service account
 #: (https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/).
 SERVICE_ACCOUNT = pathlib.Path('/var/run/secrets/kubernetes.io/serviceaccount')
 
-#: Keys of a user that this module does not know how to honour. To leave one
-#: out would be to speak as somebody else.
-_REFUSED = {
-    'exec': 'starts a program to log in',
-    'auth-provider': 'uses an auth-provider to log in',
-    'username': 'uses a user name and password',
-    'password': 'uses a user name and password',
-    'as': 'impersonates another user',
-    'as-uid': 'impersonates another user',
-    'as-groups': 'impersonates another user',
-    'as-user-extra': 'impersonates another user',
-}
+#: What this module honours of a cluster and a user.
+_CLUSTER = (*kubeconfig_file.AUTHORITY, 'proxy-url', 'tls-server-name')
+_USER = (*kubeconfig_file.CERTIFICATE, 'token', 'tokenFile')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,26 +116,10 @@ def load(path, environ=os.environ, service_account=SERVICE_ACCOUNT):
     if path is None:
         return _of_pod(environ, service_account)
     path = pathlib.Path(path).absolute()
-    try:
-        document = yaml.safe_load(path.read_text())
-        context = _named(document, 'context', document['current-context'])
-        cluster = _named(document, 'cluster', context['cluster'])
-        user = _named(document, 'user', context['user'])
-        server = cluster['server'].rstrip('/')
-    except OSError as e:
-        raise errors.UsageError(
-            f'Cannot read the kubeconfig: {e.strerror}', where=path) from None
-    except (yaml.YAMLError, UnicodeError, LookupError, TypeError,
-            AttributeError) as e:
-        # Not the text of the error: it may quote a key.
-        raise errors.UsageError(
-            f'This is no usable kubeconfig ({type(e).__name__})',
-            where=path) from None
-    for key, does in _REFUSED.items():
-        if user.get(key):
-            raise errors.UsageError(
-                f'This kubeconfig {does}', where=path,
-                hint='Use one with a client certificate or a token')
+    current = kubeconfig_file.read(path)
+    current.require(_CLUSTER, _USER)
+    cluster, user = current.cluster, current.user
+    server = cluster['server'].rstrip('/')
     files = [path]
     try:
         tls = None
@@ -212,13 +186,6 @@ def _of_pod(environ, folder):
         server=f'https://{host}:{port}', kubeconfig=None,
         tls=ssl.create_default_context(cafile=authority),
         token_file=folder / 'token', files=(authority,))
-
-
-def _named(document, kind, name):
-    for item in document[f'{kind}s']:
-        if item['name'] == name:
-            return item[kind] or {}
-    raise KeyError(name)
 
 
 def _context(cluster, user, folder, files):

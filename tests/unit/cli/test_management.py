@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import io
+import pathlib
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.cli import management as cli
+
+
+class CheckTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.err = self.useFixture(fixtures.StringStream('err')).stream
+        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
+        self.path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'kubeconfig'
+
+    def call(self, text):
+        """Exit code, and what is said on either stream."""
+        self.path.write_text(text)
+        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
+        made = cli.Check(app, None)
+        code = made.run(made.get_parser('x').parse_args(
+            ['--kubeconfig', str(self.path)]))
+        self.err.seek(0)
+        return code, app.stdout.getvalue() + self.err.read()
+
+    def test_a_file_that_does_not_parse_is_not_quoted(self):
+        code, said = self.call(
+            'users:\n- name: u\n  user:\n    client-key-data: "hunter2\n')
+
+        self.assertEqual(2, code)
+        self.assertNotIn('hunter2', said)
+        self.assertRegex(said, r'\Amagnum-capi: [^\n]+\n\Z')
+        self.assertIn(str(self.path), said)
+
+    def test_a_key_that_is_not_supported_is_named(self):
+        code, said = self.call('''
+current-context: x
+contexts: [{name: x, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: hunter2, as: admin}}]
+''')
+
+        self.assertEqual(2, code)
+        self.assertIn('"as" of its user', said)
+        self.assertNotIn('hunter2', said)
