@@ -169,6 +169,11 @@ def roles_of(playbook):
         if 'ansible.builtin.include_role' in task}
 
 
+def upstream():
+    """Names that devstack has, and what its jobs copy."""
+    return load('tests/unit/zuul/devstack.yaml')
+
+
 def settings():
     """Names of the settings of the devstack plugin."""
     return set(re.findall(

@@ -1,0 +1,165 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What devstack has, for the tests of our devstack plugin: names, no code.
+
+    python tools/record_devstack.py DEVSTACK TEMPEST MAGNUM
+
+Writes ``tests/unit/zuul/devstack.yaml`` from checkouts of
+openstack/devstack, openstack/tempest and openstack/magnum, as they are
+committed there: names of functions and variables by the file that defines
+them, the files that each script sources, the phases that it runs, and what
+the jobs copy into the logs that everybody may read.
+"""
+
+import argparse
+import pathlib
+import posixpath
+import re
+import sys
+
+import yaml
+
+from magnum_capi_tempest import processes
+
+TARGET = (pathlib.Path(__file__).resolve().parents[1]
+          / 'tests/unit/zuul/devstack.yaml')
+
+SCRIPTS = ('stack.sh', 'unstack.sh', 'clean.sh')
+
+#: Sourced by ``run_phase``, with a name that is no text in there.
+EXTRA = 'extras.d/80-tempest.sh'
+
+#: The job that ours descend from, and its ancestors.
+JOBS = ('devstack-base', 'devstack-minimal', 'devstack', 'devstack-tempest')
+
+_SOURCED = re.compile(r'\bsource \$\{?(?:TOP|FUNC|RC)_DIR\}?/([\w./-]+)')
+_FUNCTION = re.compile(
+    r'^[ \t]*(?:function +([\w-]+)(?: *\( *\))?|([\w-]+) *\( *\))\s*\{', re.M)
+_VARIABLE = re.compile(r'\b([A-Z][A-Z0-9_]*)\+?=')
+_PHASE = re.compile(r'^\s*run_phase (\w+)(?: ([\w-]+))?', re.M)
+_PLUGIN_FILE = re.compile(r'-f \$dir/devstack/([\w.-]+)')
+
+
+class Repository:
+    """A git repository, as its HEAD is."""
+
+    def __init__(self, path):
+        self._path = path
+        self.commit = self._git('rev-parse', 'HEAD').strip()
+        self.files = self._git(
+            'ls-tree', '-r', '--name-only', 'HEAD').splitlines()
+
+    def _git(self, *words):
+        return processes.run(['git', '-C', self._path, *words], timeout=60)
+
+    def text(self, path):
+        return self._git('show', f'HEAD:{path}')
+
+    def yaml(self, path):
+        return yaml.safe_load(self.text(path))
+
+
+def functions(text) -> list[str]:
+    """Names of the functions that a shell script defines; pure."""
+    return sorted({a or b for a, b in _FUNCTION.findall(text)})
+
+
+def variables(text) -> list[str]:
+    """Names of the variables that a shell script sets; pure."""
+    return sorted(set(_VARIABLE.findall(text)))
+
+
+def sourced(repository, script) -> list[str]:
+    """A script and all files that it sources, these by theirs."""
+    found, waiting = {EXTRA}, [script, EXTRA]
+    while waiting:
+        path = waiting.pop()
+        found.add(path)
+        for name in _SOURCED.findall(repository.text(path)):
+            if name in repository.files and name not in found:
+                waiting.append(name)
+    return sorted(found)
+
+
+def copied(devstack, tempest) -> list[str]:
+    """What the jobs copy into their logs: paths, templates among them."""
+    found = set()
+    for item in (*devstack.yaml('.zuul.yaml'),
+                 *tempest.yaml('zuul.d/base.yaml')):
+        job = item.get('job', {})
+        if job.get('name') in JOBS:
+            found.update(job.get('vars', {}).get('zuul_copy_output', {}))
+    for role in re.findall(r'^    - (?:role: )?([\w-]+)$',
+                           devstack.text('playbooks/post.yaml'), re.M):
+        path = posixpath.join('roles', role, 'tasks/main.yaml')
+        if path in devstack.files:
+            found.update(_paths(devstack.yaml(path)))
+    return sorted(found)
+
+
+def _paths(tasks):
+    """Where tasks take files from."""
+    for task in tasks:
+        yield from _paths(task.get('block', ()))
+        for module in ('find', 'stat', 'synchronize'):
+            where = task.get(module, {})
+            for key in ('path', 'src'):
+                # Not what another task has found.
+                if not re.match(r'\{\{ item\.(path|stat)',
+                                where.get(key, '{{ item.path')):
+                    yield where[key]
+        yield from task.get('set_fact', {}).get(
+            'apache_config_paths', {}).values()
+
+
+def record(devstack, tempest, magnum):
+    """What the file holds."""
+    scripts = {s: sourced(devstack, s) for s in SCRIPTS}
+    files = sorted({path for found in scripts.values() for path in found})
+    texts = {path: devstack.text(path) for path in files}
+    plugin = '\n'.join(magnum.text(f'devstack/{name}') for name in (
+        'settings', 'plugin.sh', 'lib/magnum'))
+    return {
+        'devstack': {
+            'commit': devstack.commit,
+            'scripts': scripts,
+            'phases': {s: [list(filter(None, words))
+                           for words in _PHASE.findall(texts[s])]
+                       for s in SCRIPTS},
+            'plugin_files': sorted(
+                set(_PLUGIN_FILE.findall(texts['functions-common']))),
+            'functions': {p: functions(t) for p, t in texts.items()},
+            'variables': sorted(
+                {name for t in texts.values() for name in variables(t)})},
+        'magnum': {'commit': magnum.commit, 'functions': functions(plugin),
+                   'variables': variables(plugin)},
+        'tempest': {'commit': tempest.commit},
+        'copied': copied(devstack, tempest)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
+    for name in ('devstack', 'tempest', 'magnum'):
+        parser.add_argument(name, type=Repository, metavar=name.upper())
+    args = parser.parse_args()
+    found = record(args.devstack, args.tempest, args.magnum)
+    TARGET.write_text(
+        '# Names that devstack has; made by tools/record_devstack.py.\n'
+        + yaml.safe_dump(found, default_flow_style=None, width=78))
+    print(f'{len(found["devstack"]["functions"])} files of devstack '
+          f'{args.devstack.commit[:12]}')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
