@@ -5,6 +5,9 @@ source $DEST/magnum-capi-tempest/devstack/lib/magnum_capi
 
 if is_service_enabled magnum-capi; then
     case "$1 $2" in
+        "stack pre-install")
+            check_magnum_capi_order
+            ;;
         "stack install")
             echo_summary "Installing drivers for Cluster API"
             install_magnum_capi

@@ -174,6 +174,13 @@ def upstream():
     return load('tests/unit/zuul/devstack.yaml')
 
 
+def devstack_functions(script='stack.sh'):
+    """Names of the functions that a script of devstack has."""
+    record = upstream()['devstack']
+    return {name for path in record['scripts'][script]
+            for name in record['functions'][path]}
+
+
 def settings():
     """Names of the settings of the devstack plugin."""
     return set(re.findall(

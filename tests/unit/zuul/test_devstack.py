@@ -24,20 +24,27 @@ from tests.unit.zuul import content
 
 DEVSTACK = content.TOP / 'devstack'
 
-#: What devstack and Magnum's plugin provide: it notes how it was called.
+#: What those functions of devstack do whose effect counts here. All others
+#: that devstack has, and no more, note how they were called.
+EFFECTS = {
+    'die': 'shift; echo "$@" >&2; exit 1',
+    'is_plugin_enabled': '[[ " $PLUGINS " == *" $1 "* ]]',
+    'is_service_enabled': '[[ " $DISABLED " != *" $1 "* ]]',
+    'trueorfalse': 'echo "${!2:-$1}"',
+    'echo_summary': ':',
+    'define_plugin': ':',
+    'plugin_requires': ':',
+    'enable_service': ':',
+}
+
+#: Variables of devstack and Magnum's plugin, and programs.
 STUBS = r'''
 set -e
 note() { echo "$@" >> "$BOX/calls"; }
-for name in define_plugin plugin_requires plugin_after enable_service \
-        setup_develop pip_install iniset upload_image openstack kubectl \
-        echo_summary; do
-    eval "$name() { note $name \"\$@\"; }"
-done
+command_not_found_handle() { echo "$1" >> "$BOX/missing"; return 127; }
+openstack() { note openstack "$@"; }
+kubectl() { note kubectl "$@"; }
 sudo() { "$@"; }
-die() { shift; echo "$@" >&2; exit 1; }
-is_plugin_enabled() { [[ " $PLUGINS " == *" $1 "* ]]; }
-is_service_enabled() { return 0; }
-trueorfalse() { echo "${!2:-$1}"; }
 STACK_USER=$(id -un) DEST=$BOX/stack DATA_DIR=$BOX/data
 MAGNUM_CONF=magnum.conf MAGNUM_API_PASTE=api-paste.ini
 MAGNUM_GUEST_IMAGE_URL=https://example.org/1/ubuntu-24.04-v1.35.5.qcow2
@@ -51,6 +58,15 @@ PROGRAM = '''#!/bin/bash
 echo "magnum-capi $*" >> "$BOX/calls"
 eval "$ANSWER"
 '''
+
+
+def functions():
+    """The functions of devstack, as stand-ins."""
+    names = content.devstack_functions()
+    assert names > set(EFFECTS), set(EFFECTS) - names
+    return '\n'.join(
+        f'{name}() {{ {EFFECTS.get(name, f"""note {name} "$@" """)}; }}'
+        for name in sorted(names))
 
 
 class DevstackTest(testtools.TestCase):
@@ -69,19 +85,70 @@ class DevstackTest(testtools.TestCase):
     def call(self, script, answer='true', **settings):
         """Run a script after settings and functions; its exit code."""
         done = subprocess.run(
-            ['bash', '-c', f'{STUBS}\nsource {DEVSTACK}/settings\n'
+            ['bash', '-c', f'{functions()}\n{STUBS}\n'
+             f'source {DEVSTACK}/settings\n'
              f'source {DEVSTACK}/lib/magnum_capi\n{script}'],
             env={'PATH': f'{self.box}/bin:{os.environ["PATH"]}',
                  'BOX': str(self.box), 'ANSWER': answer,
                  **self.settings, **settings},
             capture_output=True, text=True, timeout=60)
         self.err, self.out = done.stderr, done.stdout
-        calls = self.box / 'calls'
-        self.calls = [
-            line for line in (calls.read_text().splitlines()
-                              if calls.exists() else [])
-            if not re.match('define|plugin|enable|echo_', line)]
+        self.assertEqual([], self.lines('missing'))
+        self.calls = self.lines('calls')
         return done.returncode
+
+    def lines(self, name):
+        path = self.box / name
+        return path.read_text().splitlines() if path.exists() else []
+
+    def order(self, plugins, **settings):
+        return self.call('check_magnum_capi_order', **settings,
+                         DEVSTACK_PLUGINS=plugins)
+
+    def test_behind_the_plugins_that_it_builds_on(self):
+        self.assertEqual(0, self.order(
+            ',devstack-plugin-container,magnum,magnum-capi-helm,'
+            'magnum-capi-tempest,octavia'))
+
+    def test_in_front_of_magnum(self):
+        for plugins in (',magnum-capi-tempest,magnum',
+                        ',magnum-capi-tempest,octavia,magnum,x'):
+            self.assertEqual(1, self.order(
+                plugins, MAGNUM_CAPI_MANAGEMENT_KUBECONFIG=''))
+            self.assertIn('enable the plugin magnum before', self.err)
+
+    def test_in_front_of_who_makes_the_management_cluster(self):
+        plugins = ',magnum,magnum-capi-tempest,devstack-plugin-container'
+        self.assertEqual(1, self.order(plugins))
+        self.assertIn('plugin devstack-plugin-container before', self.err)
+        self.assertEqual(0, self.order(
+            plugins, MAGNUM_CAPI_MANAGEMENT_KUBECONFIG=''))
+
+    def test_docker_is_installed_where_it_is_missing(self):
+        for there, calls in (('false', ['install_package docker.io']),
+                             ('true', [])):
+            self.call(f'which() {{ {there}; }}; install_magnum_capi',
+                      MAGNUM_CAPI_MANAGEMENT_KUBECONFIG='')
+            self.assertEqual(
+                calls, [c for c in self.calls if 'package' in c])
+            (self.box / 'calls').unlink()
+
+    def test_nodes_get_the_label_that_a_driver_wants(self):
+        self.call('init_magnum_capi',
+                  MAGNUM_CAPI_DRIVERS='k8s_capi_v1,k8s_cluster_api_ubuntu')
+
+        self.assertEqual(
+            [f'kubectl --kubeconfig {self.box}/kubeconfig label --overwrite '
+             'node --all openstack-control-plane=enabled'], self.calls)
+
+    def test_clean_up_ends_the_management_cluster_that_is_ours(self):
+        self.assertEqual(0, self.call('cleanup_magnum_capi'))
+        self.assertEqual([], self.calls)
+
+        self.call('cleanup_magnum_capi', MAGNUM_CAPI_MANAGEMENT_KUBECONFIG='')
+        self.assertEqual(
+            ['magnum-capi management down --directory '
+             f'{self.box}/data/magnum-capi/management'], self.calls)
 
     def test_drivers_are_installed_beside_magnum(self):
         self.assertEqual(0, self.call(
@@ -213,7 +280,8 @@ class DevstackTest(testtools.TestCase):
         self.assertEqual(set(), names - content.settings())
 
     def test_each_phase_calls_what_there_is(self):
-        phases = (('install', 'install_magnum_capi'),
+        phases = (('pre-install', 'check_magnum_capi_order'),
+                  ('install', 'install_magnum_capi'),
                   ('post-config', 'configure_magnum_capi'),
                   ('extra', 'init_magnum_capi'),
                   ('test-config', 'configure_tempest_magnum_capi'))
