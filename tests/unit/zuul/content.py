@@ -181,6 +181,27 @@ def devstack_functions(script='stack.sh'):
             for name in record['functions'][path]}
 
 
+def collected():
+    """Paths that jobs on devstack copy into logs that everybody may read.
+
+    Those of devstack and tempest, as they are recorded, with the folders that
+    Zuul's base job fetches; with ``/etc/NAME`` of each project of our jobs.
+    """
+    base = '/opt/stack'
+    names = {project.rpartition('/')[2] for job in bodies('job')
+             for project in job.get('required-projects', ())}
+    found = {f'/home/zuul/{name}' for name in ('logs', 'zuul-output')}
+    for text in upstream()['copied']:
+        for name in names:
+            found.add(_ENVIRONMENT.from_string(text).render(
+                ansible_os_family='Debian', apache_config_paths={},
+                devstack_base_dir=base, devstack_conf_dir=f'{base}/devstack',
+                devstack_log_dir=f'{base}/logs', stage_dir='/home/zuul/stage',
+                devstack_full_log=f'{base}/logs/devstack-early.txt',
+                item={'value': {'short_name': name}}))
+    return {pathlib.PurePath(path) for path in found if path}
+
+
 def settings():
     """Names of the settings of the devstack plugin."""
     return set(re.findall(

@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import subprocess
+import unittest
 
 import fixtures
 import testtools
@@ -69,7 +70,7 @@ def functions():
         for name in sorted(names))
 
 
-class DevstackTest(testtools.TestCase):
+class _Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -82,10 +83,13 @@ class DevstackTest(testtools.TestCase):
         self.settings = {
             'MAGNUM_CAPI_MANAGEMENT_KUBECONFIG': str(self.box / 'admin.conf')}
 
-    def call(self, script, answer='true', **settings):
-        """Run a script after settings and functions; its exit code."""
+    def call(self, script, answer='true', before='', **settings):
+        """Run a script after settings and functions; its exit code.
+
+        :param before: what is run before the settings.
+        """
         done = subprocess.run(
-            ['bash', '-c', f'{functions()}\n{STUBS}\n'
+            ['bash', '-c', f'{functions()}\n{STUBS}\n{before}\n'
              f'source {DEVSTACK}/settings\n'
              f'source {DEVSTACK}/lib/magnum_capi\n{script}'],
             env={'PATH': f'{self.box}/bin:{os.environ["PATH"]}',
@@ -100,6 +104,9 @@ class DevstackTest(testtools.TestCase):
     def lines(self, name):
         path = self.box / name
         return path.read_text().splitlines() if path.exists() else []
+
+
+class DevstackTest(_Base):
 
     def order(self, plugins, **settings):
         return self.call('check_magnum_capi_order', **settings,
@@ -296,3 +303,93 @@ class DevstackTest(testtools.TestCase):
             for phase, name in phases))
 
         self.assertEqual([name for _, name in phases], self.calls)
+
+
+class PublicLogsTest(_Base):
+    """Nobody reads a kubeconfig in the logs of a job."""
+
+    #: As in a job; what root does is noted, not done.
+    IN_A_JOB = '''
+        sudo() { note sudo "$@"; }
+        rm() { note rm "$@"; }
+        unset MAGNUM_CAPI_KUBECONFIG
+        DEST=/opt/stack DATA_DIR=/opt/stack/data
+        TEMPEST_CONFIG_DIR=/opt/stack/tempest/etc
+        TEMPEST_CONFIG=$TEMPEST_CONFIG_DIR/tempest.conf
+        mktemp() { echo /tmp/a; }
+        '''
+
+    def copies(self):
+        """Where the plugin has written kubeconfigs when stack.sh ends."""
+        self.assertEqual(0, self.call(
+            'configure_magnum_capi; configure_tempest_magnum_capi',
+            before=self.IN_A_JOB))
+        written = {line.split()[-1] for line in self.calls
+                   if line.startswith('sudo install ')}
+        named = {line.split()[-1] for line in self.calls if re.match(
+            'iniset .*kubeconfig', line)}
+        # The other one is there for one check.
+        self.assertEqual(named | {'/tmp/a'}, written)
+        self.assertIn('rm -f /tmp/a', self.calls)
+        self.assertEqual(2, len(named))
+        return named
+
+    @unittest.expectedFailure
+    def test_no_copy_is_where_jobs_collect(self):
+        collected = content.collected()
+        self.assertIn(pathlib.PurePath('/etc/magnum'), collected)
+
+        self.assertEqual(set(), {
+            copy for copy in self.copies() for folder in collected
+            if pathlib.PurePath(copy).is_relative_to(folder)})
+
+    @unittest.expectedFailure
+    def test_no_copy_is_left_when_services_end(self):
+        for words in content.upstream()['devstack']['phases']['unstack.sh'][
+                -1:] + content.upstream()['devstack']['phases']['clean.sh']:
+            copies = self.copies()
+            (self.box / 'calls').unlink()
+            self.assertEqual(0, self.call(
+                f'source() {{ :; }}; set -- {" ".join(words)}; '
+                f'builtin source {DEVSTACK}/plugin.sh',
+                before=self.IN_A_JOB))
+            self.assertEqual(copies, {
+                path for line in self.calls if line.startswith('sudo rm -f ')
+                for path in line.split()[3:]})
+
+    @unittest.expectedFailure
+    def test_no_copy_is_left_when_logs_are_taken(self):
+        play, = content.load('playbooks/devstack/post.yaml')
+        block, = play['tasks']
+        role, = (task['ansible.builtin.include_role']['name']
+                 for task in block['block'])
+        self.assertEqual('collect-capi-logs', role)
+        task, = block['always']
+        self.assertEqual(('absent', '{{ item }}', True), (
+            task['ansible.builtin.file']['state'],
+            task['ansible.builtin.file']['path'], task['become']))
+        # Magnum's own plugin of devstack may put one there.
+        self.assertEqual(self.copies() | {'/etc/magnum/kubeconfig'},
+                         set(task['loop']))
+        self.assertIn(
+            block['block'][0]['vars']['collect_capi_logs_kubeconfig'],
+            self.copies())
+
+    def test_each_job_removes_them_before_its_parents_copy(self):
+        # Zuul runs the post-run playbooks of a parent after those of a job.
+        jobs = content.jobs()
+        ours = [name for name in jobs if content.chain(
+            name, jobs)[0]['parent'] == 'devstack-tempest']
+
+        self.assertGreater(len(ours), 4)
+        for name in ours:
+            self.assertIn('playbooks/devstack/post.yaml',
+                          content.playbooks(name, jobs))
+
+    @unittest.expectedFailure
+    def test_without_tempest_there_is_no_copy_for_it(self):
+        self.call(f'source() {{ :; }}; set -- stack test-config; '
+                  f'builtin source {DEVSTACK}/plugin.sh',
+                  before=self.IN_A_JOB, DISABLED='tempest')
+
+        self.assertEqual([], self.calls)
