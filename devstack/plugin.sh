@@ -21,8 +21,13 @@ if is_service_enabled magnum-capi; then
             init_magnum_capi
             ;;
         "stack test-config")
-            echo_summary "Configuring Tempest for Magnum with Cluster API"
-            configure_tempest_magnum_capi
+            if is_service_enabled tempest; then
+                echo_summary "Configuring Tempest for Magnum with Cluster API"
+                configure_tempest_magnum_capi
+            fi
+            ;;
+        "unstack "*)
+            remove_magnum_capi_kubeconfigs
             ;;
         "clean "*)
             cleanup_magnum_capi

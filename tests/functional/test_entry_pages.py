@@ -85,4 +85,5 @@ class EntryPagesTest(testtools.TestCase):
             """)
 
         self.page('devstack', cwd=self.folder, replace=[
-            ('/etc/magnum/kubeconfig', str(box / 'management/kubeconfig'))])
+            ('/opt/stack/data/magnum-capi/kubeconfig',
+             str(box / 'management/kubeconfig'))])
