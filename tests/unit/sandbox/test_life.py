@@ -13,6 +13,7 @@
 import collections
 import os
 import socket
+import unittest
 
 import fixtures
 import testtools
@@ -30,6 +31,7 @@ from magnum_capi_tempest.sandbox import wishes
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 from tests.unit import own_folders
+from tests.unit import strangers
 
 _Usage = collections.namedtuple('_Usage', 'total used free')
 
@@ -126,6 +128,61 @@ class FolderTest(_Base):
     def test_status_when_everything_has_gone(self):
         self.pretend()
         self.assertEqual([], self.box.status())
+
+
+class OtherUsersTest(_Base):
+    """What another user owns, or can put in its place, is left alone."""
+
+    def refused_everywhere(self, path, told):
+        before = sorted(self.base.rglob('*'))
+        for act in ('up', 'down', 'status', 'set'):
+            error = self.assertRaises(errors.UsageError, self.act, path, act)
+            self.assertIn(str(told), str(error))
+        self.assertEqual(before, [p for p in sorted(self.base.rglob('*'))
+                                  if 'cache' not in p.parts])
+
+    def act(self, path, act):
+        box = sandbox.Sandbox(path)
+        return {'up': lambda: box.up(sandbox.Wish(), progress.Silent()),
+                'down': lambda: box.down(progress.Silent()),
+                'status': box.status,
+                'set': lambda: box.set(['a.b=c'], False, progress.Silent()),
+                }[act]()
+
+    @strangers.root
+    @unittest.expectedFailure
+    def test_empty_folder(self):
+        path = strangers.give(self.base / 'theirs')
+        self.refused_everywhere(path, path)
+
+    @strangers.root
+    @unittest.expectedFailure
+    def test_folder_with_a_record(self):
+        path = strangers.give(self.base / 'theirs')
+        record.save(path, record.Record('embedded', '127.77', 25000, '?'))
+        self.refused_everywhere(path, path)
+
+    @strangers.root
+    @unittest.expectedFailure
+    def test_below_a_folder(self):
+        path = strangers.give(self.base / 'theirs')
+        self.refused_everywhere(path / 'box', path)
+
+    @strangers.root
+    @unittest.expectedFailure
+    def test_link(self):
+        self.pretend()
+        link = self.base / 'link'
+        link.symlink_to(self.box.directory)
+        strangers.give(link)
+        self.refused_everywhere(link, link)
+
+    @unittest.expectedFailure
+    def test_in_a_folder_where_everybody_may_replace_it(self):
+        path = self.base / 'open'
+        path.mkdir()
+        path.chmod(0o777)
+        self.refused_everywhere(path / 'box', path)
 
 
 class WishTest(_Base):

@@ -1,0 +1,105 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import os
+import pathlib
+import unittest
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.management import folder
+from tests.unit import strangers
+
+
+class AloneTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def taken(self, path):
+        with folder.alone(path):
+            self.assertTrue(path.is_dir())
+            (path / 'management.json').write_text('{}')
+
+    def refused(self, path, *said):
+        before = sorted(self.base.rglob('*'))
+        error = self.assertRaises(errors.UsageError, self.taken, path)
+        for word in said:
+            self.assertIn(word, str(error))
+        self.assertEqual(before, sorted(self.base.rglob('*')))
+
+    def test_new_folder_is_for_its_owner_only(self):
+        path = self.base / 'new' / 'box'
+        self.taken(path)
+        self.assertEqual(0o700, path.stat().st_mode & 0o777)
+
+    def test_empty_folder_of_ours(self):
+        path = self.base / 'box'
+        path.mkdir()
+        self.taken(path)
+
+    @strangers.root
+    @unittest.expectedFailure
+    def test_folder_of_another_user(self):
+        path = strangers.give(self.base / 'box')
+        self.refused(path, str(path), str(strangers.STRANGER))
+
+    @strangers.root
+    @unittest.expectedFailure
+    def test_below_a_folder_of_another_user(self):
+        path = strangers.give(self.base / 'theirs')
+        self.refused(path / 'box', str(path))
+
+    @strangers.root
+    @unittest.expectedFailure
+    def test_ours_below_a_folder_of_another_user(self):
+        path = strangers.give(self.base / 'theirs', 0o1777)
+        (path / 'box').mkdir()
+        self.refused(path / 'box', str(path))
+
+    @strangers.root
+    @unittest.expectedFailure
+    def test_link_of_another_user(self):
+        (self.base / 'ours').mkdir()
+        link = self.base / 'box'
+        link.symlink_to(self.base / 'ours')
+        strangers.give(link)
+        self.refused(link, str(link))
+
+    def test_link_of_ours(self):
+        (self.base / 'ours').mkdir()
+        (self.base / 'box').symlink_to(self.base / 'ours')
+        self.taken(self.base / 'box')
+        self.assertEqual(['management.json'], os.listdir(self.base / 'ours'))
+
+    def test_in_a_folder_for_all_where_each_keeps_his_own(self):
+        path = self.base / 'tmp'
+        path.mkdir()
+        path.chmod(0o1777)
+        self.taken(path / 'box')
+
+    @unittest.expectedFailure
+    def test_in_a_folder_where_everybody_may_replace_it(self):
+        path = self.base / 'open'
+        path.mkdir()
+        path.chmod(0o777)
+        self.refused(path / 'box', str(path))
+
+    @unittest.expectedFailure
+    def test_folder_of_ours_that_everybody_may_write_to(self):
+        path = self.base / 'box'
+        path.mkdir()
+        path.chmod(0o777)
+        self.refused(path, str(path))
