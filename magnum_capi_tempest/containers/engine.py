@@ -22,12 +22,14 @@ import shutil
 from magnum_capi_tempest.containers import access
 from magnum_capi_tempest.containers import cgroups
 from magnum_capi_tempest.containers import host
+from magnum_capi_tempest.containers import host_record
 from magnum_capi_tempest.containers import kernel
 from magnum_capi_tempest.containers import layout as layouts
 from magnum_capi_tempest.containers import networks
 from magnum_capi_tempest.containers import settings
 from magnum_capi_tempest.containers import store
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
 from magnum_capi_tempest import outfile
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import processes
@@ -60,12 +62,12 @@ class Engine:
     :param supervisor: who starts dockerd; one of its own by default. Whoever
         lends one ends it himself, before :meth:`down` or after it.
     :param images: folder of the store, :func:`default_store` by default.
+    :raises UsageError: another user owns one of them, or can replace it.
     """
 
     def __init__(self, directory, supervisor=None, images=None):
         self.layout = layouts.Layout(
-            pathlib.Path(directory).resolve(),
-            pathlib.Path(images or default_store()).resolve())
+            folders.check(directory), folders.check(images or default_store()))
         self._lent = supervisor is not None
         self.supervisor = supervisor or supervision.Supervisor(
             self.layout.directory / 'supervisor')
@@ -88,10 +90,11 @@ class Engine:
             undo.callback(self._end)
             self._end()
             self._claim()
-            program = self._prepare(progress)
-            self.supervisor.start()
-            with progress.step('Container engine'):
-                self.supervisor.launch([program], timeout, progress)
+            with host_record.joined(self.layout.key):
+                program = self._prepare(progress)
+                self.supervisor.start()
+                with progress.step('Container engine'):
+                    self.supervisor.launch([program], timeout, progress)
             self.layout.socket.chmod(0o600)
             found = self.access()
             self._furnish(found)
@@ -145,14 +148,14 @@ class Engine:
                 ['runc-nores'], progress)['runc-nores']
         plan = networks.choose(_taken())
         for folder in (layout.directory, layout.store):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kernel.remember(_kernel_file(), self._alone())
+            folders.make(folder)
         for limit in kernel.lift():
             progress.info(f'Several nodes may not start here: {limit}')
         _write(layout.record, json.dumps({'network': str(plan.whole)}))
         _write(layout.configuration, settings.daemon(layout, plan, runtime))
         cgroups.make(layout.cgroup)
-        argv = settings.command(layout, plan, host.programs())
+        argv = settings.command(layout, plan, host.programs(),
+                                host_record.entry(layout.key))
         return supervision.Program(
             name=settings.PROGRAM, argv=tuple(argv),
             env=settings.environment(), stop_signal='KILL',
@@ -165,7 +168,7 @@ class Engine:
         the run. Who loses the race in between does not start.
         """
         lock = self.layout.lock
-        lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folders.make(lock.parent)
         with open(lock, 'a+') as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -198,11 +201,6 @@ class Engine:
         except (OSError, ValueError, TypeError):
             return None
 
-    def _alone(self):
-        """Whether no other engine runs: each has an interface."""
-        return not [i for i in os.listdir('/sys/class/net')
-                    if layouts.LINK.fullmatch(i) and i != self.layout.link]
-
     def _pid(self):
         """Of the program that is in the engine's network."""
         if not self.supervisor.running():
@@ -222,16 +220,12 @@ class Engine:
             self.supervisor.stop(settings.PROGRAM)
         cgroups.remove(self.layout.cgroup)
         _remove_link(self.layout.link)
-        kernel.put_back(_kernel_file(), self._alone())
+        host_record.leave(self.layout.key)
         for path in (self.layout.socket, self.layout.configuration,
                      self.layout.record):
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.layout.directory.rmdir()   # only when nothing is in it
-
-
-def _kernel_file():
-    return paths.cache() / 'containers-kernel.json'
 
 
 def _with_client(found, function):

@@ -14,15 +14,11 @@
 
 A kubelet sets some for its machine, which for a node in a container is this
 one. Others limit what all containers of a user have together, and are raised.
-The first engine writes down what they were, and the last one to end puts
-that back, also when an engine was killed in between.
+Who puts back what they were, and when, is :mod:`.host_record`'s part.
 """
 
 import contextlib
-import json
 import pathlib
-
-from magnum_capi_tempest import outfile
 
 #: setupKernelTunables in pkg/kubelet/cm/container_manager_linux.go of
 #: kubernetes/kubernetes v1.34; none of them belongs to a namespace.
@@ -37,11 +33,16 @@ KEYS = ('vm/overcommit_memory', 'vm/panic_on_oom', 'kernel/panic',
 NEEDED = {'fs/inotify/max_user_instances': 1024,
           'fs/inotify/max_user_watches': 524288}
 
-_TOP = pathlib.Path('/proc/sys')
+#: Where the kernel shows them.
+TOP = pathlib.Path('/proc/sys')
 
 
-def read(top=_TOP) -> dict[str, str]:
-    """What is set now, by key; without those that this kernel lacks."""
+def read(top=None) -> dict[str, str]:
+    """What is set now, by key; without those that this kernel lacks.
+
+    :param top: :data:`TOP` by default.
+    """
+    top = top or TOP
     found = {}
     for key in (*KEYS, *NEEDED):
         with contextlib.suppress(OSError):
@@ -49,11 +50,12 @@ def read(top=_TOP) -> dict[str, str]:
     return found
 
 
-def lift(top=_TOP) -> list[str]:
+def lift(top=None) -> list[str]:
     """Raise the limits that are too low.
 
     :returns: "key is N, M are needed" for each that cannot be raised.
     """
+    top = top or TOP
     now, refused = read(top), []
     for key, least in NEEDED.items():
         if key in now and int(now[key]) < least:
@@ -65,26 +67,9 @@ def lift(top=_TOP) -> list[str]:
     return refused
 
 
-def remember(file, alone, top=_TOP):
-    """Write down what is set, unless another engine did.
-
-    :param alone: whether no other engine runs.
-    """
-    if alone or not file.exists():
-        with outfile.whole(file, mode=outfile.PRIVATE) as stream:
-            stream.write(json.dumps(read(top)).encode())
-
-
-def put_back(file, alone, top=_TOP):
-    """Set what was written down, unless another engine still runs."""
-    if not alone:
-        return
-    with contextlib.suppress(OSError, ValueError):
-        _restore(json.loads(file.read_text()), top)
-    file.unlink(missing_ok=True)
-
-
-def _restore(values, top):
+def put_back(values, top=None):
+    """Set what :func:`read` returned once; other keys are left alone."""
+    top = top or TOP
     now = read(top)
     for key in (*KEYS, *NEEDED):
         if key in values and key in now and values[key] != now[key]:

@@ -16,12 +16,8 @@ import dataclasses
 import hashlib
 import os
 import pathlib
-import re
 
 from magnum_capi_tempest import errors
-
-#: Of :attr:`Layout.link`.
-LINK = re.compile('mc[0-9a-f]{10}')
 
 # sockaddr_un.sun_path has 108 bytes, the last one is zero (unix(7)).
 _LONGEST_SOCKET_PATH = 107

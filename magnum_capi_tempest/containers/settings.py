@@ -78,16 +78,19 @@ def environment() -> dict[str, str]:
     return {'PATH': ':'.join(_PATH)}
 
 
-def command(layout, plan, programs) -> list[str]:
+def command(layout, plan, programs, entry) -> list[str]:
     """The command line that becomes dockerd in namespaces of its own.
 
-    flock takes the store and is inherited by all that follows. tini, as
-    process 1, clears ended processes away.
+    flock takes the engine's entry of the host's record and the store; both
+    locks are inherited by all that follows. tini, as process 1, clears ended
+    processes away.
 
     :param programs: path of each of :data:`..host.PROGRAMS`, by name.
+    :param entry: see :func:`..host_record.entry`.
     """
     prefix = plan.link.prefixlen
     return [str(a) for a in (
+        programs['flock'], '--shared', '--no-fork', entry,
         programs['flock'], '--exclusive', '--nonblock', '--no-fork',
         '--conflict-exit-code', STORE_TAKEN, layout.lock,
         '/bin/sh', _NAMESPACE, 'outside', layout.link,

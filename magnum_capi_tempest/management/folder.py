@@ -18,6 +18,7 @@ import os
 import pathlib
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
 from magnum_capi_tempest.management import files
 
 #: What was brought up, so that the other commands, and "up" after a crash,
@@ -49,11 +50,11 @@ def alone(directory):
 
     The lock is on the folder itself: no file is needed, none stays.
 
-    :raises UsageError: another command does, or it holds something else.
+    :raises UsageError: another command does, it holds something else, or
+        other users can change it.
     """
-    directory = pathlib.Path(directory)
+    directory = folders.make(directory)
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as e:
         raise errors.EnvironmentProblem(

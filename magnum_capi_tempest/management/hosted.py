@@ -24,6 +24,7 @@ import pathlib
 import shutil
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import dockers
@@ -96,7 +97,7 @@ def up(directory, options, progress, tools=None,
     :raises EnvironmentProblem: no Docker, no image archive.
     """
     check(options)
-    directory = pathlib.Path(directory).resolve()
+    directory = folders.check(directory)
     with folder.alone(directory):
         before = folder.read(directory)
         _same(before, options, directory)

@@ -22,6 +22,7 @@ import pathlib
 import shutil
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
 from magnum_capi_tempest.management import folder
 from magnum_capi_tempest.management import handover
 from magnum_capi_tempest.management import hosted
@@ -60,7 +61,7 @@ def up(directory, progress, tools=None, behaviours=None,
         up without the rate limiting that is wanted.
     :raises EnvironmentProblem: a port is taken, a program is missing.
     """
-    directory = pathlib.Path(directory).resolve()
+    directory = folders.check(directory)
     with folder.alone(directory):
         hosted.refuse(directory)
         tools = tools or _toolchain(progress)
@@ -98,7 +99,7 @@ def down(directory):
 
     :raises UsageError: the folder holds something else.
     """
-    directory = pathlib.Path(directory).resolve()
+    directory = folders.check(directory)
     if directory.is_dir():
         with folder.alone(directory):
             if hosted.record(directory):
@@ -113,7 +114,7 @@ def status(directory) -> list[tuple]:
     :returns: list of (:class:`..supervision.Status`, ready), ready being
         True or False; empty when nothing runs.
     """
-    directory = pathlib.Path(directory).resolve()
+    directory = folders.check(directory)
     if hosted.record(directory):
         return hosted.status(directory)
     record, supervisor = _read(directory), _supervisor(directory)
@@ -128,7 +129,7 @@ def status(directory) -> list[tuple]:
 
 def kubeconfig(directory) -> pathlib.Path:
     """Of the administrator; it exists while the cluster does."""
-    return layout.Layout(pathlib.Path(directory).resolve()).kubeconfig
+    return layout.Layout(folders.check(directory)).kubeconfig
 
 
 def _plane(directory, record, tools, behaviours=None):

@@ -22,6 +22,7 @@ import pathlib
 import shutil
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
 from magnum_capi_tempest import management
 from magnum_capi_tempest.management import local
 from magnum_capi_tempest.management import network
@@ -61,11 +62,11 @@ class Sandbox:
 
     :param directory: its folder, made by :meth:`up`, removed by
         :meth:`down`.
+    :raises UsageError: another user owns it, or can replace it.
     """
 
     def __init__(self, directory=None):
-        self.directory = pathlib.Path(
-            directory or default_directory()).resolve()
+        self.directory = folders.check(directory or default_directory())
         self.supervisor = supervision.Supervisor(self.directory)
 
     def layout(self) -> layouts.Layout:
@@ -113,8 +114,7 @@ class Sandbox:
                 record = records.Record(profile.name, net.prefix, base,
                                         str(chart), additions=additions,
                                         nodes=nodes)
-                self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self.directory.chmod(0o700)
+                folders.make(self.directory).chmod(0o700)
                 records.save(self.directory, record)
                 with self._all_or_nothing(progress):
                     self._start(record, programs, venv, net.lock, progress)

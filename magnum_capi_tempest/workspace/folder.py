@@ -15,6 +15,7 @@
 import pathlib
 import sysconfig
 
+from magnum_capi_tempest import folders
 from magnum_capi_tempest import outfile
 
 #: Folder of tempest.conf that ``tempest run`` takes by itself.
@@ -31,9 +32,10 @@ def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
     :param conf: text of tempest.conf; it has passwords.
     :param etc: folder below it for the two files.
     :param accounts: text of accounts.yaml, if there is one.
+    :raises UsageError: other users can change the folder.
     """
     folder = pathlib.Path(folder)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folders.make(folder)
     (folder / etc).mkdir(mode=0o700, exist_ok=True)
     (folder / 'lock').mkdir(exist_ok=True)
     path = folder / etc / 'tempest.conf'

@@ -87,6 +87,9 @@ class OrdinaryUserTest(boxes.TestCase):
                 'HOME': os.environ['HOME'],
                 'TMPDIR': str(self.base / 'home')})
         processes.run(['chown', '-R', _USER, self.base], timeout=600)
+        # Root takes no sandbox down that is in a folder of somebody else.
+        self.addCleanup(processes.run, ['chown', '-R', 'root', self.base],
+                        timeout=60)
 
     def sandbox(self, verb, *arguments):
         ended = subprocess.run(

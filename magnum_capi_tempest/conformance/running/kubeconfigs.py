@@ -29,6 +29,7 @@ import tempfile
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest import paths
 
@@ -80,9 +81,9 @@ def private(root: pathlib.Path | None = None):
     """Yield a folder that is removed at the end, and that nobody else reads.
 
     :param root: below the state folder by default.
+    :raises UsageError: other users can change that one.
     """
-    root = root or paths.state() / 'conformance' / '.private'
-    root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    root = folders.make(root or paths.state() / 'conformance' / '.private')
     sweep(root)
     folder = pathlib.Path(tempfile.mkdtemp(dir=root))
     descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)

@@ -24,6 +24,7 @@ from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest import errors
 from tests.unit import own_folders
+from tests.unit import strangers
 
 CLUSTER = {'uuid': 'u1', 'name': 'c1', 'api_address': 'https://192.0.2.1',
            'cluster_template_id': 't1', 'status': 'CREATE_COMPLETE'}
@@ -51,6 +52,20 @@ class Magnum:
         if isinstance(answer, Exception):
             raise answer
         return mock.Mock(json=mock.Mock(return_value=answer))
+
+
+class TestFolderOfAnotherUser(testtools.TestCase):
+
+    @strangers.root
+    def test_no_kubeconfig_is_written_there(self):
+        base = self.useFixture(own_folders.OwnFolders()).base
+        state = strangers.give(base / 'state')
+
+        error = self.assertRaises(
+            errors.UsageError, kubeconfigs.private().__enter__)
+
+        self.assertIn(str(state), str(error))
+        self.assertEqual([], list(state.iterdir()))
 
 
 class TestAccess(testtools.TestCase):

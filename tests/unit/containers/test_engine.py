@@ -23,8 +23,8 @@ from magnum_capi_tempest.containers import engine
 from magnum_capi_tempest.containers import host
 from magnum_capi_tempest.containers import networks
 from magnum_capi_tempest import errors
-from magnum_capi_tempest import paths
 from magnum_capi_tempest import progress
+from tests.unit import strangers
 
 
 class EngineTest(testtools.TestCase):
@@ -36,6 +36,9 @@ class EngineTest(testtools.TestCase):
         # Engines of this machine are no part of these tests.
         self.useFixture(fixtures.EnvironmentVariable(
             'MAGNUM_CAPI_CACHE', str(self.folder / 'cache')))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.containers.host_record.FOLDER',
+            self.folder / 'host'))
         self.engine = containers.Engine(
             self.folder / 'run', images=self.folder / 'images')
 
@@ -69,15 +72,25 @@ class EngineTest(testtools.TestCase):
         self.assertEqual([], list(self.folder.iterdir()))
 
     def test_kernel_is_put_back_after_a_kill(self):
-        put_back = []
+        left = []
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.containers.kernel.put_back',
-            lambda file, alone: put_back.append(file)))
+            'magnum_capi_tempest.containers.host_record.leave', left.append))
         self.engine.layout.directory.mkdir()
         self.engine.layout.record.write_text('{"network": "10.213.0.0/16"}')
         self.engine.repair()
-        self.assertEqual([paths.cache() / 'containers-kernel.json'], put_back)
+        self.assertEqual([self.engine.layout.key], left)
         self.assertFalse(self.engine.layout.directory.exists())
+
+    @strangers.root
+    def test_folders_of_other_users(self):
+        theirs = strangers.give(self.folder / 'theirs')
+        for run, images in ((theirs, 'images'), (theirs / 'run', 'images'),
+                            ('run', theirs), ('run', theirs / 'images')):
+            e = self.assertRaises(
+                errors.UsageError, containers.Engine, self.folder / run,
+                images=self.folder / images)
+            self.assertIn(f'{theirs} belongs to', str(e))
+        self.assertEqual([], list(theirs.iterdir()))
 
     def test_store_is_named_by_a_variable(self):
         self.useFixture(fixtures.EnvironmentVariable(

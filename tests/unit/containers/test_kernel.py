@@ -23,7 +23,6 @@ class KernelTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.file = self.top / 'was.json'
         for key, value in (('vm/overcommit_memory', '0'),
                            ('kernel/panic', '0')):
             (self.top / key).parent.mkdir()
@@ -38,33 +37,13 @@ class KernelTest(testtools.TestCase):
 
     def test_puts_back_what_a_kubelet_changed(self):
         before = kernel.read(self.top)
-        kernel.remember(self.file, True, self.top)
         self.set(1)
-        kernel.put_back(self.file, True, self.top)
+        kernel.put_back(before, self.top)
         self.assertEqual(before, kernel.read(self.top))
-        self.assertFalse(self.file.exists())
-
-    def test_first_engine_writes_and_the_last_one_puts_back(self):
-        before = kernel.read(self.top)
-        kernel.remember(self.file, True, self.top)
-        self.set(1)
-        kernel.remember(self.file, False, self.top)
-        kernel.put_back(self.file, False, self.top)
-        self.assertNotEqual(before, kernel.read(self.top))
-        kernel.put_back(self.file, True, self.top)
-        self.assertEqual(before, kernel.read(self.top))
-
-    def test_what_an_engine_that_is_gone_wrote_is_old(self):
-        kernel.remember(self.file, True, self.top)
-        self.set(2)
-        kernel.remember(self.file, True, self.top)
-        self.set(1)
-        kernel.put_back(self.file, True, self.top)
-        self.assertEqual('2', kernel.read(self.top)['vm/overcommit_memory'])
 
     def test_touches_nothing_else(self):
-        self.file.write_text('{"vm/other": "1", "kernel/panic_on_oops": "1"}')
-        kernel.put_back(self.file, True, self.top)
+        kernel.put_back({'vm/other': '1', 'kernel/panic_on_oops': '1'},
+                        self.top)
         self.assertFalse((self.top / 'kernel/panic_on_oops').exists())
         self.assertFalse((self.top / 'vm/other').exists())
 
@@ -76,10 +55,10 @@ class KernelTest(testtools.TestCase):
 
     def test_raises_limits_and_puts_them_back(self):
         file = self.limit(128)
-        kernel.remember(self.file, True, self.top)
+        before = kernel.read(self.top)
         self.assertEqual([], kernel.lift(self.top))
         self.assertEqual('1024\n', file.read_text())
-        kernel.put_back(self.file, True, self.top)
+        kernel.put_back(before, self.top)
         self.assertEqual('128\n', file.read_text())
 
     def test_lowers_no_limit(self):
@@ -97,10 +76,3 @@ class KernelTest(testtools.TestCase):
 
     def _refuse(self, path, text):
         raise PermissionError('read-only')
-
-    def test_nothing_was_written(self):
-        before = kernel.read(self.top)
-        kernel.put_back(self.file, True, self.top)
-        self.file.write_text('{')
-        kernel.put_back(self.file, True, self.top)
-        self.assertEqual(before, kernel.read(self.top))

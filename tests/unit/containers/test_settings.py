@@ -75,8 +75,11 @@ class CommandTest(testtools.TestCase):
 
     def test_takes_the_store_then_the_namespaces_then_becomes_dockerd(self):
         argv = settings.command(
-            LAYOUT, PLAN, {name: f'/bin/{name}' for name in host.PROGRAMS})
-        self.assertEqual('/bin/flock', argv[0])
+            LAYOUT, PLAN, {name: f'/bin/{name}' for name in host.PROGRAMS},
+            pathlib.Path('/run/x.engine'))
+        self.assertEqual(
+            ['/bin/flock', '--shared', '--no-fork', '/run/x.engine',
+             '/bin/flock'], argv[:5])
         self.assertIn('/images/lock', argv)
         script = argv.index('/bin/sh') + 1
         self.assertTrue(pathlib.Path(argv[script]).is_file())

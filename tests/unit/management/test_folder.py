@@ -12,7 +12,6 @@
 
 import os
 import pathlib
-import unittest
 
 import fixtures
 import testtools
@@ -51,26 +50,22 @@ class AloneTest(testtools.TestCase):
         self.taken(path)
 
     @strangers.root
-    @unittest.expectedFailure
     def test_folder_of_another_user(self):
         path = strangers.give(self.base / 'box')
         self.refused(path, str(path), str(strangers.STRANGER))
 
     @strangers.root
-    @unittest.expectedFailure
     def test_below_a_folder_of_another_user(self):
         path = strangers.give(self.base / 'theirs')
         self.refused(path / 'box', str(path))
 
     @strangers.root
-    @unittest.expectedFailure
     def test_ours_below_a_folder_of_another_user(self):
         path = strangers.give(self.base / 'theirs', 0o1777)
         (path / 'box').mkdir()
         self.refused(path / 'box', str(path))
 
     @strangers.root
-    @unittest.expectedFailure
     def test_link_of_another_user(self):
         (self.base / 'ours').mkdir()
         link = self.base / 'box'
@@ -90,14 +85,12 @@ class AloneTest(testtools.TestCase):
         path.chmod(0o1777)
         self.taken(path / 'box')
 
-    @unittest.expectedFailure
     def test_in_a_folder_where_everybody_may_replace_it(self):
         path = self.base / 'open'
         path.mkdir()
         path.chmod(0o777)
         self.refused(path / 'box', str(path))
 
-    @unittest.expectedFailure
     def test_folder_of_ours_that_everybody_may_write_to(self):
         path = self.base / 'box'
         path.mkdir()

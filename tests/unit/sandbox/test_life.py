@@ -13,7 +13,6 @@
 import collections
 import os
 import socket
-import unittest
 
 import fixtures
 import testtools
@@ -150,26 +149,22 @@ class OtherUsersTest(_Base):
                 }[act]()
 
     @strangers.root
-    @unittest.expectedFailure
     def test_empty_folder(self):
         path = strangers.give(self.base / 'theirs')
         self.refused_everywhere(path, path)
 
     @strangers.root
-    @unittest.expectedFailure
     def test_folder_with_a_record(self):
         path = strangers.give(self.base / 'theirs')
         record.save(path, record.Record('embedded', '127.77', 25000, '?'))
         self.refused_everywhere(path, path)
 
     @strangers.root
-    @unittest.expectedFailure
     def test_below_a_folder(self):
         path = strangers.give(self.base / 'theirs')
         self.refused_everywhere(path / 'box', path)
 
     @strangers.root
-    @unittest.expectedFailure
     def test_link(self):
         self.pretend()
         link = self.base / 'link'
@@ -177,7 +172,6 @@ class OtherUsersTest(_Base):
         strangers.give(link)
         self.refused_everywhere(link, link)
 
-    @unittest.expectedFailure
     def test_in_a_folder_where_everybody_may_replace_it(self):
         path = self.base / 'open'
         path.mkdir()
