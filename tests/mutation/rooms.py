@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What can be mutated, which tests count for it, what score is asked for."""
+
+import dataclasses
+import pathlib
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+PACKAGE = 'magnum_capi_tempest'
+
+
+@dataclasses.dataclass(frozen=True)
+class Room:
+    """A part of the package.
+
+    :param name: its folder below the package.
+    :param tests: folders and modules below ``tests/unit``.
+    :param score: percent of mutants that have to be killed.
+    :param floor: the same, of the lower end of the interval of a sample.
+    """
+
+    name: str
+    tests: tuple[str, ...]
+    score: float
+    floor: float
+
+
+ROOMS = {room.name: room for room in (
+    Room('discovery', ('discovery', 'workspace', 'cli/test_discovery.py',
+                       'package_tests/test_discovery.py'), 97, 94),
+    Room('driver', ('driver', 'cli/test_driver.py'), 90, 86),
+)}
+
+
+def room_of(part: str) -> Room:
+    """The room of a folder or file, as ``driver/seen``.
+
+    :raises KeyError: there is none.
+    """
+    return ROOMS[part.partition('/')[0]]
+
+
+def files(part: str, top: pathlib.Path = TOP) -> list[str]:
+    """Paths of the sources of a folder or file, below the package, sorted.
+
+    Empty when there is no such part.
+    """
+    package = top / PACKAGE
+    path = package / part
+    found = [path] if path.suffix == '.py' else path.rglob('*.py')
+    return sorted(str(p.relative_to(package)) for p in found if p.exists())
+
+
+def module(file: str) -> str:
+    """Name of the module of a file, as :func:`files` has it."""
+    parts = pathlib.PurePath(file).with_suffix('').parts
+    return '.'.join((PACKAGE, *parts)).removesuffix('.__init__')

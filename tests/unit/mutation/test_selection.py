@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import testtools
+
+from tests.mutation import mutants
+from tests.mutation import selection
+
+SOURCE = '''\
+LIMIT = 1
+
+
+def near():
+    return LIMIT
+
+
+def far():
+    return (0,
+            LIMIT)
+'''
+
+MEASURED = selection.Measured(
+    {'slow': 3.0, 'fast': 1.0, 'other': 0.5},
+    {'a.py': {5: ['slow', 'fast'], 9: ['slow']}, 'b.py': {1: ['other']}})
+
+
+class SelectionTest(testtools.TestCase):
+
+    def selected(self, line, file='a.py'):
+        return list(selection.tests_of(
+            mutants.Place(file, 'op', 0, line), SOURCE, MEASURED))
+
+    def test_in_a_function_those_that_reach_the_statement(self):
+        self.assertEqual(['fast', 'slow'], self.selected(5))
+        self.assertEqual(['slow'], self.selected(10))
+
+    def test_at_import_all_of_them_those_of_the_file_first(self):
+        self.assertEqual(['fast', 'slow', 'other'], self.selected(1))
+
+    def test_none(self):
+        self.assertEqual([], self.selected(5, file='c.py'))
