@@ -33,6 +33,12 @@ class ErrorTest(testtools.TestCase):
         self.assertEqual('server', answers.error(
             503, 'No.').json['errors'][0]['code'])
 
+    def test_whose_fault_it_is(self):
+        for status, whose in ((400, 'client'), (451, 'client'),
+                              (500, 'server'), (503, 'server')):
+            answer = answers.error(status, 'x')
+            self.assertEqual(whose, answer.json['errors'][0]['code'])
+
     def test_a_title_may_have_points(self):
         self.assertEqual('Ask a.b in [x]', answers.error(
             400, 'Ask a.b in [x]. Now.').json['errors'][0]['title'])

@@ -13,6 +13,7 @@
 """Each kind of finding once, when it must be there and when it must not."""
 
 import itertools
+import json
 
 import testtools
 
@@ -42,12 +43,17 @@ def catalog(*offers, **policy):
     return model.Catalog(offers, model.Policy(**policy))
 
 
+def as_read(values):
+    """As clouds send them: no text is the very object of a driver's."""
+    return json.loads(json.dumps(values))
+
+
 def image(**properties):
-    return seen.Image(id='1', name='x', **properties)
+    return seen.Image(id='1', name='x', **as_read(properties))
 
 
 def template(**fields):
-    return seen.Template(**({
+    return seen.Template(**as_read({
         'uuid': 'u', 'name': 't', 'image_id': '1', 'driver': 'a_drv',
         'cluster_distro': 'ubuntu'} | fields))
 
@@ -376,12 +382,44 @@ class OnlyTest(testtools.TestCase):
             os_distro='debian', magnum_distro='ubuntu')))
         self.assertRegex(found.cure, 'or set os_distro to the same as')
 
+    def test_another_distro_with_the_same_driver(self):
+        both = catalog(model.Offer('a_drv', (UBUNTU, FLATCAR)))
+        for os_distro, magnum_distro in (('ubuntu', 'flatcar'),
+                                         ('flatcar', 'ubuntu')):
+            found = {f.code: f.text for f in audit.audit(both, images(image(
+                os_distro=os_distro, magnum_distro=magnum_distro,
+                magnum_driver='a_drv')))}
+            self.assertIn(f"with cluster_distro '{os_distro}'",
+                          found['image-differs'])
+
+    def test_a_distro_that_is_the_name_of_a_driver(self):
+        for name in ('a_drv', 'z_drv'):
+            found = {f.code: f.text for f in audit.audit(
+                catalog(model.Offer(name, (UBUNTU,))),
+                images(image(os_distro='ubuntu',
+                             magnum_distro=f'{name}:x')))}
+            self.assertIn(f'names the driver {name}',
+                          found['image-distro-of-no-driver'])
+
     def test_few_of_many_values(self):
         crowd = [seen.Image(f'{n}', os_distro=f'x{n}') for n in range(30)]
         found = {f.code: f.text for f in audit.audit(
             catalog(A), seen.Cloud(tuple(crowd)))}
         for code in ('images-unserved', 'os-distro-unknown'):
             self.assertIn(' and 6 more', found[code])
+
+    def test_all_that_fit_are_all(self):
+        crowd = [seen.Image(f'{n}', os_distro=f'x{n}') for n in range(24)]
+        for count in (23, 24):
+            self.assertNotIn(' more', ' '.join(f.text for f in audit.audit(
+                catalog(A), seen.Cloud(tuple(crowd[:count])))))
+
+    def test_the_most_frequent_value_is_the_first_then_by_name(self):
+        found = {f.code: f.text for f in audit.audit(catalog(A), images(*(
+            seen.Image(f'{n}', os_distro=name)
+            for n, name in enumerate(('xc', 'xb', 'xa', 'xb')))))}
+        self.assertIn("'xb' (2), 'xa' (1), 'xc' (1)",
+                      found['images-unserved'])
 
     def test_a_few_values_are_all(self):
         found = audit.audit(catalog(A), images(image(os_distro='x')))

@@ -197,6 +197,13 @@ class ReadTest(_Base):
                            'ubuntu', 'd', 'p'), None, ''),
             (found[0], found[1].driver, found[2].cluster_distro))
 
+    def test_a_magnum_that_does_not_know_markers(self):
+        self.fake.templates = [template('a'), template('b')]
+        self.fake._page = lambda found, query, key: found
+
+        self.assertEqual(
+            {'u-a', 'u-b'}, {t.uuid for t in cloud.read('fake').templates})
+
     def test_hidden_image_of_a_template(self):
         self.fake.hidden = [image(1, os_distro='ubuntu')]
         self.fake.templates = [template('a')]

@@ -128,7 +128,9 @@ class NotVisibleTest(ImagesTestCase):
     def test_a_name_that_is_a_query_to_glance(self):
         self.glance.answer = scripted_glance.as_json(
             {'images': self.glance.images})
+        # One that sorts before the name of the image, and one behind it.
         self.check_not_visible('in:ubuntu,other')
+        self.check_not_visible('zz:ubuntu,other')
 
     def test_glance_refuses(self):
         for status in (400, 403, 404):

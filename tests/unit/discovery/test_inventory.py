@@ -114,9 +114,11 @@ class BadTest(testtools.TestCase):
         self.refused('recursion', b'[' * 100_000)
 
     def test_too_large(self):
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.discovery.inventory._LARGEST', 10))
-        self.refused('too large', b'[' * 11)
+        largest = 16 << 20
+        self.path.write_bytes(b'[]'.ljust(largest))
+        self.assertEqual((), inventory.read(self.path).offers)
+
+        self.refused('too large', b'[]'.ljust(largest + 1))
 
     def test_no_list(self):
         self.refused('it is no list', {})

@@ -92,6 +92,8 @@ class FactoryTest(testtools.TestCase):
             images.Reader, 'of')).mock
         middleware.factory({'here': '/etc'}, read_timeout='7.5')
         self.assertEqual((5.0, 7.5), made.call_args.args[1])
+        middleware.factory({}, connect_timeout='0.5')
+        self.assertEqual((0.5, 30.0), made.call_args.args[1])
 
     def test_options_that_are_none(self):
         for name, value in (('read_timeout', 'x'), ('read_timeout', '0'),

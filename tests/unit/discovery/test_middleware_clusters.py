@@ -188,6 +188,13 @@ class UpgradeTest(ClusterTestCase):
         self.magnum.template('new', driver=ALIAS, cluster_distro='flatcar')
         self.check_refused(self.upgrade('new'), 'does not provide')
 
+    def test_nor_from_another_to_the_one_there_is(self):
+        for old, new in ((HELM, ALIAS), (ALIAS, HELM)):
+            self.magnum.templates[self.old]['driver'] = old
+            self.magnum.template(f'to {new}', driver=new)
+            self.check_refused(self.upgrade(f'to {new}'), old, new,
+                               'cannot be given to another driver')
+
     def test_a_disabled_driver_is_not_taken(self):
         self.magnum.template('new', driver=OFF)
         self.check_refused(self.upgrade('new'), 'disabled')

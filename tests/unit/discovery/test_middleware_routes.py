@@ -90,6 +90,9 @@ class UndocumentedPathsTest(RouteTestCase):
                 ('POST', '/__hash__/__self__/v1/clustertemplates'),
                 # 200: the name is read from the query.
                 ('PATCH', f'{TEMPLATES}?cluster_template_ident=x'),
+                # There is no such version.
+                ('POST', '/v2/clustertemplates'),
+                ('POST', '/a/clustertemplates'),
                 # They upgrade the cluster.
                 ('POST', '/v1/clusters/actions/x/upgrade'),
                 ('POST', '/v1/clusters/actions/upgrade?cluster_ident=x'),
@@ -165,6 +168,13 @@ class BodiesTest(RouteTestCase):
                      b'[' * 100000,                               # 500
                      b'{"a":' + b'9' * 5000 + b'}'):              # 400
             self.check_refused(400, self.send('POST', TEMPLATES, body))
+
+    def test_it_says_what_it_wants(self):
+        for method, path, body, kind in (
+                ('POST', TEMPLATES, b'[]', 'object'),
+                ('PATCH', f'{TEMPLATES}/x', b'{}', 'list')):
+            self.assertIn(f'must be a JSON {kind}.', scripted_magnum.detail(
+                self.send(method, path, body)))
 
     def test_the_last_of_two_equal_keys_counts_for_both(self):
         first = json.dumps(WANTED | {'driver': scripted_magnum.HELM})

@@ -165,11 +165,22 @@ class MagnumDistroTest(TemplateTestCase):
         self.assertIn('Look for the template',
                       scripted_magnum.detail(answer))
 
+    def test_magnum_does_not_say_which_template_it_stored(self):
+        for found in ({}, {'uuid': 7}, ['uuid'], 'uuid', None):
+            self.magnum._json = lambda status, _: \
+                scripted_magnum.webob.Response(status=status, json_body=found)
+            answer = self.create()
+            self.assertEqual(500, answer.status_int, found)
+            self.assertIn('Look for the template',
+                          scripted_magnum.detail(answer))
+
     def test_magnum_stores_another_driver(self):
         made = self.magnum.template
-        self.magnum.template = lambda **fields: made(
-            **fields | {'driver': OFF})
-        self.check_refused(self.create(), 'another template than was', 500)
+        for other in (OFF, f'a{HELM}', None):
+            self.magnum.template = lambda **fields: made(
+                **fields | {'driver': other})
+            self.check_refused(
+                self.create(), 'another template than was', 500)
 
 
 class ImageTroubleTest(TemplateTestCase):
@@ -275,6 +286,35 @@ class UpdateTest(TemplateTestCase):
                       scripted_magnum.detail(answer))
         self.assertEqual((ALIAS, 'ubuntu'),
                          self.stored('driver', 'image_id'))
+
+    def test_the_way_out_is_told_to_whom_it_helps(self):
+        way_out = 'To have a driver chosen again'
+        self.magnum.templates[self.uuid]['driver'] = ALIAS
+        for field, value in (('coe', 'swarm'), ('cluster_distro', 'flatcar'),
+                             ('server_type', 'bm'), ('image_id', 'flatcar')):
+            self.assertIn(way_out, scripted_magnum.detail(
+                self.patch(self.replace(field, value))))
+        # They have chosen themselves, or had it chosen.
+        for operations in ([self.replace('driver', OFF)], [
+                self.REMOVE, self.replace('coe', 'swarm')]):
+            self.assertNotIn(way_out, scripted_magnum.detail(
+                self.patch(*operations)))
+        self.magnum.templates[self.uuid]['driver'] = None
+        self.assertNotIn(way_out, scripted_magnum.detail(
+            self.patch(self.replace('coe', 'swarm'))))
+
+    def test_a_driver_is_removed_by_no_other_operation(self):
+        for op in ({'op': 'replace', 'path': '/driver', 'value': ''},
+                   {'op': 'replace', 'path': '/driver'},
+                   {'op': 'add', 'path': '/driver', 'value': None},
+                   {'op': 'test', 'path': '/driver'},
+                   {'op': 'remove', 'path': '/coe'},
+                   {'op': 'remove', 'path': '/image_id'}):
+            answer = self.patch(op)
+            self.assertEqual(400, answer.status_int, op)
+            self.assertIn('is not possible like this',
+                          scripted_magnum.detail(answer))
+        self.assertEqual([], self.magnum.requests)
 
     def test_a_new_image_and_a_new_choice(self):
         self.magnum.templates[self.uuid]['driver'] = ALIAS
@@ -394,11 +434,11 @@ class LogTest(TemplateTestCase):
         self.assertNotIn('secret', self.log.output)
 
     def test_glance_and_magnum_are_not_the_filters_time(self):
-        now = iter((0, 1, 3, 10, 17, 20))
+        now = iter((100, 101, 103, 110, 137, 150))
         self.useFixture(fixtures.MockPatchObject(
             exchange.time, 'perf_counter', lambda: next(now)))
         self.create()
-        self.assertIn('filter 11000.00 ms, Glance 2000.00 ms',
+        self.assertIn('filter 21000.00 ms, Glance 2000.00 ms',
                       self.log.output)
 
 

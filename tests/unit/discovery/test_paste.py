@@ -89,6 +89,14 @@ class WithFilterTest(testtools.TestCase):
                      MAGNUM.replace('authtoken api_v1', 'api_v1 authtoken')):
             self.assertRaises(errors.UsageError, paste.with_filter, text)
 
+    def test_other_pipelines_are_left_alone(self):
+        other = '[pipeline:a]\npipeline = cors api_v1\n\n'
+        for text, put in ((other + MAGNUM, other + paste.with_filter(MAGNUM)),
+                          (MAGNUM.replace('[app:', other + '[app:'),
+                           paste.with_filter(MAGNUM).replace(
+                               '[app:', other + '[app:'))):
+            self.assertEqual(put, paste.with_filter(text))
+
     def test_a_last_line_without_its_end(self):
         text = ('[filter:authtoken]\npaste.filter_factory = auth_token:f\n'
                 '[pipeline:api]\npipeline = authtoken api_v1')
@@ -118,6 +126,17 @@ class PositionTest(testtools.TestCase):
             'filter:authtoken', 'filter:users').replace(
             'request_id authtoken', 'request_id users')
         self.assertIs(paste.Position.IN_PLACE, paste.position(text))
+
+    def test_authtoken_is_known_by_its_name(self):
+        text = paste.with_filter(MAGNUM).replace(
+            'magnum.api.middleware.auth_token:AuthToken.factory', 'my:users')
+        self.assertIs(paste.Position.IN_PLACE, paste.position(text))
+
+    def test_the_last_of_two_authtokens_counts(self):
+        text = paste.with_filter(MAGNUM).replace(
+            'driver_discovery api_v1', 'driver_discovery second api_v1') + (
+            '[filter:second]\npaste.filter_factory = auth_token:f\n')
+        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
 
     def test_a_section_of_the_name_with_another_factory_is_not_it(self):
         text = paste.with_filter(MAGNUM).replace(paste.FACTORY, 'other:f')

@@ -210,16 +210,29 @@ class ChangesTest(PolicyTestCase):
 
         self.assertEqual('bb', self.source.current().default_driver)
 
-    def test_a_change_that_cannot_be_told_from_the_one_before(self):
-        # Both in one tick of the clock, and with as many bytes.
+    def seen_when(self, age):
+        """What is read of a file that changes twice in one tick.
+
+        :param age: nanoseconds of the first change when it is read.
+        """
+        source = policy.Source([self.path], [self.base / 'd'], search=False)
         now = time.time_ns()
-        for changed in (now, now + 10_000_000, now - 10_000_000):
-            stamp = ((changed, changed, 1, 1),)
-            with mock.patch.object(policy, '_stamp', lambda paths: stamp):
-                for name in 'bc':
-                    self.write('magnum.conf', f'default_driver = {name}')
-                    self.assertEqual(name,
-                                     self.source.current().default_driver)
+        # And with as many bytes.
+        stamp = (now - age, now - age, 1, 1)
+        with mock.patch.object(
+                policy, '_stamp', lambda paths: (stamp,) * len(paths)), \
+                mock.patch.object(time, 'time_ns', return_value=now):
+            for name in 'bc':
+                self.write('magnum.conf', f'default_driver = {name}')
+                yield source.current().default_driver
+
+    def test_a_change_that_cannot_be_told_from_the_one_before(self):
+        for age in (0, 10_000_000, -10_000_000, 49_999_999, -49_999_999):
+            self.assertEqual(['b', 'c'], list(self.seen_when(age)), age)
+
+    def test_what_has_not_changed_for_a_while_is_not_read_again(self):
+        for age in (50_000_000, 1_000_000_000, -50_000_000):
+            self.assertEqual(['b', 'b'], list(self.seen_when(age)), age)
 
     def test_a_file_is_replaced(self):
         self.source.current()
@@ -330,6 +343,16 @@ class FaultsTest(PolicyTestCase):
         error = self.assertRaises(errors.UsageError, source.current)
 
         self.assertEqual(str(self.base / 'd/x.conf'), error.where)
+
+    def test_bad_ones_of_different_kinds_are_all_named(self):
+        (self.base / 'd/2.conf').mkdir(parents=True)
+        (self.base / 'd/1.conf').write_bytes(b'\xff\x81')
+        source = policy.Source([self.path], [self.base / 'd'], search=False)
+
+        error = self.assertRaises(errors.UsageError, source.current)
+
+        self.assertEqual(f'{self.base}/d/1.conf, {self.base}/d/2.conf',
+                         error.where)
 
     def test_the_bad_one_of_several_is_named(self):
         (self.base / 'bad').write_bytes(b'\xff\x81')

@@ -163,6 +163,16 @@ class LoadedTest(RegistryTestCase):
         self.assertRegex(self.log.output,
                          r"DEBUG Driver 'mct_good': \d+\.\d+ s to load")
 
+    def test_it_is_the_time_of_loading_only(self):
+        self.installed.module('mct_good')
+        self.installed.add('good', mct_good='mct_good:Driver')
+        now = iter((100.0, 102.5))
+        self.useFixture(fixtures.MockPatchObject(
+            registry.time, 'monotonic', lambda: next(now)))
+        self.offers()
+
+        self.assertIn("Driver 'mct_good': 2.500 s to load", self.log.output)
+
 
 class BrokenTest(RegistryTestCase):
 
