@@ -166,17 +166,20 @@ def try_mutant(folder: pathlib.Path, module: str, path: str,
     """
     alarm(IMPORTS)
     if source is not None:
-        sys.meta_path.insert(0, Mutated(module, path, source))
-        try:
-            importlib.import_module(module)
-        except BaseException as e:
-            _write(folder, f'import {type(e).__name__}: {e}')
+        mutated = Mutated(module, path, source)
+        sys.meta_path.insert(0, mutated)
+        why = _why_not(module)
+        if why and not _fails_by_itself(module, mutated):
+            _write(folder, f'import {why}')
             return
-    cases = {case.id(): case for case in _cases(load(tuple(tests)))}
-    missing = [test for test in tests if test not in cases]
+    try:
+        cases = {case.id(): case for case in _cases(load(tuple(tests)))}
+        missing = next((test for test in tests if test not in cases), None)
+    except Exception as e:
+        missing = f'{type(e).__name__}: {e}'
     if missing:
-        # Their module, or another one it needs, cannot be imported.
-        _write(folder, f'import {missing[0]} is not there')
+        # A module of tests, or another one it needs, cannot be imported.
+        _write(folder, f'import {missing}')
         return
     with open(folder / AT, 'w', encoding='utf-8') as file:
         result = First(file, {test: SECONDS + TIMES * seconds
@@ -184,6 +187,27 @@ def try_mutant(folder: pathlib.Path, module: str, path: str,
         unittest.TestSuite(cases[test] for test in tests).run(result)
     _write(folder, f'killed {result.killer or "before its test"}'
            if not result.wasSuccessful() else 'survived')
+
+
+def _why_not(module):
+    """Why a module cannot be imported; empty when it can."""
+    try:
+        importlib.import_module(module)
+    except BaseException as e:
+        return f'{type(e).__name__}: {e}'
+    return ''
+
+
+def _fails_by_itself(module, mutated):
+    """Whether it is not the mutant that cannot be imported.
+
+    Some need Magnum; tests have a stand-in for it, and then the mutant.
+    """
+    sys.meta_path.remove(mutated)
+    try:
+        return bool(_why_not(module))
+    finally:
+        sys.meta_path.insert(0, mutated)
 
 
 def measure(folder: pathlib.Path, package: pathlib.Path, suites: list):

@@ -148,6 +148,18 @@ class MutantTest(testtools.TestCase):
         self.assertEqual((pool.IMPORT, "NameError: name 'no' is not defined"),
                          self.end(f'{SUM}no()\n', 'nothing'))
 
+    def test_one_that_tests_make_importable(self):
+        source = 'import nothing_but_in_tests\n' + SUM
+        (self.top / 'adding_for_mutation.py').write_text(source)
+        path = self.top / 'test_adding_for_mutation.py'
+        path.write_text('import sys\nsys.modules["nothing_but_in_tests"] = 1'
+                        f'\n{TESTS}')
+
+        self.assertEqual((pool.SURVIVED, ''), self.end(source, 'sum'))
+        self.assertEqual(
+            (pool.KILLED, ID.format('sum')),
+            self.end(source.replace('+', '-'), 'sum'))
+
     def test_the_file_is_as_it_was(self):
         self.end(SUM.replace('+', '-'), 'sum')
 
