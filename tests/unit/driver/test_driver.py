@@ -1,0 +1,306 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What Magnum calls, with the arguments that it gives by position.
+
+Rows, helm and the management cluster are those of the small world.
+"""
+
+from unittest import mock
+
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.keys import rotation
+from tests.unit.driver import magnum_double
+from tests.unit.driver import small_world
+from tests.unit.driver import test_converge
+
+WORKERS, OTHERS = small_world.WORKERS, small_world.OTHERS
+
+
+class DriverTestCase(test_converge.Base):
+
+    def setUp(self):
+        super().setUp()
+        self.magnum = self.useFixture(magnum_double.Magnum())
+        driver = self.magnum.driver
+        self.contexts = []
+        for holder, name, value in (
+                (driver.Driver, '_world',
+                 lambda made, settings=None: self.w.world),
+                (driver.store, 'Store', self.store)):
+            patch = mock.patch.object(holder, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.driver = driver.Driver()
+        self.context = magnum_double.Context('token', 'u1')
+
+    def store(self, context, settings):
+        self.contexts.append(context)
+        return self.w.store
+
+    def row(self):
+        row = self.w.store.row()
+        row.default_ng_worker = self.w.store.row(WORKERS)
+        return row
+
+    def call(self, method, *args):
+        """As the conductor does, which saves the cluster after it."""
+        row = self.row()
+        getattr(self.driver, method)(self.context, row, *args)
+        self.w.store.save(row)
+
+    def settle(self, status):
+        self.look(3)
+        self.assertEqual(status, self.w.cluster.status,
+                         self.w.cluster.status_reason)
+
+    def look(self, times=1):
+        user, self.w.store.user = self.w.store.user, rotation.User()
+        for _time in range(times):
+            if small_world.CLUSTER in self.w.store.clusters:
+                self.driver.update_cluster_status(None, self.w.store.row())
+        self.w.store.user = user
+
+    def create(self):
+        self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
+        self.call('create_cluster', 60)
+        self.settle('CREATE_COMPLETE')
+
+    def group(self, uuid=WORKERS, **fields):
+        """A row as the conductor has changed it, not saved."""
+        row = self.w.store.row(uuid)
+        for name, value in fields.items():
+            setattr(row, name, value)
+        return row
+
+    def sizes(self):
+        """Sizes of node groups as the chart has them, default first."""
+        return [group['machineCount']
+                for group in self.w.helm.upgrades[-1]['nodeGroups']]
+
+
+class LifeTest(DriverTestCase):
+
+    def test_create(self):
+        self.create()
+
+        self.assertEqual([1], self.sizes())
+        self.assertEqual(60, self.w.cluster.create_timeout)
+        self.assertEqual({self.context},
+                         {c for c in self.contexts if not c.is_admin})
+
+    def test_who_looks_sees_all_projects(self):
+        self.create()
+        self.contexts.clear()
+
+        self.look()
+
+        self.assertTrue(self.contexts and all(
+            c.is_admin and c.all_tenants for c in self.contexts))
+
+    def test_update_is_of_the_default_group(self):
+        self.create()
+        self.w.store.save(self.group(node_count=3))
+
+        self.call('update_cluster')
+        self.settle('UPDATE_COMPLETE')
+
+        self.assertEqual([3], self.sizes())
+
+    def test_resize(self):
+        self.create()
+        self.w.store.add_group()
+        self.call('create_nodegroup', self.group(OTHERS))
+        self.settle('UPDATE_COMPLETE')
+
+        for uuid, given, count in ((OTHERS, True, 2), (WORKERS, False, 4)):
+            row = self.group(uuid, node_count=count,
+                             status='UPDATE_IN_PROGRESS')
+            self.w.store.save(row)
+            self.call('resize_cluster', None, count, None,
+                      *([row] if given else []))
+            self.settle('UPDATE_COMPLETE')
+
+        self.assertEqual([4, 2], self.sizes())
+
+    def test_a_node_that_is_not_there_cannot_be_removed(self):
+        self.create()
+        self.w.store.save(self.group(node_count=0))
+
+        e = self.assertRaises(
+            magnum_double.MagnumException, self.call, 'resize_cluster', None,
+            0, ['no-such-node'])
+
+        self.assertIn('no-such-node', str(e))
+
+    def test_node_groups_come_change_and_go(self):
+        self.create()
+        self.w.store.add_group()
+        self.call('create_nodegroup', self.group(OTHERS))
+        self.settle('UPDATE_COMPLETE')
+        self.assertEqual([1, 1], self.sizes())
+
+        self.call('update_nodegroup', self.group(OTHERS, node_count=5))
+        self.settle('UPDATE_COMPLETE')
+        self.assertEqual([1, 5], self.sizes())
+
+        self.call('delete_nodegroup', self.group(
+            OTHERS, status='DELETE_IN_PROGRESS'))
+        self.settle('UPDATE_COMPLETE')
+        self.assertEqual([1], self.sizes())
+        self.assertNotIn(OTHERS, self.w.store.node_groups)
+
+    def test_rotate_credential(self):
+        self.create()
+        before = set(self.w.cloud.credentials)
+        self.context.user_id = self.w.store.user = 'u2'
+        self.w.store.user = rotation.User('u2', ('member',))
+
+        self.call('rotate_credential')
+
+        self.assertEqual('u2', self.w.cluster.user_id)
+        self.assertEqual(1, len(set(self.w.cloud.credentials) - before))
+
+    def test_delete(self):
+        self.create()
+
+        self.call('delete_cluster')
+        self.settle('DELETE_COMPLETE')
+
+        self.assertEqual(1, self.w.helm.uninstalls)
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    def test_upgrade(self):
+        self.create()
+        template = self.w.store.template(small_world.NEWER)
+
+        self.call('upgrade_cluster', template, 1, None)
+        self.settle('UPDATE_COMPLETE')
+
+        self.assertEqual('1.35.0',
+                         self.w.helm.upgrades[-1]['kubernetesVersion'])
+
+
+class ErrorsTest(DriverTestCase):
+
+    def test_a_failure_says_why(self):
+        self.w.store.node_groups[WORKERS].update(flavor_id='tiny')
+
+        e = self.assertRaises(magnum_double.MagnumException, self.call,
+                              'create_cluster', 60)
+
+        self.assertEqual(500, e.code)
+        self.assertIn('tiny is too small', str(e))
+
+    def test_signs_of_percent_are_no_fields(self):
+        with mock.patch.object(
+                self.magnum.driver.operations.Operations, 'delete',
+                side_effect=failures.Failed('100 %(done)s %')):
+            e = self.assertRaises(magnum_double.MagnumException, self.call,
+                                  'delete_cluster')
+
+        self.assertIn('100 %(done)s %', str(e))
+
+    def test_an_upgrade_that_cannot_be_is_refused_as_wrong(self):
+        self.create()
+        with mock.patch.object(
+                self.magnum.driver.upgrading.Upgrade, 'run',
+                side_effect=failures.NotViable('from 50 % to nothing')):
+            e = self.assertRaises(
+                magnum_double.NotSupported, self.call, 'upgrade_cluster',
+                self.w.store.template(small_world.NEWER), 1, None)
+
+        self.assertEqual(400, e.code)
+        self.assertRegex(
+            str(e), '^The upgrade is not possible: .*from 50 % to nothing')
+
+    def assertRegex(self, text, pattern):
+        self.assertThat(text, test_converge.testtools.matchers.MatchesRegex(
+            pattern))
+
+    def test_certificates_cannot_be_rotated(self):
+        # The conductor has made new ones already.
+        put_back = []
+        self.w.store.put_back_certificates = put_back.append
+        row = self.row()
+
+        self.assertRaises(
+            magnum_double.NotSupported, self.driver.rotate_ca_certificate,
+            self.context, row)
+
+        self.assertEqual([row], put_back)
+
+    def test_there_are_no_federations(self):
+        for name in ('create', 'update', 'delete'):
+            self.assertRaises(
+                NotImplementedError,
+                getattr(self.driver, f'{name}_federation'), None, None)
+
+
+class MonitorTest(DriverTestCase):
+
+    def test_it_looks_as_administrator(self):
+        self.create()
+        self.contexts.clear()
+
+        monitor = self.driver.get_monitor(self.context, self.row())
+        monitor.poll_health_status()
+
+        self.assertEqual('HEALTHY', monitor.data['health_status'])
+        self.assertTrue(all(c.is_admin and c.all_tenants
+                            for c in self.contexts))
+
+    def test_none_with_a_wrong_configuration(self):
+        self.magnum.conf.register_opts(
+            self.magnum.driver.settings_module.options.OPTIONS, 'k8s_capi')
+        self.magnum.conf.set_override('namespace_prefix', '-', 'k8s_capi')
+
+        self.assertIsNone(self.driver.get_monitor(self.context, self.row()))
+        self.assertIn('namespace_prefix', self.logger.output)
+
+
+class ProvidesTest(DriverTestCase):
+
+    def provided(self, **options):
+        self.magnum.conf.register_opts(
+            self.magnum.driver.settings_module.options.OPTIONS, 'k8s_capi')
+        for name, value in options.items():
+            self.magnum.conf.set_override(name, value, 'k8s_capi')
+        found = self.driver.provides
+        self.assertEqual({('vm', 'kubernetes')}, {
+            (one['server_type'], one['coe']) for one in found})
+        return [one['os'] for one in found]
+
+    def test_as_delivered(self):
+        self.assertEqual(['ubuntu', 'flatcar'], self.provided())
+
+    def test_more_of_the_operator_each_once(self):
+        self.assertEqual(
+            ['ubuntu', 'flatcar', 'debian'],
+            self.provided(extra_os_distros=['debian', 'ubuntu']))
+
+    def test_a_wrong_configuration_takes_no_driver_from_magnum(self):
+        self.assertEqual(
+            ['ubuntu', 'flatcar'],
+            self.provided(extra_os_distros=['debian'], namespace_prefix='-'))
+        self.assertIn('namespace_prefix', self.logger.output)
+
+    def test_it_is_no_beta(self):
+        self.assertFalse(self.driver.beta)
+
+    def test_numbers_of_control_plane_nodes(self):
+        for count in (1, 3, 5):
+            self.driver.validate_master_resize(count)
+        for count in (0, 2, 4, -1):
+            self.assertRaises(magnum_double.MasterNGSizeInvalid,
+                              self.driver.validate_master_resize, count)

@@ -1,0 +1,267 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Magnum's rows, certificates and services, as the driver is handed them."""
+
+import pathlib
+from unittest import mock
+
+import certifi
+import fixtures
+import testtools
+
+from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver import failures
+from tests.unit.driver import magnum_double
+
+
+class StoreTestCase(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger())
+        self.magnum = self.useFixture(magnum_double.Magnum())
+        self.context = magnum_double.Context(
+            'token', 'u', 'p', ['member', 'reader'])
+        self.store = self.made(self.context)
+        self.cluster = self.magnum.cluster()
+
+    def made(self, context, **settings):
+        return self.magnum.store.Store(context, mock.Mock(**{
+            'credential_interface': 'internal', 'openstack_timeout': 7.0,
+            **settings}))
+
+
+class UserTest(StoreTestCase):
+
+    def test_who_asks(self):
+        self.assertEqual(('u', ('member', 'reader')), (
+            self.store.user.id, self.store.user.roles))
+
+    def test_without_roles(self):
+        self.context.roles = None
+        self.assertEqual(('u', ()), (
+            self.store.user.id, self.store.user.roles))
+
+    def test_a_periodic_job_is_nobody(self):
+        context = magnum_double.make_admin_context(all_tenants=True)
+        context.user_id = 'magnum'
+        self.assertFalse(self.made(context).user.id)
+        self.assertEqual((), self.made(context).user.roles)
+
+
+class RowsTest(StoreTestCase):
+
+    def setUp(self):
+        super().setUp()
+        # Another project's: Magnum's conductor sees it all the same.
+        self.context.project_id = 'other'
+
+    def test_reload_reads_what_others_wrote(self):
+        self.cluster.status = 'mine'
+        self.magnum.clusters['c'].update(status='theirs', stack_id='x')
+
+        self.assertTrue(self.store.reload(self.cluster))
+
+        self.assertEqual(('theirs', 'x'),
+                         (self.cluster.status, self.cluster.stack_id))
+
+    def test_what_was_reloaded_is_not_written_by_the_next_save(self):
+        self.store.reload(self.cluster)
+        self.magnum.clusters['c'].update(status='theirs')
+        self.cluster.stack_id = 'mine'
+
+        self.store.save(self.cluster)
+
+        self.assertEqual(('theirs', 'mine'), tuple(
+            self.magnum.clusters['c'][f] for f in ('status', 'stack_id')))
+
+    def test_reload_of_what_has_gone(self):
+        self.magnum.clusters.clear()
+        self.assertFalse(self.store.reload(self.cluster))
+        self.assertIsNone(self.store.status(self.cluster))
+
+    def test_status_is_that_of_now(self):
+        self.magnum.clusters['c'].update(status='theirs')
+        self.assertEqual('theirs', self.store.status(self.cluster))
+        self.assertEqual('s', self.cluster.status)
+
+    def test_save_of_what_has_gone_ends_the_operation(self):
+        group = self.magnum.group('g')
+        self.magnum.clusters.clear()
+        self.magnum.groups.clear()
+        for row in (self.cluster, group):
+            self.assertRaises(failures.Stopped, self.store.save, row)
+
+    def test_destroy(self):
+        self.store.destroy(self.magnum.group('g'))
+        self.assertEqual({}, self.magnum.groups)
+
+    def test_groups_of_this_cluster_only(self):
+        for uuid, cluster in (('a', 'c'), ('b', 'other'), ('d', 'c')):
+            self.magnum.group(uuid, cluster)
+        self.assertEqual(('a', 'd'), tuple(
+            group.uuid for group in self.store.groups(self.cluster)))
+
+    def test_template(self):
+        self.magnum.templates['t'] = {
+            'uuid': 't', 'name': 'x', 'project_id': 'third'}
+        self.assertEqual('x', self.store.template('t').name)
+
+
+class CertificatesTest(StoreTestCase):
+
+    def test_authorities(self):
+        self.assertEqual({
+            kind: (f'certificate of c {field}', f'key of c {field}, word')
+            for kind, field in (('ca', 'ca_cert_ref'),
+                                ('etcd', 'etcd_ca_cert_ref'),
+                                ('proxy', 'front_proxy_ca_cert_ref'))},
+            self.store.authorities(self.cluster))
+
+    def test_barbican_has_bytes(self):
+        self.magnum.certificates['c ca_cert_ref'] = magnum_double.Certificate(
+            b'bytes', 'k', 'w')
+        self.assertEqual(('bytes', 'k, w'),
+                         self.store.authorities(self.cluster)['ca'])
+
+    def test_what_the_conductor_changed_is_put_back(self):
+        for field in ('ca_cert_ref', 'etcd_ca_cert_ref'):
+            self.magnum.certificate(f'new {field}')
+            self.cluster[field] = f'new {field}'
+        before = {field: f'c {field}' for field in magnum_double.CERTIFICATES}
+
+        self.store.put_back_certificates(self.cluster)
+
+        self.assertEqual(before, {field: self.cluster[field]
+                                  for field in magnum_double.CERTIFICATES})
+        # The new ones go, the old ones stay.
+        self.assertEqual(set(before.values()), set(self.magnum.certificates))
+        self.assertEqual({self.context},
+                         {context for _, context in self.magnum.asked})
+
+    def test_none_is_put_back(self):
+        self.magnum.clusters['c'].update(ca_cert_ref='old')
+        self.cluster.ca_cert_ref = None
+
+        self.store.put_back_certificates(self.cluster)
+
+        self.assertEqual('old', self.cluster.ca_cert_ref)
+        self.assertEqual([], self.magnum.asked)
+
+    def test_those_that_magnum_forgets_are_dropped(self):
+        self.store.drop_certificates(self.cluster)
+
+        self.assertEqual({'c ca_cert_ref', 'c magnum_cert_ref'},
+                         set(self.magnum.certificates))
+        # The user's token may have ended long ago.
+        self.assertTrue(all(context.is_admin
+                            for _, context in self.magnum.asked))
+        self.assertEqual(2, len(self.magnum.asked))
+
+    def test_one_that_cannot_be_dropped_does_not_stop_the_others(self):
+        del self.magnum.certificates['c etcd_ca_cert_ref']
+
+        self.store.drop_certificates(self.cluster)
+
+        self.assertNotIn('c front_proxy_ca_cert_ref',
+                         self.magnum.certificates)
+        self.assertIn('Cluster c: cannot delete its certificate '
+                      'etcd_ca_cert_ref', self.log.output)
+
+    def test_a_cluster_without_any(self):
+        self.cluster.etcd_ca_cert_ref = self.cluster[
+            'front_proxy_ca_cert_ref'] = None
+        self.store.drop_certificates(self.cluster)
+        self.assertEqual([], self.magnum.asked)
+
+
+class CloudTest(StoreTestCase):
+
+    def set(self, group, **options):
+        for name, value in options.items():
+            self.magnum.conf.set_override(name, value, group)
+
+    def made_with(self, get):
+        """Arguments that a cloud is made with: session factory, options."""
+        with mock.patch.object(
+                self.magnum.store.openstack, 'Cloud') as made:
+            get()
+        (factory,), options = made.call_args
+        return factory, options
+
+    def test_it_is_the_users(self):
+        self.assertIs(self.store.cloud, self.store.cloud)
+        factory, _ = self.made_with(lambda: self.made(self.context).cloud)
+        # Nobody is authenticated before it is needed.
+        self.assertEqual([], self.magnum.sessions)
+        self.assertIs(self.context, factory().context)
+
+    def test_the_administrators(self):
+        factory, _ = self.made_with(self.store.admin_cloud)
+        context = factory().context
+        self.assertTrue(context.is_admin and context.all_tenants)
+
+    def test_places_are_those_of_magnums_clients(self):
+        self.set('glance_client', endpoint_type='internalURL',
+                 region_name='one')
+        self.set('nova_client', endpoint_type='admin', region_name='two')
+        self.set('octavia_client', endpoint_type='')
+
+        _, made = self.made_with(self.store.admin_cloud)
+
+        self.assertEqual(7.0, made['timeout'])
+        self.assertEqual({
+            'image': services.Place('internal', 'one'),
+            'compute': services.Place('admin', 'two'),
+            'network': services.Place('public', None),
+            'block-storage': services.Place('public', None),
+            'load-balancer': services.Place('public', None)},
+            made['places'])
+
+    def access(self):
+        cloud = mock.Mock()
+        cloud.services.identity_url = lambda interface: f'url {interface}'
+        self.store._cloud = cloud
+        return self.store.access()
+
+    def test_access_of_clusters(self):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'ca'
+        path.write_text('pem')
+        self.set('drivers', openstack_ca_file=str(path), verify_ca=False)
+        self.set('cinder_client', region_name='one')
+
+        found = self.access()
+
+        self.assertEqual(
+            ('url internal', 'pem', 'one', 'internal', False),
+            (found.auth_url, found.cacert, found.region, found.interface,
+             found.verify))
+        self.assertEqual(str(path), self.store.cacert_file())
+
+    def test_access_without_an_authority_of_ones_own(self):
+        found = self.access()
+
+        self.assertEqual(pathlib.Path(certifi.where()).read_text(),
+                         found.cacert)
+        self.assertTrue(found.verify)
+        self.assertIsNone(self.store.cacert_file())
+
+    def test_defaults(self):
+        defaults = self.store.defaults()
+        self.assertEqual((0, None), (defaults.boot_size, defaults.boot_type))
+        self.set('cinder', default_boot_volume_size=12,
+                 default_boot_volume_type='fast')
+        defaults = self.store.defaults()
+        self.assertEqual((12, 'fast'),
+                         (defaults.boot_size, defaults.boot_type))
