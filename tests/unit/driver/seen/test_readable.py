@@ -1,0 +1,49 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Names of objects in texts, as those that Magnum's user knows."""
+
+import testtools
+
+from magnum_capi_tempest.driver.seen import reasons
+from tests.unit.driver import objects
+
+#: A name that leaves little of 63 characters.
+LONG = 'g' * 60
+
+
+class ReadableTest(testtools.TestCase):
+
+    def readable(self, text, key, name='pool'):
+        return reasons.readable(
+            text, objects.wanted(objects.group(key=key, name=name)))
+
+    def test_names_of_machines_that_were_cut(self):
+        machine = f'c0-{LONG}'[:58] + 'x7k2p'
+        self.assertEqual(63, len(machine))
+        self.assertEqual('pool-x7k2p is gone',
+                         self.readable(f'{machine} is gone', LONG))
+
+    def test_one_that_goes_on_is_none_of_them(self):
+        text = f'c0-{LONG}'[:58] + 'x7k2pq'
+        self.assertEqual(text.removeprefix('c0-'), self.readable(text, LONG))
+
+    def test_several_in_one_text(self):
+        self.assertEqual(
+            'pool-x7k2p, pool and control-plane-abcde',
+            self.readable('c0-gxyz-x7k2p, c0-gxyz and c0-control-plane-abcde',
+                          'gxyz'))
+
+    def test_signs_of_regular_expressions_in_names(self):
+        self.assertEqual(r'a\1.b-x7k2p', self.readable(
+            'c0-gxyz-x7k2p', 'gxyz', r'a\1.b'))
