@@ -37,6 +37,9 @@ from tests import proofs
 #: A run of the tests without a mutant beside each of so many mutants.
 CONTROL = 20
 
+#: As many tests at most, for a mutant may be tried with all of a room.
+LONGEST = 100
+
 
 def main(argv=None):
     args = _parse(argv)
@@ -93,11 +96,10 @@ def _part(args, part, folder):
     places = [place for file, text in texts.items()
               for place in mutants.places(file, text)]
     run = _Run(record_module.Record(folder / f'{room.name}.jsonl'), texts)
-    chosen = itertools.islice(run.mutants(
-        mutants.ranked(places, args.seed)), args.sample)
+    order = list(mutants.ranked(places, args.seed))
     if not args.from_results:
-        chosen = run.complete(room, chosen, args.jobs, args.survived)
-    results, controls = run.recorded(chosen)
+        run.complete(room, order, args)
+    results, controls = run.recorded(order, args.sample)
     score = record_module.Score(results, record_module.equivalents())
     row = tables.row(part, score, controls, len(places),
                      args.seed if args.sample else None)
@@ -119,60 +121,71 @@ class _Run:
         self._code = {file: record_module.digest(text)
                       for file, text in texts.items()}
 
-    def mutants(self, places):
-        """The mutants of places, those that are none left out."""
-        for place in places:
-            mutant = mutants.make(place, self._texts[place.file])
-            if mutant:
-                yield mutant
-
-    def known(self, mutant, control=False):
-        place = mutant.place
+    def known(self, place, control=False):
         return self._record.of(place, self._code[place.file], self._rest,
                                control)
 
-    def recorded(self, chosen):
-        """Results of mutants, and of controls."""
-        chosen = list(chosen)
-        both = [[found for mutant in chosen
-                 if (found := self.known(mutant, control))]
-                for control in (False, True)]
-        return tuple(tuple(found) for found in both)
+    def recorded(self, places, sample):
+        """Results of mutants, in their order, and of controls."""
+        found = itertools.islice(filter(_is_mutant, map(
+            self.known, places)), sample)
+        results = tuple(found)
+        keys = {result.key for result in results}
+        controls = (self.known(place, control=True) for place in places
+                    if place.key in keys)
+        return results, tuple(filter(None, controls))
 
-    def complete(self, room, chosen, workers, only_survivors):
-        """Try what is not known yet; returns all of them."""
-        measured = _measured(room)
-        chosen = list(chosen)
-        jobs = self._jobs(chosen, measured, only_survivors)
+    def complete(self, room, places, args):
+        """Try what is not known yet."""
+        jobs = self._jobs(places, args, _measured(room))
         for number, ((mutant, control), end) in enumerate(
-                pool.run(jobs, workers), 1):
+                pool.run(jobs, args.jobs), 1):
             self._keep(mutant, control, end)
             if end.outcome != pool.KILLED or control:
                 _say(number, mutant, control, end)
-        return chosen
 
-    def _jobs(self, chosen, measured, only_survivors):
-        for number, mutant in enumerate(chosen):
-            if only_survivors and not self._survived(mutant):
+    def _jobs(self, places, args, measured):
+        number = 0
+        for place in places:
+            if number == args.sample:
+                return
+            found = self.known(place)
+            if found is None:
+                mutant = mutants.make(place, self._texts[place.file])
+                if mutant is None:
+                    self._keep(mutants.Mutant(place, '', '', ''), False,
+                               pool.End(record_module.NO_MUTANT, '', 0.0))
+            elif found.outcome == record_module.NO_MUTANT:
+                mutant = None
+            else:
+                mutant = mutants.Mutant(place, '', found.before, found.after)
+            if mutant is None:
                 continue
-            file = mutant.place.file
-            tests = selection.tests_of(
-                mutant.place, self._texts[file], measured)
-            for control in (False, True)[:1 + (number % CONTROL == 0)]:
-                if self.known(mutant, control) and not only_survivors:
-                    continue
-                if not tests:
-                    self._keep(mutant, control, pool.End(
-                        pool.SURVIVED if control else record_module.NO_TEST,
-                        '', 0.0))
-                    continue
-                yield (mutant, control), functools.partial(
-                    worker.try_mutant, module=rooms.module(file),
-                    path=str(rooms.TOP / rooms.PACKAGE / file),
-                    source=None if control else mutant.source, tests=tests)
+            number += 1
+            if not args.survived or self._survived(place):
+                yield from self._of(mutant, measured, found is None,
+                                    number % CONTROL == 1)
 
-    def _survived(self, mutant):
-        known = self._record.last(mutant.place)
+    def _of(self, mutant, measured, new, control):
+        """Jobs of a mutant: itself when it is new, and its control."""
+        file = mutant.place.file
+        tests = selection.tests_of(mutant.place, self._texts[file], measured)
+        some = dict(itertools.islice(tests.items(), LONGEST))
+        run = functools.partial(
+            worker.try_mutant, module=rooms.module(file),
+            path=str(rooms.TOP / rooms.PACKAGE / file))
+        if new and tests:
+            yield (mutant, False), functools.partial(
+                run, source=mutant.source, tests=tests)
+        elif new:
+            self._keep(mutant, False, pool.End(
+                record_module.NO_TEST, '', 0.0))
+        if control and some and not self.known(mutant.place, control=True):
+            yield (mutant, True), functools.partial(
+                run, source=None, tests=some)
+
+    def _survived(self, place):
+        known = self._record.last(place)
         return known is not None and not known.killed
 
     def _keep(self, mutant, control, end):
@@ -181,6 +194,11 @@ class _Run:
             place.key, place.function, place.line, mutant.before,
             mutant.after, end.outcome, end.by[:200], round(end.seconds, 2),
             self._code[place.file], self._rest, control))
+
+
+def _is_mutant(result):
+    return (result is not None
+            and result.outcome != record_module.NO_MUTANT)
 
 
 def _measured(room):
@@ -215,7 +233,9 @@ def _measured(room):
           f'{end.seconds:.0f} s', flush=True)
     return selection.Measured(found['seconds'], {
         file: {int(line): ids for line, ids in lines.items()}
-        for file, lines in found['lines'].items()})
+        for file, lines in found['lines'].items()}, selection.importers({
+            file: (rooms.TOP / rooms.PACKAGE / file).read_text('utf-8')
+            for file in rooms.files('')}))
 
 
 def _say(number, mutant, control, end):

@@ -36,7 +36,7 @@ class Result:
     """What came of a mutant, or of a run of its tests without it.
 
     :param key: of its place.
-    :param outcome: see pool, and NO_TEST.
+    :param outcome: see pool, and NO_TEST, NO_MUTANT.
     :param by: the test that failed.
     :param code: digest of the source that was mutated.
     :param rest: digest of all sources and tests.
@@ -61,11 +61,11 @@ class Result:
 
     @property
     def killed(self) -> bool:
-        return self.outcome not in (pool.SURVIVED, NO_TEST)
+        return self.outcome not in (pool.SURVIVED, NO_TEST, NO_MUTANT)
 
 
-#: No test reaches the line.
-NO_TEST = 'no test'
+#: No test reaches the line; there is nothing to try.
+NO_TEST, NO_MUTANT = 'no test', 'no mutant'
 
 
 class Record:
@@ -103,7 +103,8 @@ class Record:
         result = self._found.get((place.key, control))
         if result is None or result.code != code:
             return None
-        if (control or not result.killed) and result.rest != rest:
+        if ((control or result.outcome in (pool.SURVIVED, NO_TEST))
+                and result.rest != rest):
             return None
         return result
 

@@ -31,7 +31,8 @@ def far():
 
 MEASURED = selection.Measured(
     {'slow': 3.0, 'fast': 1.0, 'other': 0.5},
-    {'a.py': {5: ['slow', 'fast'], 9: ['slow']}, 'b.py': {1: ['other']}})
+    {'a.py': {5: ['slow', 'fast'], 9: ['slow']}, 'b.py': {1: ['other']}},
+    {'a.py': {'b.py'}})
 
 
 class SelectionTest(testtools.TestCase):
@@ -44,8 +45,25 @@ class SelectionTest(testtools.TestCase):
         self.assertEqual(['fast', 'slow'], self.selected(5))
         self.assertEqual(['slow'], self.selected(10))
 
-    def test_at_import_all_of_them_those_of_the_file_first(self):
+    def test_at_import_also_those_of_files_that_import_it(self):
         self.assertEqual(['fast', 'slow', 'other'], self.selected(1))
+        self.assertEqual(['other'], self.selected(1, 'b.py'))
+
+    def test_at_import_all_when_nobody_knows(self):
+        self.assertEqual(['other', 'fast', 'slow'], self.selected(1, 'c.py'))
 
     def test_none(self):
         self.assertEqual([], self.selected(5, file='c.py'))
+
+
+class ImportersTest(testtools.TestCase):
+
+    def test_they_are_found(self):
+        package = 'magnum_capi_tempest'
+        self.assertEqual(
+            {'d/__init__.py': {'d/b.py'}, 'd/a.py': {'d/b.py', 'c.py'},
+             'd/b.py': set(), 'c.py': set()},
+            selection.importers({
+                'd/__init__.py': '', 'd/a.py': 'import os\n',
+                'd/b.py': f'from {package}.d import a\n',
+                'c.py': f'def f():\n    import {package}.d.a\n'}))
