@@ -1,0 +1,36 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A cloud that somebody has described."""
+
+import testtools
+
+from magnum_capi_tempest.driver.gitops import described_cloud
+
+
+class DescribedCloudTest(testtools.TestCase):
+
+    def cloud(self, **described):
+        return described_cloud.DescribedCloud(
+            {'images': {}, 'auth_url': 'https://keystone', **described})
+
+    def test_volumes_only_when_their_types_are_described(self):
+        for types, there in ((None, False), ([], True), (['fast'], True)):
+            cloud = self.cloud(**({} if types is None
+                                  else {'volume_types': types}))
+            self.assertEqual(there, cloud.has('block-storage'))
+            self.assertEqual(types or [],
+                             [one.name for one in cloud.volume_types()])
+
+    def test_all_other_services(self):
+        for service in ('identity', 'load-balancer', 'a', 'z'):
+            self.assertTrue(self.cloud().has(service))
