@@ -386,11 +386,31 @@ class OnlyTest(testtools.TestCase):
         both = catalog(model.Offer('a_drv', (UBUNTU, FLATCAR)))
         for os_distro, magnum_distro in (('ubuntu', 'flatcar'),
                                          ('flatcar', 'ubuntu')):
-            found = {f.code: f.text for f in audit.audit(both, images(image(
+            found = {f.code: f for f in audit.audit(both, images(image(
                 os_distro=os_distro, magnum_distro=magnum_distro,
                 magnum_driver='a_drv')))}
             self.assertIn(f"with cluster_distro '{os_distro}'",
-                          found['image-differs'])
+                          found['image-differs'].text)
+            self.assertEqual(
+                'Put the filter into the pipeline, or set os_distro to the '
+                'same as magnum_distro', found['image-differs'].cure)
+
+    def test_magnum_gives_another_driver(self):
+        # One that sorts before the right one, and one behind it.
+        for distro, default, right in (('ubuntu', 'f_drv', 'a_drv'),
+                                       ('flatcar', 'a_drv', 'f_drv')):
+            found = {f.code: f.text for f in audit.audit(
+                catalog(A, F, default_driver=default),
+                images(image(os_distro=distro)))}
+            self.assertRegex(found['images-differ'],
+                             f'should get the driver {right} .*{default}')
+
+    def test_the_prefix_of_an_operating_system(self):
+        for prefix, complaint in (('a_drv', True), ('m_drv', False),
+                                  ('z_drv', True)):
+            codes = {f.code for f in audit.audit(catalog(model.Offer(
+                'm_drv', (UBUNTU._replace(os=f'{prefix}:x'),))), None)}
+            self.assertEqual(complaint, 'os-prefix-not-own-name' in codes)
 
     def test_a_distro_that_is_the_name_of_a_driver(self):
         for name in ('a_drv', 'z_drv'):
@@ -431,6 +451,20 @@ class OnlyTest(testtools.TestCase):
 
 
 class OrderTest(testtools.TestCase):
+
+    def test_the_code_goes_before_the_subject(self):
+        found = audit.audit(catalog(BROKEN, A, TWICE, NOTHING))
+        codes = [f.code for f in found
+                 if f.severity is findings.RULES['broken'][0]]
+        self.assertEqual(sorted(codes), codes)
+        drafts = [findings.Draft(code, subject, 't', 'c')
+                  for code, subject in (('images-unserved', 'a'),
+                                        ('images-deprecated', 'z'))]
+        self.assertEqual(
+            findings.RULES['images-unserved'][0],
+            findings.RULES['images-deprecated'][0])
+        self.assertEqual(['z', 'a'], [
+            f.subject for f in findings.judged(drafts, OFF)])
 
     def test_sorted_and_the_same_for_every_order(self):
         cloud = seen.Cloud((image(os_distro='ubuntu', magnum_driver='x'),

@@ -255,6 +255,15 @@ class FindImageTest(_Base):
             self.assertIn(f"no image '{name}'", self.problem(
                 cloud.find_image, 'fake', name, kind=errors.UsageError))
 
+    def test_a_name_that_is_a_query_to_glance(self):
+        asked = self.fake.get
+        self.fake.get = lambda path, query: asked(path, {
+            key: value for key, value in query.items() if key != 'name'})
+        self.fake.images = self.fake.images[:1]
+        for name in ('in:x,y', 'zz:x'):
+            self.assertIn(f"no image '{name}'", self.problem(
+                cloud.find_image, 'fake', name, kind=errors.UsageError))
+
     def test_two_of_one_name(self):
         text = self.problem(cloud.find_image, 'fake', 'twin',
                             kind=errors.UsageError)
@@ -271,6 +280,11 @@ class ErrorsTest(_Base):
         self.fake.refuse = {'/v3/auth/tokens': 401}
         self.assertIn('does not accept this user', self.problem(
             cloud.read, 'fake'))
+
+    def test_keystone_refuses_or_fails(self):
+        for status, said in ((403, 'does not allow'), (500, 'cannot be read')):
+            self.fake.refuse = {'/v3/auth/tokens': status}
+            self.assertIn(said, self.problem(cloud.read, 'fake'))
 
     def test_no_magnum(self):
         del self.fake.services['container-infra']

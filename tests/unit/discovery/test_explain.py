@@ -87,6 +87,12 @@ class StoryTest(testtools.TestCase):
             'When a cluster of it is made, Magnum asks b_drv whether its '
             'size is good, with the filter or without.')
 
+    def test_no_other_driver_is_asked(self):
+        # As Glance sends it, it is not the very object of the driver.
+        self.last(
+            tell([A], os_distro='ubuntu', magnum_driver=json.loads(
+                '"a_drv"')), 'A Magnum without the filter does the same.')
+
     def test_clusters_are_refused(self):
         story = tell([A, BETA], driver='a_drv', os_distro='ubuntu')
         self.assertTrue(story.found)

@@ -128,6 +128,9 @@ class CreateTest(ClusterTestCase):
         self.magnum.broken['GET', 'clustertemplates'] = 403
         for template in ('x', str(uuid.uuid4())):
             self.assertEqual(403, self.create(template).status_int)
+        self.magnum.broken['GET', 'clustertemplates'] = 500
+        self.assertEqual(500, self.create(str(uuid.uuid4())).status_int)
+        self.assertEqual([], self.magnum.asked('POST'))
 
     def test_what_is_no_uuid_or_name(self):
         for template in (None, 7, '', ' ', ['x'], {'a': 1}, True, '\ud800',

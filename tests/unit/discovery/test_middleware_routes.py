@@ -90,6 +90,8 @@ class UndocumentedPathsTest(RouteTestCase):
                 ('POST', '/__hash__/__self__/v1/clustertemplates'),
                 # 200: the name is read from the query.
                 ('PATCH', f'{TEMPLATES}?cluster_template_ident=x'),
+                # Of things that have names; but it is too long for them.
+                ('POST', '/v1/quotas/x/y/clustertemplates'),
                 # There is no such version.
                 ('POST', '/v2/clustertemplates'),
                 ('POST', '/a/clustertemplates'),
@@ -194,6 +196,12 @@ class BodiesTest(RouteTestCase):
         self.assertEqual('application/json', environ['CONTENT_TYPE'])
         self.assertEqual(1, environ['wsgi.input'].getvalue().count(
             b'"driver"'))
+
+    def test_the_longest_request(self):
+        body = json.dumps(WANTED).encode().ljust(1 << 20)
+        self.assertIn('disabled', scripted_magnum.detail(
+            self.send('POST', TEMPLATES, body)))
+        self.check_refused(413, self.send('POST', TEMPLATES, body + b' '))
 
     def test_a_long_request(self):
         self.check_refused(413, self.send(

@@ -237,6 +237,24 @@ class UpdateTest(TemplateTestCase):
         self.assertEqual([('PATCH', f'{TEMPLATES}/t', '', operations)],
                          self.magnum.requests)
 
+    def test_other_operations_go_with_those_on_drivers(self):
+        others = [{'op': 'add', 'path': '/labels/a', 'value': 'x'},
+                  {'op': 'remove', 'path': '/a'}, self.replace('name', 'n'),
+                  {'op': 'test', 'path': '/name', 'value': 'y'}]
+        self.magnum._json = lambda status, found: \
+            scripted_magnum.webob.Response(
+                status=status, json_body=self.magnum.templates[self.uuid])
+        self.patch(*others, self.replace('driver', ALIAS))
+        self.assertEqual([*others, self.replace('driver', ALIAS)],
+                         self.forwarded())
+
+    def test_magnums_own_refusal_is_the_answer(self):
+        for status in (201, 409, 500):
+            self.magnum.broken['PATCH', 'clustertemplates'] = status
+            answer = self.patch(self.replace('driver', ALIAS))
+            self.assertEqual((status, 'broken'), (
+                answer.status_int, scripted_magnum.detail(answer)))
+
     def test_a_driver_that_provides_the_type(self):
         answer = self.patch(self.replace('driver', ALIAS))
         self.assertEqual((200, ALIAS),

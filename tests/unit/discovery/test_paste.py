@@ -90,12 +90,26 @@ class WithFilterTest(testtools.TestCase):
             self.assertRaises(errors.UsageError, paste.with_filter, text)
 
     def test_other_pipelines_are_left_alone(self):
-        other = '[pipeline:a]\npipeline = cors api_v1\n\n'
-        for text, put in ((other + MAGNUM, other + paste.with_filter(MAGNUM)),
-                          (MAGNUM.replace('[app:', other + '[app:'),
-                           paste.with_filter(MAGNUM).replace(
-                               '[app:', other + '[app:'))):
-            self.assertEqual(put, paste.with_filter(text))
+        for name in 'az':
+            other = f'[pipeline:{name}]\npipeline = cors api_v1\n\n'
+            for place in '[composite:', '[app:':
+                text, put = (text.replace(place, other + place) for text in (
+                    MAGNUM, paste.with_filter(MAGNUM)))
+                self.assertEqual(put, paste.with_filter(text))
+
+    def test_what_was_seen_instead_is_told(self):
+        for text, seen in (
+                ('no ini\nat all', 'File contains no section headers.'),
+                (MAGNUM.replace(' authtoken', ''), 'cors request_id api_v1'),
+                (MAGNUM.replace(' cors request_id authtoken api_v1', ''),
+                 'an empty pipeline')):
+            e = self.assertRaises(errors.UsageError, paste.with_filter, text)
+            self.assertEqual(seen, e.last_seen)
+
+    def test_the_last_authtoken_has_to_be_before_the_api(self):
+        text = MAGNUM.replace('authtoken api_v1', 'authtoken api_v1 second')
+        self.assertRaises(errors.UsageError, paste.with_filter, text + (
+            '[filter:second]\npaste.filter_factory = auth_token:f\n'))
 
     def test_a_last_line_without_its_end(self):
         text = ('[filter:authtoken]\npaste.filter_factory = auth_token:f\n'

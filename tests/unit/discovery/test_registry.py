@@ -166,12 +166,12 @@ class LoadedTest(RegistryTestCase):
     def test_it_is_the_time_of_loading_only(self):
         self.installed.module('mct_good')
         self.installed.add('good', mct_good='mct_good:Driver')
-        now = iter((100.0, 102.5))
+        now = iter((100.0, 250.5))
         self.useFixture(fixtures.MockPatchObject(
             registry.time, 'monotonic', lambda: next(now)))
         self.offers()
 
-        self.assertIn("Driver 'mct_good': 2.500 s to load", self.log.output)
+        self.assertIn("Driver 'mct_good': 150.500 s to load", self.log.output)
 
 
 class BrokenTest(RegistryTestCase):
@@ -330,15 +330,21 @@ class TwiceTest(RegistryTestCase):
     def test_one_name_of_two_distributions(self):
         self.installed.module('mct_good')
         self.installed.module('mct_other')
-        self.installed.add('one', '1.0', mct_x='mct_good:Driver')
-        self.installed.add('two', '2.0', mct_x='mct_other:Driver')
+        # Whatever comes first.
+        for name, one, two in (('mct_x', 'good', 'other'),
+                               ('mct_y', 'other', 'good')):
+            self.installed.add(f'{name}_one', '1.0',
+                               **{name: f'mct_{one}:Driver'})
+            self.installed.add(f'{name}_two', '2.0',
+                               **{name: f'mct_{two}:Driver'})
 
-        offer = self.offers()['mct_x']
-
-        self.assertEqual((), offer.types)
-        self.assertIn(offer.error, (
-            'registered more than once, by one 1.0 and two 2.0',
-            'registered more than once, by two 2.0 and one 1.0'))
+        for name in ('mct_x', 'mct_y'):
+            offer = self.offers()[name]
+            self.assertEqual((), offer.types)
+            self.assertIn(offer.error, (
+                f'registered more than once, by {name}_one 1.0 and '
+                f'{name}_two 2.0', f'registered more than once, by '
+                f'{name}_two 2.0 and {name}_one 1.0'))
 
     def test_the_same_driver_twice_is_one_as_for_stevedore(self):
         self.installed.module('mct_good')
@@ -422,6 +428,15 @@ class ReloadTest(RegistryTestCase):
         self.assertIs(self.source.policy, self.registry.catalog().policy)
         self.registry.catalog()
         self.assertEqual(2, self.reads)
+
+    def test_a_policy_that_was_read_again_is_that_of_the_catalog(self):
+        self.registry.catalog()
+        self.source.policy = model.Policy(*map(
+            self.source.policy.__getattribute__, (
+                'default_driver', 'disabled_drivers',
+                'enabled_beta_drivers')))
+
+        self.assertIs(self.source.policy, self.registry.catalog().policy)
 
     def test_a_driver_that_was_mended(self):
         self.installed.module('mct_bad', 'raise ValueError')

@@ -1,0 +1,40 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What threads of Magnum's API share: nobody can change it."""
+
+import dataclasses
+
+import testtools
+
+from magnum_capi_tempest.discovery.audit import seen
+from magnum_capi_tempest.discovery import explain
+from magnum_capi_tempest.discovery import guarded
+from magnum_capi_tempest.discovery import host
+from magnum_capi_tempest.discovery import magnum23
+from magnum_capi_tempest.discovery import model
+
+
+class ValuesTest(testtools.TestCase):
+
+    def test_they_cannot_be_changed(self):
+        catalog = model.Catalog([model.Offer('a')])
+        request = model.Request(model.ImageProperties())
+        for value in (
+                catalog.offers[0], catalog.policy, request, request.image,
+                seen.Image('i'), seen.Template('t'), seen.Cloud(),
+                guarded.Route('cluster create'), host.Host(catalog, None, ()),
+                magnum23.create_template(catalog, {}, 'vm', 'kubernetes'),
+                explain.tell('image x', {}, request, catalog)):
+            for field in dataclasses.fields(value):
+                self.assertRaises(dataclasses.FrozenInstanceError, setattr,
+                                  value, field.name, None)
