@@ -405,6 +405,18 @@ class OnlyTest(testtools.TestCase):
             self.assertRegex(found['images-differ'],
                              f'should get the driver {right} .*{default}')
 
+    def test_two_of_several_providers_are_an_example(self):
+        more = (model.Offer(f'{name}_drv', (UBUNTU,)) for name in 'bcd')
+        found = ' '.join(f.cure for f in audit.audit(catalog(
+            F, A, *more, default_driver='f_drv')))
+        self.assertIn(' a_drv or b_drv in every image', found)
+
+    def test_a_name_of_several_images_leads_to_none(self):
+        twins = seen.Cloud((seen.Image('1', 'x'), seen.Image('2', 'x'),
+                            seen.Image('3', 'y')))
+        self.assertIsNone(twins.image('x'))
+        self.assertEqual('3', twins.image('y').id)
+
     def test_the_prefix_of_an_operating_system(self):
         for prefix, complaint in (('a_drv', True), ('m_drv', False),
                                   ('z_drv', True)):
@@ -430,6 +442,9 @@ class OnlyTest(testtools.TestCase):
 
     def test_all_that_fit_are_all(self):
         crowd = [seen.Image(f'{n}', os_distro=f'x{n}') for n in range(24)]
+        self.assertIn(' and 1 more', ' '.join(f.text for f in audit.audit(
+            catalog(A), seen.Cloud((*crowd, seen.Image('x', os_distro='y')))
+        )))
         for count in (23, 24):
             self.assertNotIn(' more', ' '.join(f.text for f in audit.audit(
                 catalog(A), seen.Cloud(tuple(crowd[:count])))))

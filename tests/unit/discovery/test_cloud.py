@@ -250,6 +250,15 @@ class FindImageTest(_Base):
     def test_by_identifier(self):
         self.assertEqual('x', cloud.find_image('fake', ID.format(1)).name)
 
+    def test_what_is_like_an_identifier_is_a_name(self):
+        for name in (f'{{{ID.format(1)}}}', f'urn:uuid:{ID.format(1)}',
+                     ID.format(1).replace('-', '')):
+            self.problem(cloud.find_image, 'fake', name,
+                         kind=errors.UsageError)
+        self.assertEqual({'/image/v2/images'}, {
+            path for path, _ in self.fake.asked
+            if path.startswith('/image/v2/images')})
+
     def test_not_there(self):
         for name in ('y', ID.format(9)):
             self.assertIn(f"no image '{name}'", self.problem(

@@ -93,6 +93,23 @@ class StoryTest(testtools.TestCase):
             tell([A], os_distro='ubuntu', magnum_driver=json.loads(
                 '"a_drv"')), 'A Magnum without the filter does the same.')
 
+    def test_the_default_is_the_sole_provider(self):
+        # As magnum.conf has it, it is not the very object of the driver.
+        self.last(
+            tell([A], os_distro='ubuntu', policy=model.Policy(
+                default_driver=json.loads('"a_drv"'))),
+            'A Magnum without the filter does the same.')
+
+    def test_another_distro_is_stored(self):
+        both = model.Offer('a_drv', (UBUNTU, FLATCAR))
+        for os_distro, magnum_distro in (('ubuntu', 'flatcar'),
+                                         ('flatcar', 'ubuntu')):
+            self.last(
+                tell([both], os_distro=os_distro,
+                     magnum_distro=magnum_distro, magnum_driver='a_drv'),
+                'A Magnum without the filter accepts the template and stores '
+                f"the driver a_drv with cluster_distro '{os_distro}'.")
+
     def test_clusters_are_refused(self):
         story = tell([A, BETA], driver='a_drv', os_distro='ubuntu')
         self.assertTrue(story.found)

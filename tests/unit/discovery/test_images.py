@@ -144,7 +144,8 @@ class UnavailableTest(ImagesTestCase):
     def test_statuses(self):
         for status, answered in ((500, 503), (502, 503), (503, 503),
                                  (504, 503), (429, 503), (401, 401),
-                                 (300, 502), (204, 502), (409, 502)):
+                                 (300, 502), (204, 502), (409, 502),
+                                 (428, 502), (431, 502)):
             self.glance.answer = (status, {}, b'{}')
             self.check_unavailable(answered, 'The image service')
 

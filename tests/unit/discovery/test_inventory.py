@@ -145,6 +145,10 @@ class BadTest(testtools.TestCase):
             self.refused("'Cluster types' are no", self.changed(
                 Cluster_types=[bad]))
 
+    def test_a_type_with_more_than_a_type_has(self):
+        self.refused('Cluster types', self.changed(Cluster_types=[
+            {'server_type': 'vm', 'os': 'x', 'coe': 'y', 'more': 'z'}]))
+
     def test_error_without_reason(self):
         self.refused('do not fit', self.changed(Error='but usable'))
         self.refused('do not fit', self.changed(3, Error=None))

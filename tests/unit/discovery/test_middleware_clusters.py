@@ -176,6 +176,11 @@ class UpgradeTest(ClusterTestCase):
         self.magnum.templates[self.old]['driver'] = 'gone'
         self.check_forwarded(self.upgrade('old'), self.old)
 
+    def test_the_same_template_whatever_has_become_of_its_type(self):
+        self.magnum.templates[self.old].update(
+            driver=ALIAS, cluster_distro='flatcar')
+        self.check_forwarded(self.upgrade('old'), self.old)
+
     def test_a_driver_that_was_disabled_goes_on(self):
         self.magnum.templates[self.old]['driver'] = OFF
         new = self.magnum.template('new', driver=OFF)

@@ -96,10 +96,12 @@ class CreateTest(TemplateTestCase):
         self.assertEqual([], self.magnum.requests)
 
     def test_magnums_own_refusal_is_the_answer(self):
-        self.magnum.broken['POST', 'clustertemplates'] = 403
-        self.assertEqual((403, 'broken'), (
-            (answer := self.create()).status_int,
-            scripted_magnum.detail(answer)))
+        # Nothing but 201 says that there is a template.
+        for status in (200, 202, 403, 500):
+            self.magnum.broken['POST', 'clustertemplates'] = status
+            self.assertEqual((status, 'broken'), (
+                (answer := self.create()).status_int,
+                scripted_magnum.detail(answer)))
 
     def test_what_magnum_must_refuse_itself(self):
         for fields in ({'image_id': None}, {'image_id': 7}, {'image_id': ''},
@@ -142,9 +144,12 @@ class MagnumDistroTest(TemplateTestCase):
     def test_the_second_step_fails(self):
         for how in (403, 500, RuntimeError('no')):
             self.magnum.broken['PATCH', 'clustertemplates'] = how
+            answer = self.create('renamed')
             self.check_refused(
-                self.create('renamed'), 'The new template is deleted again.',
-                500)
+                answer, 'The new template is deleted again.', 500)
+            if isinstance(how, int):
+                self.assertIn(f"Magnum answered {how} 'broken'",
+                              scripted_magnum.detail(answer))
 
     def test_and_so_does_the_deletion(self):
         for how in (403, 500, RuntimeError('no')):
@@ -327,6 +332,8 @@ class UpdateTest(TemplateTestCase):
                    {'op': 'add', 'path': '/driver', 'value': None},
                    {'op': 'test', 'path': '/driver'},
                    {'op': 'remove', 'path': '/coe'},
+                   {'op': 'replace', 'path': '0driver', 'value': ALIAS},
+                   {'op': 'replace', 'path': '-driver', 'value': ALIAS},
                    {'op': 'remove', 'path': '/image_id'}):
             answer = self.patch(op)
             self.assertEqual(400, answer.status_int, op)
@@ -383,8 +390,9 @@ class UpdateTest(TemplateTestCase):
         self.magnum._json = lambda status, found: \
             scripted_magnum.webob.Response(
                 status=status, json_body={'clustertemplates': []})
-        self.assertIn('cannot be looked up', scripted_magnum.detail(
-            self.patch(self.replace('driver', ALIAS))))
+        answer = self.patch(self.replace('driver', ALIAS))
+        self.assertIn('cannot be looked up', scripted_magnum.detail(answer))
+        self.assertEqual(400, answer.status_int)
 
     def test_somebody_else_is_faster(self):
         answer = self.magnum._answer

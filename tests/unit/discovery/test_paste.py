@@ -56,6 +56,8 @@ class WithFilterTest(testtools.TestCase):
                               'request_id\n  authtoken\n  api_v1')
         self.assertIn('  authtoken\n  driver_discovery api_v1\n',
                       paste.with_filter(text))
+        self.assertIn(' authtoken\n driver_discovery api_v1\n',
+                      paste.with_filter(text.replace('  ', ' ')))
         self.assertIs(paste.Position.IN_PLACE,
                       paste.position(paste.with_filter(text)))
 

@@ -217,8 +217,8 @@ class ChangesTest(PolicyTestCase):
         """
         source = policy.Source([self.path], [self.base / 'd'], search=False)
         now = time.time_ns()
-        # And with as many bytes.
-        stamp = (now - age, now - age, 1, 1)
+        # And with as many bytes, and the time that a copy brings along.
+        stamp = (now - age, now - 10 ** 12, 1, 1)
         with mock.patch.object(
                 policy, '_stamp', lambda paths: (stamp,) * len(paths)), \
                 mock.patch.object(time, 'time_ns', return_value=now):

@@ -120,6 +120,20 @@ class LoadedTest(RegistryTestCase):
             self.start_again()
             self.assertEqual((UBUNTU,), self.provide(code).types)
 
+    def test_as_many_types_as_there_may_be(self):
+        for count, good in ((1000, True), (1001, False)):
+            self.installed.module(f'mct_{count}', f"""
+                class Driver:
+                    beta = False
+                    provides = [
+                        {{'server_type': 'vm', 'os': f'os{{n}}', 'coe': 'k'}}
+                        for n in range({count})]
+                """)
+            name = f'mct_{count}'
+            self.installed.add(name, **{name: f'{name}:Driver'})
+            self.assertEqual(good, self.offers()[name].error is None)
+            self.registry = registry.Registry(self.source)
+
     def test_a_text_that_is_more_than_one_is_made_plain(self):
         offer = self.provide('''
                     import enum
