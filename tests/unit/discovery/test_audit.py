@@ -411,6 +411,11 @@ class OnlyTest(testtools.TestCase):
             F, A, *more, default_driver='f_drv')))
         self.assertIn(' a_drv or b_drv in every image', found)
 
+    def test_an_operating_system_of_ones_own_name(self):
+        own = UBUNTU._replace(os=as_read('m_drv'))
+        self.assertEqual((), audit.audit(catalog(
+            model.Offer('m_drv', (own,)))))
+
     def test_a_name_of_several_images_leads_to_none(self):
         twins = seen.Cloud((seen.Image('1', 'x'), seen.Image('2', 'x'),
                             seen.Image('3', 'y')))

@@ -180,6 +180,13 @@ class ReadTest(_Base):
                          found[4])
         self.assertEqual(5, len(found))
 
+    def test_as_many_in_one_answer_as_there_can_be(self):
+        cloud.read('fake')
+        self.assertEqual(
+            {'/image/v2/images': '1000', '/infra/v1/clustertemplates': '1000'},
+            {path: query['limit'] for path, query in self.fake.asked
+             if 'limit' in query})
+
     def test_also_those_that_others_share(self):
         cloud.read('fake')
         self.assertIn('all', [query.get('visibility') for path, query

@@ -110,6 +110,17 @@ class StoryTest(testtools.TestCase):
                 'A Magnum without the filter accepts the template and stores '
                 f"the driver a_drv with cluster_distro '{os_distro}'.")
 
+    def test_two_properties_that_say_the_same(self):
+        self.last(tell([A], **json.loads(
+            '{"os_distro": "ubuntu", "magnum_distro": "ubuntu"}')),
+            'A Magnum without the filter does the same.')
+
+    def test_one_that_sorts_before_it_is_asked(self):
+        self.last(
+            tell([B, A], os_distro='ubuntu', magnum_driver='b_drv'),
+            'When a cluster of it is made, Magnum asks a_drv whether its '
+            'size is good, with the filter or without.')
+
     def test_clusters_are_refused(self):
         story = tell([A, BETA], driver='a_drv', os_distro='ubuntu')
         self.assertTrue(story.found)

@@ -14,7 +14,9 @@ import logging
 import socket
 
 import fixtures
+from keystoneauth1 import exceptions
 from keystoneauth1 import session as ka_session
+import requests
 import testtools
 
 from magnum_capi_tempest.discovery import images
@@ -199,6 +201,18 @@ class UnavailableTest(ImagesTestCase):
         self.glance.answer = (None, {}, b'')
         self.check_unavailable(503, 'cannot be reached')
         self.assertEqual(2, len(self.glance.requests))
+
+    def test_whatever_the_libraries_raise(self):
+        for error in (requests.exceptions.ChunkedEncodingError('x'),
+                      requests.exceptions.InvalidHeader('x'),
+                      ValueError('x'), UnicodeError('x'),
+                      exceptions.SSLError('x'),
+                      exceptions.UnknownConnectionError('x', None)):
+            session = ka_session.Session()
+            self.useFixture(fixtures.MockPatchObject(
+                session, 'get', side_effect=error))
+            self.reader = images.Reader(session)
+            self.check_unavailable(503, 'could not be asked')
 
     def test_no_endpoint(self):
         for info in (scripted_glance.token_info(),

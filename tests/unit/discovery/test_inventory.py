@@ -57,6 +57,12 @@ class RowsTest(testtools.TestCase):
         self.assertEqual('named by disabled_drivers, enabled_beta_drivers',
                          written(FULL)[5]['Error'])
 
+    def test_the_default_among_those_that_are_not_there(self):
+        rows = inventory.rows(model.Catalog((), model.Policy(
+            'm', frozenset('az'))))
+        self.assertEqual([('a', False), ('m', True), ('z', False)],
+                         [(row[0], row[4]) for row in rows])
+
 
 class RoundTripTest(testtools.TestCase):
 

@@ -197,6 +197,12 @@ class PoisonTest(testtools.TestCase):
         self.assertEqual(('broken',),
                          magnum23.poisoned_by(catalog(A, BROKEN)))
 
+    def test_whatever_is_wrong_with_them(self):
+        for error in ('construct: x', 'import: x', 'provides: a',
+                      'provides: zzz', 'zzz'):
+            self.assertEqual(('x',), magnum23.poisoned_by(
+                catalog(A, model.Offer('x', error=error))))
+
     def test_disabled_is_the_cure(self):
         found = catalog(A, BROKEN, disabled_drivers=['broken'])
         self.assertEqual((), magnum23.poisoned_by(found))

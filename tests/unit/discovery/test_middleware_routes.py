@@ -207,6 +207,16 @@ class BodiesTest(RouteTestCase):
         self.check_refused(413, self.send(
             'POST', TEMPLATES, json.dumps({'a': 'a' * (1 << 20)}).encode()))
 
+    def test_magnum_gets_no_marks_of_how_it_was_sent(self):
+        body = json.dumps(WANTED | {'driver': scripted_magnum.HELM})
+        self.send('POST', TEMPLATES, body.encode(),
+                  HTTP_TRANSFER_ENCODING='chunked',
+                  **{'wsgi.input_terminated': True})
+        for environ in self.magnum.environs:
+            self.assertNotIn('HTTP_TRANSFER_ENCODING', environ)
+            self.assertNotIn('wsgi.input_terminated', environ)
+        self.assertEqual(1, len(self.magnum.asked('POST')))
+
     def test_a_request_that_ends_early(self):
         self.check_refused(400, self.send(
             'POST', TEMPLATES, b'{}', CONTENT_LENGTH='7'))
@@ -228,7 +238,7 @@ class PassingTest(RouteTestCase):
                 ('PATCH', '/v1/certificates/clusters'),
                 ('PATCH', '/v1/credentials/clusters'),
                 ('POST', '/v1/certificates'), ('POST', '/v1/quotas'),
-                ('GET', '/'), ('GET', '/v1'), ('PUT', '/v1/mservices'),
+                ('POST', '/v1/quotas/x/clusters'), ('GET', '/'), ('GET', '/v1'), ('PUT', '/v1/mservices'),
                 ('POST', '/v1/ClusterTemplates'),
                 ('POST', '/v1/%2563lustertemplates')):
             magnum = Recorder()

@@ -81,10 +81,10 @@ class ListedTest(testtools.TestCase):
         self.assertEqual('', model.listed(()))
 
     def test_many_are_counted(self):
-        names = [f'd{number}' for number in range(30)]
+        names = [f'd{number}' for number in range(60)]
 
         self.assertEqual(', '.join(names[:24]), model.listed(names[:24]))
-        self.assertEqual(', '.join(names[:24]) + ' and 6 more',
+        self.assertEqual(', '.join(names[:24]) + ' and 36 more',
                          model.listed(names))
 
 

@@ -10,6 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import os
 import pathlib
 
 import fixtures
@@ -35,7 +36,7 @@ class PutTest(testtools.TestCase):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.path = folder / 'api-paste.ini'
         self.path.write_text(TEXT)
-        self.path.chmod(0o640)
+        self.path.chmod(0o641)
 
     def test_it_is_put_there_once(self):
         self.assertTrue(paste_file.put(self.path))
@@ -62,7 +63,14 @@ class PutTest(testtools.TestCase):
         paste_file.put(link)
 
         self.assertTrue(link.is_symlink())
-        self.assertEqual(0o640, self.path.stat().st_mode & 0o777)
+        self.assertEqual(0o641, self.path.stat().st_mode & 0o777)
+
+    @testtools.skipUnless(os.geteuid() == 0, 'only root gives files away')
+    def test_the_owner_stays(self):
+        os.chown(self.path, 12345, 12346)
+        paste_file.put(self.path)
+        found = self.path.stat()
+        self.assertEqual((12345, 12346), (found.st_uid, found.st_gid))
 
     def test_dry(self):
         self.assertTrue(paste_file.put(self.path, dry=True))
