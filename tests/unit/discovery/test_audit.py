@@ -411,6 +411,23 @@ class OnlyTest(testtools.TestCase):
             F, A, *more, default_driver='f_drv')))
         self.assertIn(' a_drv or b_drv in every image', found)
 
+    def test_why_an_image_may_not_be_there(self):
+        gone = templates(template(image_id='2'))
+        for cloud, why in ((gone, 'not the only one of this name'),
+                           (seen.Cloud(gone.images, gone.templates,
+                                       everything=False), 'not visible')):
+            found = {f.code: f.text for f in audit.audit(catalog(A), cloud)}
+            self.assertIn(why, found['template-image-gone'])
+
+    def test_the_one_that_is_asked_sorts_first(self):
+        found = {f.code: f.text for f in audit.audit(catalog(B, A))}
+        self.assertRegex(found['shadowed'], 'asks a_drv .* driver b_drv$')
+
+    def test_a_distro_that_is_known_does_not_hide_another(self):
+        found = {f.code: f.text for f in audit.audit(catalog(A), images(
+            image(os_distro='ubuntu'), seen.Image('2', os_distro='xx')))}
+        self.assertIn("'xx' (1)", found['os-distro-unknown'])
+
     def test_an_operating_system_of_ones_own_name(self):
         own = UBUNTU._replace(os=as_read('m_drv'))
         self.assertEqual((), audit.audit(catalog(

@@ -259,7 +259,7 @@ class FindImageTest(_Base):
 
     def test_what_is_like_an_identifier_is_a_name(self):
         for name in (f'{{{ID.format(1)}}}', f'urn:uuid:{ID.format(1)}',
-                     ID.format(1).replace('-', '')):
+                     ID.format(1).replace('-', ''), f'-{ID.format(1)}'):
             self.problem(cloud.find_image, 'fake', name,
                          kind=errors.UsageError)
         self.assertEqual({'/image/v2/images'}, {

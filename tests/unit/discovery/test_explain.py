@@ -110,6 +110,12 @@ class StoryTest(testtools.TestCase):
                 'A Magnum without the filter accepts the template and stores '
                 f"the driver a_drv with cluster_distro '{os_distro}'.")
 
+    def test_a_driver_that_sorts_before_it_is_stored(self):
+        self.assertIn(
+            'A Magnum without the filter accepts the template and stores the '
+            "driver a_drv with cluster_distro 'flatcar'.",
+            tell([A, F], os_distro='flatcar').lines())
+
     def test_two_properties_that_say_the_same(self):
         self.last(tell([A], **json.loads(
             '{"os_distro": "ubuntu", "magnum_distro": "ubuntu"}')),

@@ -238,7 +238,8 @@ class PassingTest(RouteTestCase):
                 ('PATCH', '/v1/certificates/clusters'),
                 ('PATCH', '/v1/credentials/clusters'),
                 ('POST', '/v1/certificates'), ('POST', '/v1/quotas'),
-                ('POST', '/v1/quotas/x/clusters'), ('GET', '/'), ('GET', '/v1'), ('PUT', '/v1/mservices'),
+                ('POST', '/v1/quotas/x/clusters'),
+                ('GET', '/'), ('GET', '/v1'), ('PUT', '/v1/mservices'),
                 ('POST', '/v1/ClusterTemplates'),
                 ('POST', '/v1/%2563lustertemplates')):
             magnum = Recorder()

@@ -99,6 +99,14 @@ class WithFilterTest(testtools.TestCase):
                     MAGNUM, paste.with_filter(MAGNUM)))
                 self.assertEqual(put, paste.with_filter(text))
 
+    def test_what_follows_the_pipeline_is_left_alone(self):
+        for line in ('other = api_v1 x\n', '# api_v1\n', '\n# api_v1\n'):
+            text, put = (text.replace('[app:', f'{line}[app:').replace(
+                'api_v1\n\n', 'api_v1\n', 1) for text in (
+                    MAGNUM, paste.with_filter(MAGNUM)))
+            self.assertIn(f' authtoken api_v1\n{line}', text)
+            self.assertEqual(put, paste.with_filter(text))
+
     def test_what_was_seen_instead_is_told(self):
         for text, seen in (
                 ('no ini\nat all', 'File contains no section headers.'),

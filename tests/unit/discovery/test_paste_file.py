@@ -81,6 +81,11 @@ class PutTest(testtools.TestCase):
         self.assertRaises(errors.UsageError, paste_file.put, self.path)
         self.assertEqual('[x]\n', self.path.read_text())
 
+    def test_no_text(self):
+        self.path.write_bytes(b'\xff\xfe')
+        self.assertRaises(errors.EnvironmentProblem, paste_file.put,
+                          self.path)
+
     def test_no_file(self):
         self.path.unlink()
         self.assertRaises(errors.EnvironmentProblem, paste_file.put,
