@@ -1,0 +1,96 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Bounds: what options, names and lists take, and what they do not."""
+
+from oslo_config import cfg
+import testtools
+
+from magnum_capi_tempest.driver.kubernetes import rest
+from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver import settings
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest import errors
+from tests.unit.driver import api_server
+
+#: Options by the least that they take, and a little less than it.
+LEAST = {
+    'minimum_flavor_ram': (0, -1), 'minimum_flavor_vcpus': (0, -1),
+    'connect_timeout': (0.1, 0.09), 'read_timeout': (0.1, 0.09),
+    'retry_time': (0, -0.1), 'openstack_timeout': (1, 0.9),
+    'helm_timeout': (5, 4), 'answer_timeout': (1, 0.9),
+    'helm_history': (2, 1), 'lock_duration': (6, 5), 'lock_timeout': (0, -1)}
+
+
+class OptionsTest(testtools.TestCase):
+
+    def settings(self, name, value):
+        conf = cfg.ConfigOpts()
+        settings.Settings.of(conf)
+        conf.set_override(name, value, 'k8s_capi')
+        return settings.Settings.of(conf)
+
+    def test_the_least_and_less(self):
+        for name, (least, less) in LEAST.items():
+            self.assertEqual(
+                least, getattr(self.settings(name, least), name))
+            self.assertRaises((ValueError, errors.UsageError),
+                              self.settings, name, less)
+
+
+class NamespaceTest(testtools.TestCase):
+
+    def test_the_longest_is_kept_and_a_longer_one_is_hashed(self):
+        for prefix in ('m', 'magnum', 'p' * 30):
+            project = 'a' * (63 - len(prefix) - 1)
+            self.assertEqual(f'{prefix}-{project}',
+                             names.namespace(project, prefix))
+            longer = names.namespace(project + 'a', prefix)
+            self.assertTrue(longer.startswith(f'{prefix}-h-'))
+            self.assertLessEqual(len(longer), 63)
+
+    def test_the_longest_prefix(self):
+        self.assertRaises(ValueError, names.namespace, 'p', 'p' * 31)
+
+
+class ReplicasTest(testtools.TestCase):
+
+    def test_those_that_are_not_available_are_taken_away(self):
+        for there, unavailable in ((3, 0), (3, 1), (4, 1), (5, 2), (2, 2)):
+            found = conditions.replicas({
+                'spec': {'replicas': there}, 'status': {
+                    'replicas': there, 'readyReplicas': there,
+                    'unavailableReplicas': unavailable}})
+            self.assertEqual(there - unavailable, found.available)
+
+
+class AbsenceTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.useFixture(api_server.ApiServer())
+        self.kube = self.api.kube()
+
+    def test_what_may_not_be_listed_is_not_nothing(self):
+        self.kube.kind('Machine')
+        self.api.faults = [(403, {}, {})]
+
+        self.assertRaises(rest.Forbidden, self.kube.list, 'Machine', 'n')
+
+    def test_a_namespace_that_goes_is_in_the_way(self):
+        self.api.put('/api/v1/namespaces/n', {'metadata': {
+            'deletionTimestamp': '2026-11-21T15:00:00Z'}})
+
+        e = self.assertRaises(rest.Conflict, self.kube.ensure_namespace,
+                              'n', {})
+
+        self.assertEqual(409, e.status)
