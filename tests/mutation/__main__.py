@@ -126,12 +126,19 @@ class _Run:
                                control)
 
     def recorded(self, places, sample):
-        """Results of mutants, in their order, and of controls."""
-        found = itertools.islice(filter(_is_mutant, map(
-            self.known, places)), sample)
-        results = tuple(found)
+        """Results of mutants, in their order, and of controls.
+
+        Who survived before something changed is a survivor until it is tried
+        again: to leave it out would make the score better.
+        """
+        def last(place, control=False):
+            return self._record.of(place, self._code[place.file],
+                                   control=control)
+
+        results = tuple(itertools.islice(
+            filter(_is_mutant, map(last, places)), sample))
         keys = {result.key for result in results}
-        controls = (self.known(place, control=True) for place in places
+        controls = (last(place, control=True) for place in places
                     if place.key in keys)
         return results, tuple(filter(None, controls))
 

@@ -93,18 +93,20 @@ class Record:
         with open(self._path, 'a', encoding='utf-8') as file:
             file.write(json.dumps(dataclasses.asdict(result)) + '\n')
 
-    def of(self, place: mutants.Place, code: str, rest: str,
+    def of(self, place: mutants.Place, code: str, rest: str | None = None,
            control: bool = False) -> Result | None:
         """What is known and still holds.
 
         The source has to be the same. Who survived is tried again when
         anything else is not.
+
+        :param rest: None: who survived then counts as a survivor.
         """
         result = self._found.get((place.key, control))
         if result is None or result.code != code:
             return None
-        if ((control or result.outcome in (pool.SURVIVED, NO_TEST))
-                and result.rest != rest):
+        if (rest and result.rest != rest and (
+                control or result.outcome in (pool.SURVIVED, NO_TEST))):
             return None
         return result
 

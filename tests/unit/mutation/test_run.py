@@ -97,6 +97,18 @@ class RunTest(testtools.TestCase):
 
         self.assertEqual([(0, True), (1, False)], self.tried)
 
+    def test_a_survivor_counts_until_it_is_tried_again(self):
+        self.outcomes = {1: pool.SURVIVED}
+        self.run_()
+        self.rest = 'another'
+
+        results, _ = command._Run(
+            record.Record(self.path), {'a.py': TEXT}).recorded(
+                self.places, None)
+
+        self.assertEqual([True, False, True, True, True],
+                         [result.killed for result in results])
+
     def test_only_survivors(self):
         self.outcomes = {1: pool.SURVIVED, 4: pool.SURVIVED}
         self.run_(sample=4)
