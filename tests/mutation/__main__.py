@@ -242,7 +242,13 @@ def _measured(room):
         file: {int(line): ids for line, ids in lines.items()}
         for file, lines in found['lines'].items()}, selection.importers({
             file: (rooms.TOP / rooms.PACKAGE / file).read_text('utf-8')
-            for file in rooms.files('')}))
+            for file in rooms.files('')}, {
+                name: _path_of(name).read_text('utf-8')
+                for name in map(worker.module_of, found['seconds'])}))
+
+
+def _path_of(module):
+    return rooms.TOP.joinpath(*module.split('.')).with_suffix('.py')
 
 
 def _say(number, mutant, control, end):

@@ -18,6 +18,7 @@ import dataclasses
 
 from tests.mutation import mutants
 from tests.mutation import rooms
+from tests.mutation import worker
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Measured:
 
     :param seconds: by id of those that pass.
     :param lines: ids by line, by file below the package.
-    :param importers: files that import a file, by that file.
+    :param importers: files that import a file, by that file; and modules of
+        tests that do.
     """
 
     seconds: dict[str, float]
@@ -40,7 +42,8 @@ def tests_of(place: mutants.Place, text: str, measured: Measured) -> dict:
     What runs in a function is tried with the tests that reach its statement.
     What runs at import, as constants, decorators and defaults do, is tried
     with those that reach something in the file, then with those that reach
-    something in a file that imports it; if there are none, with all.
+    something in a file that imports it, or import it themselves; if there are
+    none, with all.
 
     :param text: the source of the place.
     """
@@ -50,24 +53,29 @@ def tests_of(place: mutants.Place, text: str, measured: Measured) -> dict:
             if imported or line in lines for test in tests}
     found = set(near)
     if imported:
-        for file in measured.importers.get(place.file, ()):
+        importing = measured.importers.get(place.file, set())
+        for file in importing:
             for tests in measured.lines.get(file, {}).values():
                 found.update(tests)
+        found.update(test for test in measured.seconds
+                     if worker.module_of(test) in importing)
         found = found or set(measured.seconds)
     return {test: measured.seconds[test] for test in sorted(
         found, key=lambda test: (
             test not in near, measured.seconds[test], test))}
 
 
-def importers(texts: dict[str, str]) -> dict[str, set[str]]:
-    """Which files import which.
+def importers(texts: dict[str, str], tests: dict[str, str],
+              ) -> dict[str, set[str]]:
+    """Who imports which file.
 
     :param texts: sources of the package by file, as in :mod:`.rooms`.
-    :returns: files by the file that they import.
+    :param tests: sources of tests by module.
+    :returns: files, and modules of tests, by the file that they import.
     """
     files = {rooms.module(file): file for file in texts}
     found = {file: set() for file in texts}
-    for file, text in texts.items():
+    for file, text in (*texts.items(), *tests.items()):
         for node in ast.walk(ast.parse(text)):
             names = []
             if isinstance(node, ast.Import):

@@ -242,11 +242,11 @@ def measure(folder: pathlib.Path, package: pathlib.Path, suites: list):
 
 def load(tests: tuple[str, ...]) -> unittest.TestSuite:
     """The modules of tests, whole."""
-    modules = dict.fromkeys(_module_of(test) for test in tests)
+    modules = dict.fromkeys(module_of(test) for test in tests)
     return unittest.defaultTestLoader.loadTestsFromNames(modules)
 
 
-def _module_of(test):
+def module_of(test):
     """Name of the module of a test; modules are written in lower case."""
     parts = test.split('.')
     return '.'.join(parts[:next(

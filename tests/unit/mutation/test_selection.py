@@ -30,9 +30,9 @@ def far():
 '''
 
 MEASURED = selection.Measured(
-    {'slow': 3.0, 'fast': 1.0, 'other': 0.5},
+    {'slow': 3.0, 'fast': 1.0, 'other': 0.5, 'tests.c.Test.test': 0.1},
     {'a.py': {5: ['slow', 'fast'], 9: ['slow']}, 'b.py': {1: ['other']}},
-    {'a.py': {'b.py'}})
+    {'a.py': {'b.py'}, 'd.py': {'tests.c'}})
 
 
 class SelectionTest(testtools.TestCase):
@@ -49,8 +49,12 @@ class SelectionTest(testtools.TestCase):
         self.assertEqual(['fast', 'slow', 'other'], self.selected(1))
         self.assertEqual(['other'], self.selected(1, 'b.py'))
 
+    def test_at_import_also_those_that_import_it_themselves(self):
+        self.assertEqual(['tests.c.Test.test'], self.selected(1, 'd.py'))
+
     def test_at_import_all_when_nobody_knows(self):
-        self.assertEqual(['other', 'fast', 'slow'], self.selected(1, 'c.py'))
+        self.assertEqual(['tests.c.Test.test', 'other', 'fast', 'slow'],
+                         self.selected(1, 'c.py'))
 
     def test_none(self):
         self.assertEqual([], self.selected(5, file='c.py'))
@@ -61,9 +65,11 @@ class ImportersTest(testtools.TestCase):
     def test_they_are_found(self):
         package = 'magnum_capi_tempest'
         self.assertEqual(
-            {'d/__init__.py': {'d/b.py'}, 'd/a.py': {'d/b.py', 'c.py'},
-             'd/b.py': set(), 'c.py': set()},
+            {'d/__init__.py': {'d/b.py', 'tests.t'},
+             'd/a.py': {'d/b.py', 'c.py'},
+             'd/b.py': {'tests.t'}, 'c.py': set()},
             selection.importers({
                 'd/__init__.py': '', 'd/a.py': 'import os\n',
                 'd/b.py': f'from {package}.d import a\n',
-                'c.py': f'def f():\n    import {package}.d.a\n'}))
+                'c.py': f'def f():\n    import {package}.d.a\n'},
+                {'tests.t': f'from {package}.d import b\n'}))
