@@ -45,6 +45,9 @@ class Row:
     minutes: str
 
 
+#: Run of a row of all mutants.
+WHOLE = 'whole'
+
 #: Heads of the columns.
 HEADS = Row('Part', 'Run', 'Places', 'Mutants', 'Killed', 'by import',
             'by time limit', 'Equivalent', 'Survived', 'Score', 'Interval',
@@ -62,7 +65,7 @@ def row(part: str, score: record.Score, controls: tuple, places: int,
     low, high = score.interval
     minutes = sum(r.seconds for r in (*score.results, *controls)) / 60
     return Row(
-        part, 'whole' if seed is None else f'sample, seed {seed}',
+        part, WHOLE if seed is None else f'sample, seed {seed}',
         str(places), str(len(score.results)), str(score.killed),
         str(score.count(pool.IMPORT)), str(score.count(pool.TIMEOUT)),
         str(len(score.equivalent)), str(len(score.survivors)),
@@ -102,12 +105,23 @@ def write(found: Row, score: record.Score, folder: pathlib.Path = _DOCS):
             if one[:2] != [found.part, found.run]]
     _write(folder / SCORES, dataclasses.astuple(HEADS),
            [*rows, list(dataclasses.astuple(found))])
-    files = {r.file for r in score.results} | set(rooms.files(found.part))
-    rows = [one for one in _read(folder / SURVIVORS) if one[0] not in files]
+    # A sample says nothing about those that it has not.
+    tried = {(r.file, _code(r.before), _code(r.after))
+             for r in score.results}
+    gone = set() if found.run != WHOLE else {
+        r.file for r in score.results} | set(rooms.files(found.part))
+    rows = [one for one in _read(folder / SURVIVORS)
+            if one[0] not in gone and (one[0], *one[2:4]) not in tried]
     _write(folder / SURVIVORS, (
         'File', 'In', 'Before', 'After', 'Why it is equivalent'), [
-        *rows, *([r.file, r.function, r.before, r.after, score.proof(r)]
+        *rows, *([r.file, r.function, _code(r.before), _code(r.after),
+            score.proof(r)]
                  for r in score.results if not r.killed)])
+
+
+def _code(text):
+    """As reStructuredText, in which a star would mean something."""
+    return f'``{text}``' if text else ''
 
 
 def _read(path):

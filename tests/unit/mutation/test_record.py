@@ -192,6 +192,19 @@ class TablesTest(testtools.TestCase):
         self.assertEqual(
             1, len((folder / tables.SURVIVORS).read_text().splitlines()))
 
+    def test_a_sample_leaves_survivors_that_it_has_not(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        both = tuple(result(n, pool.SURVIVED) for n in range(2))
+        for part, seed, results, left in (
+                ('discovery', None, both, 2),
+                ('discovery', 1, (result(),), 1),
+                ('discovery', 1, both[:1], 2),
+                ('discovery', None, (result(), result(1)), 0)):
+            score = record.Score(results)
+            tables.write(tables.row(part, score, (), 2, seed), score, folder)
+            lines = (folder / tables.SURVIVORS).read_text().splitlines()
+            self.assertEqual(left, len(lines) - 1)
+
     def assertStartsWith(self, start, text):
         self.assertEqual(start, text[:len(start)])
 
