@@ -115,7 +115,7 @@ def write(found: Row, score: record.Score, folder: pathlib.Path = _DOCS):
     _write(folder / SURVIVORS, (
         'File', 'In', 'Before', 'After', 'Why it is equivalent'), [
         *rows, *([r.file, r.function, _code(r.before), _code(r.after),
-            score.proof(r)]
+                  score.proof(r)]
                  for r in score.results if not r.killed)])
 
 
