@@ -118,8 +118,8 @@ class ResizeLost(parts.Seeded):
 
     class Watch(_Watch):
 
-        def _end(self, rows=None):
-            super()._end(rows)
+        def _end(self, *args):
+            super()._end(*args)
             ResizeLost._busy.discard(self._cluster.uuid)
 
     def resize_cluster(self, context, cluster, *args, **kwargs):

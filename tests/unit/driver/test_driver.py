@@ -44,7 +44,7 @@ class DriverTestCase(test_converge.Base):
         self.driver = driver.Driver()
         self.context = magnum_double.Context('token', 'u1')
 
-    def store(self, context, settings):
+    def store(self, context, settings, project_id=None):
         self.contexts.append(context)
         return self.w.store
 

@@ -90,9 +90,10 @@ class NamedNodesTest(test_converge.Base):
         self.assertEqual(['m2'], seen)
 
     def test_so_does_one_that_could_not_be_checked(self):
-        image, self.w.cloud.image = self.w.cloud.image, self.unreachable
+        url = self.w.cloud.identity_url
+        self.w.cloud.identity_url = self.unreachable
         self.resize(2, remove=('node-m2',))
-        self.w.cloud.image = image
+        self.w.cloud.identity_url = url
         seen = []
         self.w.helm.before = lambda: seen.extend(self.marked())
 

@@ -65,6 +65,8 @@ class Base(test_converge.Base):
                     readyReplicas=ready, availableReplicas=ready)
                 self.api.put(path, obj)
                 new = obj['spec']['template']['spec']['version']
+                machine = obj['spec']['template']['spec'][
+                    'infrastructureRef']['name']
             if '/clusters/' in path:
                 obj['status']['workers'] = {
                     'desiredReplicas': WORKERS, 'replicas': WORKERS,
@@ -74,7 +76,8 @@ class Base(test_converge.Base):
         for name, kube, count in (('old', 'v1.34.0', WORKERS - done),
                                   ('new', new, done)):
             made = objects.machine_set(
-                key=GROUP, name=name, kube=kube, count=count)
+                key=GROUP, name=name, kube=kube, count=count,
+                machine=machine)
             made['metadata']['name'] = f'{release}-{GROUP}-{name}'
             made['metadata']['labels'] = {
                 names.CAPI_CLUSTER_NAME: release,

@@ -197,8 +197,8 @@ class CloudTest(StoreTestCase):
         with mock.patch.object(
                 self.magnum.store.openstack, 'Cloud') as made:
             get()
-        (factory,), options = made.call_args
-        return factory, options
+        (factory, project_id), options = made.call_args
+        return factory, {'project_id': project_id, **options}
 
     def test_it_is_the_users(self):
         self.assertIs(self.store.cloud, self.store.cloud)
@@ -206,6 +206,12 @@ class CloudTest(StoreTestCase):
         # Nobody is authenticated before it is needed.
         self.assertEqual([], self.magnum.sessions)
         self.assertIs(self.context, factory().context)
+
+    def test_a_periodic_job_is_for_the_project_of_its_cluster(self):
+        store = self.magnum.store.Store(
+            self.context, self.store._settings, 'p1')
+        _, made = self.made_with(lambda: store.cloud)
+        self.assertEqual('p1', made['project_id'])
 
     def test_the_administrators(self):
         factory, _ = self.made_with(self.store.admin_cloud)
