@@ -12,11 +12,11 @@
 
 """How many clusters a project may have, and who says so."""
 
-from tempest.lib.common.utils import test_utils
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests import quotas
 
 
 class BaseQuotasTest(base.BaseMagnumCapiTest):
@@ -31,12 +31,8 @@ class BaseQuotasTest(base.BaseMagnumCapiTest):
         cls.project = cls.os_primary.credentials.project_id
 
     def create_quota(self, hard_limit):
-        quota = self.admin_magnum.quotas.create_quota(
-            project_id=self.project, resource='Cluster',
-            hard_limit=hard_limit)
-        self.addCleanup(test_utils.call_and_ignore_notfound_exc,
-                        self.admin_magnum.quotas.delete_quota, self.project)
-        return quota
+        return quotas.create_own(self.admin_magnum, self.addCleanup,
+                                 self.project, hard_limit=hard_limit)
 
 
 class QuotasTest(BaseQuotasTest):

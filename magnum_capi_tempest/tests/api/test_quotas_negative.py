@@ -13,11 +13,11 @@
 """Quotas that nobody can set, show or delete."""
 
 from tempest.lib.common.utils import data_utils
-from tempest.lib.common.utils import test_utils
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests import bad_input
+from magnum_capi_tempest.tests import quotas
 from magnum_capi_tempest.tests import refusals
 
 
@@ -34,13 +34,11 @@ class QuotasTest(refusals.BaseRefusalsTest):
 
     def create(self, **fields):
         """Create a quota; a wrongly accepted one is cleaned up."""
-        quota = self.admin_magnum.quotas.create_quota(
-            **{'project_id': self.project, 'resource': 'Cluster',
-               'hard_limit': 7, **fields})
-        self.addCleanup(
-            test_utils.call_and_ignore_notfound_exc,
-            self.admin_magnum.quotas.delete_quota, quota['project_id'])
-        return quota
+        return quotas.create(
+            self.admin_magnum, self.addCleanup, self.project, **fields)
+
+    def create_own(self):
+        quotas.create_own(self.admin_magnum, self.addCleanup, self.project)
 
     def assert_refuses(self, field, kind):
         self.assert_field_refuses(
@@ -82,7 +80,7 @@ class QuotasTest(refusals.BaseRefusalsTest):
     @decorators.idempotent_id('47134ad3-6af0-41db-8280-0b7d0efca6b0')
     @decorators.attr(type='negative')
     def test_hard_limit_of_an_update(self):
-        self.create()
+        self.create_own()
 
         self.assert_field_refuses(
             'count', lambda value: self.admin_magnum.quotas.update_quota(
@@ -94,7 +92,7 @@ class QuotasTest(refusals.BaseRefusalsTest):
     @decorators.idempotent_id('fe681427-eac1-413b-8ab8-77440194d0bd')
     @decorators.attr(type='negative')
     def test_a_second_one(self):
-        self.create()
+        self.create_own()
 
         self.assertRaises(lib_exc.Conflict, self.create, hard_limit=8)
 
@@ -103,19 +101,19 @@ class QuotasTest(refusals.BaseRefusalsTest):
     def test_update_of_one_that_is_not_there(self):
         self.assertRaises(
             lib_exc.NotFound, self.admin_magnum.quotas.update_quota,
-            self.project, hard_limit=8)
+            data_utils.rand_uuid_hex(), hard_limit=8)
 
     @decorators.idempotent_id('f4dde26c-5e00-4905-81e7-d0221f313739')
     @decorators.attr(type='negative')
     def test_deletion_of_one_that_is_not_there(self):
         self.assertRaises(
             lib_exc.NotFound, self.admin_magnum.quotas.delete_quota,
-            self.project)
+            data_utils.rand_uuid_hex())
 
     @decorators.idempotent_id('cd9e875d-77b1-42ff-9fa5-e2795dbda35c')
     @decorators.attr(type='negative')
     def test_resource_in_the_path(self):
-        self.create()
+        self.create_own()
 
         for ask in (self.admin_magnum.quotas.update_quota,
                     self.admin_magnum.quotas.delete_quota):
@@ -144,6 +142,9 @@ class QuotasTest(refusals.BaseRefusalsTest):
     @decorators.idempotent_id('5c61fba5-819d-40e1-a4a4-12d6d75e7385')
     @decorators.attr(type='negative')
     def test_member_sets_none(self):
+        # Where members may, it is this one that they change and delete.
+        self.create_own()
+
         self.assert_refused_all([
             ('role', 'create', lambda: self.magnum.quotas.create_quota(
                 project_id=self.project, resource='Cluster', hard_limit=99)),

@@ -16,12 +16,12 @@ Every test asks all personas of :mod:`magnum_capi_tempest.tests.personas`.
 """
 
 from tempest import config
-from tempest.lib.common.utils import test_utils
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests import bad_input
 from magnum_capi_tempest.tests import factories
 from magnum_capi_tempest.tests import personas
+from magnum_capi_tempest.tests import quotas
 from magnum_capi_tempest.tests import rbac
 
 CONF = config.CONF
@@ -140,17 +140,14 @@ class RestTest(rbac.BaseRbacTest):
     def create_quota(self, magnum):
         quota = magnum.quotas.create_quota(
             project_id=self.project, resource='Cluster', hard_limit=7)
-        self.delete_quota()
+        # It is not there for the next persona.
+        self.addCleanup(quotas.delete, self.by[personas.ADMIN], quota)
+        quotas.delete(self.by[personas.ADMIN], quota)
         return quota
 
-    def delete_quota(self):
-        test_utils.call_and_ignore_notfound_exc(
-            self.by[personas.ADMIN].quotas.delete_quota, self.project)
-
     def with_quota(self):
-        self.addCleanup(self.delete_quota)
-        self.by[personas.ADMIN].quotas.create_quota(
-            project_id=self.project, resource='Cluster', hard_limit=7)
+        quotas.create_own(
+            self.by[personas.ADMIN], self.addCleanup, self.project)
 
     @decorators.idempotent_id('f12669ba-e5ff-4ed4-a8c4-0982b44c5633')
     def test_list_services(self):
@@ -174,8 +171,6 @@ class RestTest(rbac.BaseRbacTest):
 
     @decorators.idempotent_id('3a9b4a97-e565-41b3-a863-16b105574a71')
     def test_create_quota(self):
-        self.addCleanup(self.delete_quota)
-
         # Magnum 23 looks for the project as the user before it looks at the
         # user's roles, and fails with 500.
         self.assert_rule(

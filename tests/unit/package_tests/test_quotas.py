@@ -29,6 +29,7 @@ from magnum_capi_tempest.tests.api import test_quotas
 from magnum_capi_tempest.tests.api import test_quotas_negative
 from magnum_capi_tempest.tests.api import test_rbac
 from magnum_capi_tempest.tests import personas
+from magnum_capi_tempest.tests import quotas
 
 PROJECT = 'their project'
 THEIRS = {'id': 1, 'project_id': PROJECT, 'resource': 'Cluster',
@@ -183,15 +184,12 @@ class OthersQuotaTest(testtools.TestCase):
                 changed.append(f'{cls.__name__}.{name}')
         return changed
 
-    @unittest.expectedFailure
     def test_it_stays_as_it_is(self):
         self.assertEqual([], self.changes())
 
-    @unittest.expectedFailure
     def test_it_stays_where_magnum_takes_anything_from_anybody(self):
         self.assertEqual([], self.changes(lax=True))
 
-    @unittest.expectedFailure
     def test_tests_that_need_their_own_are_skipped(self):
         skipped = set()
         for cls, name in self.cases():
@@ -203,3 +201,18 @@ class OthersQuotaTest(testtools.TestCase):
 
         reason, = skipped
         self.assertIn(f'Project {PROJECT} has a quota', reason)
+
+
+class DeletionTest(testtools.TestCase):
+
+    def test_it_is_another_one_by_now(self):
+        kept, cleanups = {}, []
+        magnum = types.SimpleNamespace(quotas=Quotas(kept, writes=True))
+        quotas.create(
+            magnum, lambda *args: cleanups.append(args), PROJECT)
+        kept[PROJECT, 'Cluster'] = dict(THEIRS)
+
+        (function, *args), = cleanups
+        function(*args)
+
+        self.assertEqual({(PROJECT, 'Cluster'): THEIRS}, kept)
