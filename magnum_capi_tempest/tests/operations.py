@@ -29,6 +29,7 @@ import testtools
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import leaks
 from magnum_capi_tempest.tests import access
+from magnum_capi_tempest.tests import app_credentials
 from magnum_capi_tempest.tests import base
 from magnum_capi_tempest.tests import factories
 from magnum_capi_tempest.tests import images
@@ -273,11 +274,15 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             describe=lambda left: ', '.join(map(str, left)))
 
     def application_credentials(self):
-        """Return the ids of the user's own, which drivers make and end."""
+        """Return the ids of all that the user has, sorted."""
         client = self.os_primary.application_credentials_client
         found = client.list_application_credentials(
             self.os_primary.credentials.user_id)
         return sorted(c['id'] for c in found['application_credentials'])
+
+    def application_credentials_of(self, cluster):
+        """Return the ids of those that a driver made for a cluster."""
+        return app_credentials.of_cluster(self.os_primary, cluster['uuid'])
 
 
 class BaseSharedClusterTest(BaseOperationsTest):

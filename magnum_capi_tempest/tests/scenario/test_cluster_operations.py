@@ -94,14 +94,14 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
     @decorators.idempotent_id('7af0be99-f0de-4a71-9232-1690d44ba231')
     def test_rotate_credential(self):
         operations.check_credentials()
-        old = self.application_credentials()
+        old = self.application_credentials_of(self.cluster)
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
 
         self.magnum.clusters.rotate_credential(
             self.cluster['uuid'], microversion=operations.CREDENTIALS)
 
         waiting.wait_for(
-            self.application_credentials,
+            lambda: self.application_credentials_of(self.cluster),
             done=lambda found: (len(found) == len(old)
                                 and not set(found) & set(old)),
             timeout=CONF.magnum_capi.build_timeout,

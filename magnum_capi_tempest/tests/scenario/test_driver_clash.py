@@ -16,6 +16,7 @@ from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest.tests import app_credentials
 from magnum_capi_tempest.tests import base
 from magnum_capi_tempest.tests import discovery
 from magnum_capi_tempest.tests import waiters
@@ -102,11 +103,8 @@ class ClashTest(base.BaseMagnumCapiTest):
         A cluster may be lost to it; a secret with the rights of the user
         must not stay in Keystone, too.
         """
-        client = self.os_primary.application_credentials_client
-        user = self.os_primary.credentials.user_id
-        for found in client.list_application_credentials(user)[
-                'application_credentials']:
-            client.delete_application_credential(user, found['id'])
+        for cluster in self._own_watch.clusters():
+            app_credentials.delete_of_cluster(self.os_primary, cluster.ident)
 
     def request_upgrade(self, cluster, template):
         # Without max_batch_size Magnum 23.0.0 answers 500: "Cannot convert

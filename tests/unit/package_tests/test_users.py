@@ -60,7 +60,6 @@ class ApplicationCredentialsTest(testtools.TestCase):
             application_credentials_client=self.keystone,
             credentials=types.SimpleNamespace(user_id='u', project_id='p'))
 
-    @unittest.expectedFailure
     def test_after_an_upgrade_to_another_driver(self):
         test = test_driver_clash.ClashTest('test_upgrade_keeps_the_driver')
         test.os_primary = self.user
@@ -73,7 +72,6 @@ class ApplicationCredentialsTest(testtools.TestCase):
 
         self.assertEqual(THEIRS, self.keystone.names)
 
-    @unittest.expectedFailure
     def test_of_a_person_who_made_one_meanwhile(self):
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.tests.operations.BaseOperationsTest.setUp',
@@ -132,7 +130,6 @@ class RolesTest(testtools.TestCase):
             self.assertIn('use_dynamic_credentials', str(e))
         return taken
 
-    @unittest.expectedFailure
     def test_a_person_keeps_them(self):
         self.assertEqual([], self.taken(made_by_tempest=False))
 
