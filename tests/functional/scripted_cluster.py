@@ -259,7 +259,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if kind:
             return 200, _list(
                 kind, [o for p, o in objects.items()
-                       if p.rpartition('/')[0] == path],
+                       if p.rpartition('/')[0] == path
+                       and _selected(o, query)],
                 _VERSIONS[path.rpartition('/')[0]])
         return 404, _failure(404, 'NotFound', f'{path} not found')
 
@@ -310,11 +311,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self._json(201, obj)
 
     def do_DELETE(self):
-        path = parse.urlsplit(self.path).path
+        url = parse.urlsplit(self.path)
+        path, query = url.path, dict(parse.parse_qsl(url.query))
         self.cluster.asked.append(f'DELETE {path}')
         self.rfile.read(int(self.headers.get('Content-Length') or 0))
-        for there in list(self.cluster.objects):
-            if there == path or there.startswith(f'{path}/'):
+        for there, obj in list(self.cluster.objects.items()):
+            if there == path or (there.startswith(f'{path}/')
+                                 and _selected(obj, query)):
                 del self.cluster.objects[there]
         self._json(200, {'kind': 'Status', 'apiVersion': 'v1',
                          'status': 'Success'})
@@ -362,6 +365,15 @@ def _pump(source, sink, until=lambda: True):
             sink.sendall(piece)
     with contextlib.suppress(OSError):
         sink.shutdown(socket.SHUT_WR)
+
+
+def _selected(obj, query):
+    """Whether an object has the labels that a query asks for."""
+    labels = obj['metadata'].get('labels') or {}
+    wanted = [w.partition('=') for w in filter(
+        None, query.get('labelSelector', '').split(','))]
+    return all(key in labels and (not equals or labels[key] == value)
+               for key, equals, value in wanted)
 
 
 def _object(body):

@@ -18,6 +18,7 @@ What its own ``wait`` gives up on is survived here.
 
 import dataclasses
 import tarfile
+import unittest
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import ends
@@ -31,6 +32,21 @@ from magnum_capi_tempest import errors
 from tests.functional import boxes
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted
+
+
+def others_run(namespace='theirs'):
+    """A run of another person, with a namespace of the tests themselves."""
+    labels = {'component': 'sonobuoy', 'namespace': namespace}
+    role = f'sonobuoy-serviceaccount-{namespace}'
+    return {
+        '/api/v1/namespaces/pods-4711': {'metadata': {
+            'name': 'pods-4711', 'labels': {
+                'e2e-framework': 'pods', 'e2e-run': 'theirs'}}},
+        f'/api/v1/namespaces/{namespace}': {'metadata': {
+            'name': namespace}},
+        **{f'{scripted.RBAC}/{kind}/{role}': {'metadata': {
+            'name': role, 'labels': labels}}
+            for kind in ('clusterroles', 'clusterrolebindings')}}
 
 
 class TestStatus(base.BaseTest):
@@ -153,6 +169,50 @@ class TestRun(base.BaseTest):
 
         ended = life.run(self.wish(cluster, replace=True), self.world)
         self.assertEqual(verdict.PASSED, ended.verdict.outcome)
+
+    @unittest.expectedFailure
+    def test_what_others_run_in_the_cluster_stays(self):
+        cluster = self.cluster(base.running(), base.complete(base.QUICK),
+                               execs=[self.sent(base.QUICK)])
+        theirs = others_run()
+        cluster.objects.update(theirs)
+
+        life.run(self.wish(cluster), self.world)
+
+        self.assertEqual(theirs, cluster.objects)
+
+    @unittest.expectedFailure
+    def test_who_was_quicker_keeps_the_namespace(self):
+        cluster = self.cluster(base.running())
+        theirs = others_run(scripted.NAMESPACE)
+        told = self.progress.info
+
+        def tell(text):
+            # After the preflight.
+            if text.startswith('run r1: '):
+                cluster.objects.update(theirs)
+            told(text)
+
+        self.progress.info = tell
+
+        self.assertRaises(errors.MagnumCapiError, life.run,
+                          self.wish(cluster), self.world)
+
+        self.assertEqual(theirs, cluster.objects)
+        self.assertEqual(runs.ENDED, self.world.store.load('r1').stage)
+
+    @unittest.expectedFailure
+    def test_a_run_of_others_in_the_place_of_ours_stays(self):
+        cluster = self.cluster(base.running(), base.complete(base.QUICK),
+                               execs=[self.sent(base.QUICK)])
+        life.run(self.wish(cluster, keep=True), self.world)
+        cluster.objects.clear()
+        theirs = others_run(scripted.NAMESPACE)
+        cluster.objects.update(theirs)
+
+        life.abort('r1', self.world)
+
+        self.assertEqual(theirs, cluster.objects)
 
     def test_a_cluster_that_does_not_answer(self):
         cluster = self.cluster()
