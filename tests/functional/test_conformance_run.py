@@ -18,7 +18,6 @@ What its own ``wait`` gives up on is survived here.
 
 import dataclasses
 import tarfile
-import unittest
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import ends
@@ -170,7 +169,6 @@ class TestRun(base.BaseTest):
         ended = life.run(self.wish(cluster, replace=True), self.world)
         self.assertEqual(verdict.PASSED, ended.verdict.outcome)
 
-    @unittest.expectedFailure
     def test_what_others_run_in_the_cluster_stays(self):
         cluster = self.cluster(base.running(), base.complete(base.QUICK),
                                execs=[self.sent(base.QUICK)])
@@ -181,7 +179,6 @@ class TestRun(base.BaseTest):
 
         self.assertEqual(theirs, cluster.objects)
 
-    @unittest.expectedFailure
     def test_who_was_quicker_keeps_the_namespace(self):
         cluster = self.cluster(base.running())
         theirs = others_run(scripted.NAMESPACE)
@@ -201,7 +198,6 @@ class TestRun(base.BaseTest):
         self.assertEqual(theirs, cluster.objects)
         self.assertEqual(runs.ENDED, self.world.store.load('r1').stage)
 
-    @unittest.expectedFailure
     def test_a_run_of_others_in_the_place_of_ours_stays(self):
         cluster = self.cluster(base.running(), base.complete(base.QUICK),
                                execs=[self.sent(base.QUICK)])

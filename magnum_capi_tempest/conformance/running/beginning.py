@@ -22,6 +22,8 @@ import dataclasses
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import hydrophone
+from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import preflight
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import snapshot
@@ -66,10 +68,28 @@ def _images(wish, version):
     return [images.sonobuoy or pinned, tests]
 
 
+def make_namespace(record, driven, reader, world):
+    """Make the namespace of a run, where the program takes one.
+
+    :param world: :class:`.life.World`, here and below.
+    :raises KubeError: it could not be made: somebody else has just done so,
+        or the API refused or did not answer.
+    """
+    if not record.mark:
+        return
+    try:
+        namespaces.create(reader, driven.commands.namespace, record.mark,
+                          dict(driven.labels))
+    except kube.KubeError as e:
+        # Without an answer it may be there: then it has the run's mark.
+        if e.status is not None:
+            world.store.save(dataclasses.replace(record, stage=runs.ENDED))
+        raise
+
+
 def create(record, driven, world):
     """Start what is in the cluster; half of it does not stay.
 
-    :param world: :class:`.life.World`.
     :raises EnvironmentProblem: it could not be created.
     """
     with world.progress.step('creating the run'):

@@ -24,6 +24,8 @@ import pathlib
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import ends
 from magnum_capi_tempest.conformance.running import hydrophone
+from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import retrieve
@@ -55,7 +57,7 @@ def finish(record, driven, reader, world) -> outcome.Outcome:
     if state.outcome == ends.COMPLETE:
         found = fetch(record, driven, state.tarball, world)
         if not record.keep:
-            delete(found.run, driven, world, lenient=True)
+            delete(found.run, driven, reader, world, lenient=True)
         return found
     world.progress.info(f'{state.outcome}: {state.reason}')
     if state.outcome == ends.UNREACHABLE:
@@ -86,9 +88,18 @@ def fetch(record, driven, tarball, world) -> outcome.Outcome:
     return outcome.of_archive(record)
 
 
-def follow(record, driven, world, go_on) -> outcome.Outcome:
-    """Let Hydrophone run to its end, or take up what it has begun."""
+def follow(record, driven, reader, world, go_on) -> outcome.Outcome:
+    """Let Hydrophone run to its end, or take up what it has begun.
+
+    :raises EnvironmentProblem: somebody else has the namespace by now. In the
+        end Hydrophone removes it.
+    """
     folder = end_hydrophone(record)
+    if record.mark and not _has_namespace(record, driven, reader):
+        world.store.save(dataclasses.replace(record, stage=runs.ENDED))
+        raise errors.EnvironmentProblem(
+            f'The namespace {driven.commands.namespace} is not that of the '
+            'run any more', where=record.target)
     with world.progress.step(f'run {record.name} with Hydrophone'):
         try:
             driven.run(record.plan, folder, go_on)
@@ -114,25 +125,62 @@ def end_hydrophone(record) -> pathlib.Path:
     return folder
 
 
-def delete(record, driven, world, lenient=False):
-    """Remove a run from its cluster.
+def delete(record, driven, reader, world, lenient=False):
+    """Remove a run from its cluster, and nothing of anybody else.
 
     :param lenient: say that it could not be removed, and go on.
     :raises EnvironmentProblem: it could not be removed.
     """
     try:
         with world.progress.step('removing the run from the cluster'):
-            driven.delete()
-    except errors.CommandFailed as e:
+            own = _has_namespace(record, driven, reader)
+            if own:
+                driven.delete()
+    except (errors.CommandFailed, errors.EnvironmentProblem,
+            kube.KubeError) as e:
+        said = (sonobuoy.spoken(e.output)
+                if isinstance(e, errors.CommandFailed) else e.what)
         if not lenient:
             raise errors.EnvironmentProblem(
                 'The run could not be removed', where=record.target,
-                last_seen=sonobuoy.spoken(e.output)) from None
+                last_seen=said, hint=getattr(e, 'hint', None)) from None
         world.progress.info(
-            'Not removed: ' + sonobuoy.spoken(e.output) + '. Try "magnum-capi '
-            f'conformance abort {record.name}"')
+            f'Not removed: {said}. Try "magnum-capi conformance abort '
+            f'{record.name}"')
         return
+    if not own:
+        world.progress.info(
+            f'The namespace {driven.commands.namespace} is left alone: it is '
+            'not that of the run any more')
+    _tell_what_tests_left(reader, world)
     world.store.save(dataclasses.replace(record, stage=runs.ENDED))
+
+
+def _tell_what_tests_left(reader, world):
+    try:
+        left = namespaces.of_tests(reader.items('/api/v1/namespaces'))
+    except kube.KubeError:
+        return
+    if left:
+        world.progress.info(
+            'Namespaces of tests are left alone, as another run may go on: '
+            f'{", ".join(left)}. If none does: kubectl delete namespace '
+            f'{" ".join(left)}')
+
+
+def _has_namespace(record, driven, reader):
+    """Whether the namespace is still that of the run, or is gone.
+
+    :raises EnvironmentProblem: nobody knows whose it is.
+    :raises KubeError: it cannot be looked at.
+    """
+    name = driven.commands.namespace
+    own = namespaces.is_of(reader, name, record.mark)
+    if not own and not record.mark:
+        raise errors.EnvironmentProblem(
+            f'It is not known whose the namespace {name} is', hint='If '
+            f'nobody else needs it: kubectl delete namespace {name}')
+    return own
 
 
 def _watch(record, driven, reader, world):

@@ -26,6 +26,7 @@ import dataclasses
 import pathlib
 import re
 import tempfile
+import types
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
@@ -68,6 +69,8 @@ class Commands:
                           '--disable-progress-status')
         if go_on:
             return [*argv, '--continue']
+        if takes_namespace(plan):
+            argv.append('--skip-preflight=namespace')
         if plan.mode in (model.CERTIFIED, model.NON_DISRUPTIVE):
             argv.append('--conformance')
         else:
@@ -101,6 +104,7 @@ class Hydrophone:
 
     commands: Commands
     name = model.HYDROPHONE
+    labels = types.MappingProxyType({})
 
     def preview(self, plan, output) -> list[list[str]]:
         """See :class:`runner.Backend`."""
@@ -143,6 +147,15 @@ def backend(plan, program, kubeconfig) -> Hydrophone:
     """Hydrophone for a plan and a cluster."""
     return Hydrophone(Commands(str(program), str(kubeconfig),
                                plan.namespace or NAMESPACE))
+
+
+def takes_namespace(plan: runner.Plan) -> bool:
+    """Whether a run can be given a namespace that is there.
+
+    Of one, v0.8.0 forgets the name before it makes the ConfigMap of
+    --test-repo-list (pkg/conformance/deploy.go).
+    """
+    return plan.images.mirrors is None
 
 
 def refuse(plan: runner.Plan):

@@ -15,7 +15,8 @@
 
 Sonobuoy's own words say nothing of a pod that cannot start, of a node that
 has gone, or of tests that run while its counts stay at 0. Those come from the
-API, read here as plain dicts. Nothing is changed through this module.
+API, read here as plain dicts. Nothing is changed through this module, but a
+namespace may be created.
 """
 
 import json
@@ -109,6 +110,16 @@ class Reader:
             raise
         return True
 
+    def create(self, path, obj):
+        """Create an object.
+
+        :param path: of the list that it belongs to.
+        :raises KubeError: it was not created; without a ``status`` it may
+            have been.
+        """
+        self._ask('POST', path, 201, body=json.dumps(obj).encode(),
+                  headers={'Content-Type': 'application/json'})
+
     def execute(self, namespace, pod, container, command) -> bytes:
         """Run a command in a container and return what it printed.
 
@@ -132,24 +143,28 @@ class Reader:
                 status=getattr(e, 'status', None) or None) from None
 
     def _get(self, path, query):
+        return self._ask('GET', path, 200, fields=query)
+
+    def _ask(self, method, path, expected, headers=None, **content):
         import urllib3
         # The pool of the client library rather than its calls, whose names
         # and arguments change between its versions: TLS, proxy and
         # credentials (also those of an exec plugin) are the kubeconfig's.
         token = self._api.configuration.auth_settings().get('BearerToken')
-        headers = {'Accept': 'application/json, */*'}
+        headers = {'Accept': 'application/json, */*', **(headers or {})}
         if token:
             headers[token['key']] = token['value']
         connect, read = TIMEOUT
         try:
             answer = self._api.rest_client.pool_manager.request(
-                'GET', f'{self.server}{path}', fields=query, headers=headers,
-                retries=False, timeout=urllib3.Timeout(connect, read))
+                method, f'{self.server}{path}', headers=headers,
+                retries=False, timeout=urllib3.Timeout(connect, read),
+                **content)
         except (urllib3.exceptions.HTTPError, OSError) as e:
             raise KubeError(
                 'The Kubernetes API did not answer', where=self.server,
                 last_seen=getattr(e, 'reason', None) or e) from e
-        if answer.status != 200:
+        if answer.status != expected:
             raise KubeError(
                 'The Kubernetes API answered '
                 f'{answer.status} {answer.reason}',

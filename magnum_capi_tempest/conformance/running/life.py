@@ -23,6 +23,7 @@ import datetime
 import pathlib
 import time
 import typing
+import uuid
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import beginning
@@ -124,12 +125,14 @@ def run(wish: Wish, world: World) -> outcome.Outcome:
             tuple(sorted(n.name for n in seen.nodes)),
             about=dataclasses.replace(
                 access.about, kubernetes=seen.version), keep=wish.keep,
-            signs=seen.signs)
+            signs=seen.signs,
+            mark=uuid.uuid4().hex if kind.takes_namespace(wish.plan) else '')
         world.store.save(record)
         world.progress.info(f'run {name}: {wish.plan.mode} on {wish.target}')
+        beginning.make_namespace(record, driven, reader, world)
         with _left_running(record, world):
             if wish.backend == model.HYDROPHONE:
-                return finishing.follow(record, driven, world, False)
+                return finishing.follow(record, driven, reader, world, False)
             beginning.create(record, driven, world)
             return finishing.finish(record, driven, reader, world)
 
@@ -144,7 +147,7 @@ def resume(name, world: World) -> outcome.Outcome:
     with _access(record, world) as (driven, reader):
         with _left_running(record, world):
             if record.backend == model.HYDROPHONE:
-                return finishing.follow(record, driven, world, True)
+                return finishing.follow(record, driven, reader, world, True)
             return finishing.finish(record, driven, reader, world)
 
 
@@ -167,9 +170,9 @@ def retrieve(name, world: World) -> outcome.Outcome:
 def abort(name, world: World):
     """End a run and remove everything of it from the cluster."""
     record = world.store.choose(name)
-    with _access(record, world) as (driven, _):
+    with _access(record, world) as (driven, reader):
         finishing.end_hydrophone(record)
-        finishing.delete(record, driven, world)
+        finishing.delete(record, driven, reader, world)
 
 
 def status(name, world: World) -> tuple[runs.Run, watch.Watch | None]:

@@ -147,9 +147,9 @@ def _namespace(seen, namespace):
             'what one has left', 'End it with "magnum-capi conformance '
             'abort", or give --replace or another --namespace')
     if seen.e2e:
-        yield Finding(WARNING, f'{len(seen.e2e)} namespaces of earlier tests '
-                      f'are left: {", ".join(seen.e2e[:3])}',
-                      'They are removed with the run')
+        yield Finding(WARNING, f'{len(seen.e2e)} namespaces of other tests '
+                      f'are there, or are left: {", ".join(seen.e2e[:3])}',
+                      'They are left alone')
 
 
 def _images(seen, plan, images):

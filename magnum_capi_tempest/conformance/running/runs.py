@@ -73,6 +73,8 @@ class Run:
     :param about: what is known of the cluster, :class:`model.Cluster`.
     :param keep: leave its objects in the cluster at the end.
     :param signs: what was seen to be wrong with the cluster, a line each.
+    :param mark: of its namespace, see :mod:`.namespaces`; empty when the
+        program of the run makes the namespace.
     """
 
     name: str
@@ -88,6 +90,7 @@ class Run:
     about: model.Cluster = model.Cluster()
     keep: bool = False
     signs: tuple[str, ...] = ()
+    mark: str = ''
 
     def elapsed(self, now=None) -> float:
         """Seconds since it was started, 0 before."""

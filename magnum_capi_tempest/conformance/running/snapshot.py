@@ -19,6 +19,7 @@ import re
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import symptoms as symptoms_
 from magnum_capi_tempest import errors
@@ -65,7 +66,7 @@ class Snapshot:
 
     :param version: of the API server, ``v1.34.9``.
     :param namespace: the run's namespace exists: its phase; else empty.
-    :param e2e: namespaces that earlier tests have left.
+    :param e2e: namespaces of tests that run, or that others have left.
     :param dns: pods of the cluster's DNS that are ready.
     :param symptoms: what else is wrong with it.
     """
@@ -108,8 +109,7 @@ def look(reader: kube.Reader, namespace) -> Snapshot:
         version, tuple(_node(n, pods) for n in nodes),
         next((_phase(s) for s in spaces
               if s['metadata']['name'] == namespace), ''),
-        tuple(sorted(s['metadata']['name'] for s in spaces
-                     if 'e2e-run' in (s['metadata'].get('labels') or {}))),
+        namespaces.of_tests(spaces),
         sum(_serves_dns(p) for p in pods),
         symptoms_.diagnose(
             observe.everything(reader, nodes, pods), namespace, now,

@@ -26,6 +26,7 @@ import datetime
 import json
 import pathlib
 import re
+import types
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
@@ -192,8 +193,8 @@ class Commands:
         argv += ['--timeout', str(plan.seconds + 600)]
         for key, value in plan.node_selector:
             argv += ['--aggregator-node-selector', f'{key}:{value}']
-        # Ours are the checks before (preflight.py).
-        argv += ['--skip-preflight=dnscheck']
+        # Ours are the checks before (preflight.py), and the namespace.
+        argv += ['--skip-preflight=dnscheck,existingnamespace']
         return argv + self._images(plan)
 
     def _images(self, plan):
@@ -221,11 +222,15 @@ class Commands:
         return self._line('retrieve', str(folder), '--filename', name)
 
     def delete(self, wait=10) -> list[str]:
-        """Remove namespace and roles, and e2e namespaces that were left.
+        """Remove namespace and roles.
+
+        Never --all: that removes the namespaces of every run of e2e tests in
+        the cluster, and the roles of every Sonobuoy (pkg/client/delete.go of
+        v0.57.5).
 
         :param wait: minutes.
         """
-        return self._line('delete', '--all', f'--wait={wait}')
+        return self._line('delete', f'--wait={wait}')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -234,6 +239,9 @@ class Sonobuoy:
 
     commands: Commands
     name = model.SONOBUOY
+    #: Of the namespace, as "sonobuoy gen" makes it.
+    labels = types.MappingProxyType(
+        {'pod-security.kubernetes.io/enforce': 'privileged'})
 
     def preview(self, plan, output) -> list[list[str]]:
         """See :class:`runner.Backend`."""
@@ -286,6 +294,11 @@ def default_image() -> str:
     """Image of the aggregator that the pinned program asks for."""
     version = pins.load().programs['sonobuoy'].version
     return f'sonobuoy/sonobuoy:v{version}'
+
+
+def takes_namespace(plan: runner.Plan) -> bool:
+    """Whether a run can be given a namespace that is there."""
+    return True
 
 
 def refuse(plan: runner.Plan):

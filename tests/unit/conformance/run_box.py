@@ -67,8 +67,8 @@ class Box(fixtures.Fixture):
     """A cluster, and the programs that act on it.
 
     ``said``: what each call of "sonobuoy status" prints or raises; the last
-    one again and again. ``fails``: verb -> what it raises. ``called``: the
-    verbs that were called.
+    one again and again. ``fails``: verb -> what it raises; "create" is that
+    of the namespace. ``called``: the verbs that were called.
     """
 
     def _setUp(self):
@@ -87,17 +87,39 @@ class Box(fixtures.Fixture):
 
     def reader(self, *args):
         reader = mock.Mock()
-        reader.get.return_value = {'gitVersion': 'v1.34.9'}
+        reader.get.side_effect = self.get
+        reader.create.side_effect = self.create
         reader.items.side_effect = lambda path, **query: self.lists[
             path.rpartition('/')[2]]
         reader.text.side_effect = kube.KubeError('no log', status=400)
         return reader
+
+    def get(self, path):
+        if path == '/version':
+            return {'gitVersion': 'v1.34.9'}
+        for space in self.lists['namespaces']:
+            if path == f'/api/v1/namespaces/{space["metadata"]["name"]}':
+                return space
+        raise kube.KubeError('no such namespace', status=404)
+
+    def create(self, path, obj):
+        if 'create' in self.fails:
+            raise self.fails['create']
+        self.lists['namespaces'].append(obj)
+
+    def replace_namespace(self, name):
+        """Somebody else makes one in the place of the run's."""
+        self.lists['namespaces'] = [{'metadata': {'name': name}}]
 
     def call(self, argv, **kwargs):
         verb = argv[1] if argv[0] == '/sonobuoy' else argv[0]
         self.called.append(verb)
         if verb in self.fails:
             raise self.fails[verb]
+        if verb == 'delete' or verb == '/hydrophone':
+            self.lists['namespaces'] = [
+                space for space in self.lists['namespaces']
+                if space['metadata']['name'] not in argv]
         if verb == 'retrieve':
             pathlib.Path(argv[6], argv[8]).write_bytes(ARCHIVE)
         if verb == '/hydrophone' and '--output-dir' in argv:

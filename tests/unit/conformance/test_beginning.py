@@ -12,6 +12,9 @@
 
 """What is looked at before a run is created, and what stays if it is not."""
 
+from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest import errors
 from tests.unit.conformance import run_box
@@ -28,6 +31,26 @@ class TestBeginning(run_box.TestCase):
         self.assertIn('forbidden', str(error))
         self.assertEqual(['run', 'delete'], self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
+
+    def test_nothing_is_removed_when_somebody_was_quicker(self):
+        self.box.fails['create'] = kube.KubeError('409', status=409)
+
+        error = self.assertRaises(kube.KubeError, self.box.run)
+        self.assertIn('somebody else', str(error))
+        self.assertEqual([], self.box.called)
+        self.assertEqual(runs.ENDED, self.box.stage)
+
+    def test_a_namespace_that_may_be_there_can_be_removed(self):
+        self.box.fails['create'] = kube.KubeError('no answer')
+        self.assertRaises(kube.KubeError, self.box.run)
+        self.assertEqual(runs.STARTED, self.box.stage)
+        self.box.fails.clear()
+        mark = self.box.world.store.load('r').mark
+        namespaces.create(self.box.reader(), 'sonobuoy', mark, {})
+
+        life.abort('r', self.box.world)
+
+        self.assertEqual([], self.box.lists['namespaces'])
 
     def test_a_cluster_that_is_not_fit_is_not_touched(self):
         self.box.lists['nodes'] = []

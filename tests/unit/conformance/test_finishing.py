@@ -45,6 +45,18 @@ class TestFinishing(run_box.TestCase):
         self.assertEqual(verdict.FAILED, self.box.run().verdict.outcome)
         self.assertEqual(runs.RETRIEVED, self.box.stage)
 
+    def test_namespaces_of_tests_are_named_and_left(self):
+        self.box.said = [COMPLETE]
+        self.box.lists['namespaces'].append(
+            {'metadata': {'name': 'pods-1', 'labels': {'e2e-run': 'x'}}})
+        with mock.patch.object(self.box.world.progress, 'info') as info:
+            self.box.run()
+
+        self.assertEqual(['pods-1'], [
+            s['metadata']['name'] for s in self.box.lists['namespaces']])
+        self.assertIn('kubectl delete namespace pods-1',
+                      info.call_args.args[0])
+
     def test_a_deadline_leaves_the_run_to_be_looked_at(self):
         ended = self.box.run(plan=runner.Plan(mode=model.QUICK, timeout=60))
 

@@ -48,6 +48,14 @@ class TestCommands(testtools.TestCase):
         self.assertIn('--continue', argv)
         self.assertNotIn('--conformance', argv)
 
+    def test_the_namespace_is_there_where_it_can_be(self):
+        skip = '--skip-preflight=namespace'
+
+        self.assertIn(skip, command())
+        self.assertNotIn(skip, command(go_on=True))
+        self.assertNotIn(skip, command(
+            images=runner.Images(mirrors=pathlib.Path('/m'))))
+
     def test_options(self):
         argv = ' '.join(command(
             parallel=2, kubernetes='v1.34.9',

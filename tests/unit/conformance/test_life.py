@@ -13,6 +13,7 @@
 """What a person may do with a run, begin to end."""
 
 import contextlib
+import dataclasses
 from unittest import mock
 
 from magnum_capi_tempest.conformance import model
@@ -119,6 +120,39 @@ class TestLater(run_box.TestCase):
         self.assertEqual(runs.ENDED, self.box.stage)
         self.assertRaises(errors.UsageError, life.resume, 'r',
                           self.box.world)
+
+    def test_abort_of_a_run_whose_namespace_is_somebody_elses(self):
+        self.begun()
+        self.box.replace_namespace('sonobuoy')
+
+        life.abort('r', self.box.world)
+        self.assertEqual([], self.box.called)
+        self.assertEqual(runs.ENDED, self.box.stage)
+
+    def test_abort_of_a_run_that_did_not_mark_its_namespace(self):
+        self.begun()
+        store = self.box.world.store
+        store.save(dataclasses.replace(store.load('r'), mark=''))
+
+        error = self.assertRaises(errors.EnvironmentProblem, life.abort, 'r',
+                                  self.box.world)
+        self.assertIn('kubectl delete namespace sonobuoy', str(error))
+        self.assertEqual([], self.box.called)
+
+    def test_hydrophone_in_a_namespace_that_is_somebody_elses(self):
+        for command in life.resume, life.abort:
+            self.box.fails['/hydrophone'] = KeyboardInterrupt()
+            name = command.__name__
+            self.begun(backend=model.HYDROPHONE, name=name)
+            self.box.fails.clear()
+            self.box.replace_namespace('conformance')
+
+            with contextlib.suppress(errors.EnvironmentProblem):
+                command(name, self.box.world)
+            self.assertEqual([], self.box.called)
+            self.assertEqual(runs.ENDED,
+                             self.box.world.store.load(name).stage)
+            self.box.lists['namespaces'].clear()
 
     def test_status_looks_once(self):
         self.begun()

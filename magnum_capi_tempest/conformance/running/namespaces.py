@@ -1,0 +1,74 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The namespace of a run: made by the run, and removed only while it is its.
+
+Sonobuoy and Hydrophone know a namespace by its name, and remove what has that
+name. Somebody else may be quicker than a run, or may run something in its
+place later: an annotation says whose a namespace is.
+"""
+
+from urllib import parse
+
+from magnum_capi_tempest.conformance.running import kube
+
+#: Annotation: :attr:`.runs.Run.mark` of the run that made it.
+MARK = 'magnum.openstack.org/conformance-run'
+
+_ALL = '/api/v1/namespaces'
+
+
+def create(reader: kube.Reader, name: str, mark: str, labels: dict[str, str]):
+    """Make the namespace of a run.
+
+    :raises KubeError: it is not known whether it was made (``status`` is
+        None), or it was not.
+    """
+    try:
+        reader.create(_ALL, {
+            'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {
+                'name': name, 'annotations': {MARK: mark},
+                'labels': labels}})
+    except kube.KubeError as e:
+        if e.status == 409:
+            raise kube.KubeError(
+                f'The namespace {name} has been made by somebody else just '
+                'now', status=e.status, where=e.where,
+                hint='Try again later, or give another --namespace') from None
+        raise
+
+
+def is_of(reader: kube.Reader, name: str, mark: str) -> bool:
+    """Whether a namespace is the run's, or is gone.
+
+    :raises KubeError: that is not known.
+    """
+    try:
+        found = reader.get(f'{_ALL}/{parse.quote(name, safe="")}')
+    except kube.KubeError as e:
+        if e.status == 404:
+            return True
+        raise
+    annotations = found['metadata'].get('annotations') or {}
+    return bool(mark) and annotations.get(MARK) == mark
+
+
+def of_tests(spaces) -> tuple[str, ...]:
+    """Names of the namespaces that e2e tests have made and left, of any run.
+
+    :param spaces: namespaces, as dicts.
+    """
+    return tuple(sorted(
+        s['metadata']['name'] for s in spaces
+        if 'e2e-run' in (s['metadata'].get('labels') or {})
+        and (s.get('status') or {}).get('phase') != 'Terminating'))
