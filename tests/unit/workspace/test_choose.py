@@ -16,6 +16,7 @@ import configparser
 import dataclasses
 import pathlib
 import stat
+import unittest
 from unittest import mock
 
 import fixtures
@@ -27,6 +28,7 @@ from magnum_capi_tempest import config
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.workspace import choose
 from magnum_capi_tempest.workspace import cloud as clouds
+from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import init
 from magnum_capi_tempest.workspace import runs
 
@@ -237,6 +239,18 @@ class FilesTest(testtools.TestCase):
         self.assertRaises(errors.UsageError, self.init)
         self.assertEqual(['thesis.tex'],
                          [path.name for path in self.folder.iterdir()])
+
+    @unittest.expectedFailure
+    def test_a_workspace_that_somebody_has_made_is_left_alone(self):
+        # By hand, or with "tempest init".
+        folder.lay_out(self.folder, '[auth]\n', accounts='- username: me\n')
+
+        self.assertRaises(errors.UsageError, self.init)
+
+        self.assertEqual(
+            {'tempest.conf': '[auth]\n', 'accounts.yaml': '- username: me\n'},
+            {path.name: path.read_text()
+             for path in (self.folder / 'etc').iterdir()})
 
     def test_what_no_file_can_have(self):
         self.assertRaises(errors.UsageError, choose.value, 'a\nb')
