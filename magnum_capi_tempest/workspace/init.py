@@ -23,6 +23,8 @@ from magnum_capi_tempest.workspace import cloud
 from magnum_capi_tempest.workspace import folder as folders
 from magnum_capi_tempest.workspace import runs
 
+#: How tempest.conf of a workspace begins that was made here.
+_MARK = '# Made by "magnum-capi tempest init"'
 _VOLUMES = {'volumev3', 'block-storage', 'block-store', 'volume'}
 
 
@@ -52,11 +54,19 @@ def init(folder, names, wish, *, static=False) -> choose.Choice:
 def _check(folder):
     if folder.exists() and not folder.is_dir():
         raise errors.UsageError('This is no folder', where=folder)
-    if (folder.is_dir() and any(folder.iterdir())
-            and not (folder / '.stestr.conf').exists()):
+    if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
         raise errors.UsageError(
             'This folder has something else in it', where=folder,
-            hint='Name one that is new, empty, or a workspace')
+            hint='Name one that is new, empty, or a workspace that this '
+                 'command has made')
+
+
+def _is_ours(folder):
+    try:
+        text = (folder / folders.ETC / 'tempest.conf').read_text()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return text.startswith(_MARK)
 
 
 def tempest_config(choice, folder) -> str:

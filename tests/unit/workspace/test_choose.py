@@ -16,7 +16,6 @@ import configparser
 import dataclasses
 import pathlib
 import stat
-import unittest
 from unittest import mock
 
 import fixtures
@@ -240,7 +239,6 @@ class FilesTest(testtools.TestCase):
         self.assertEqual(['thesis.tex'],
                          [path.name for path in self.folder.iterdir()])
 
-    @unittest.expectedFailure
     def test_a_workspace_that_somebody_has_made_is_left_alone(self):
         # By hand, or with "tempest init".
         folder.lay_out(self.folder, '[auth]\n', accounts='- username: me\n')
