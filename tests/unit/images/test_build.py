@@ -13,6 +13,7 @@
 
 import json
 import tarfile
+import unittest
 from unittest import mock
 
 from magnum_capi_tempest import errors
@@ -165,11 +166,35 @@ class TestBuild(base.TestCase):
 
     def test_a_killed_ones_rest_goes(self):
         (self.home / 'tmp-dead').mkdir(parents=True)
-        (self.home / 'forgotten.tar').write_text('')
         self.build('pause')
 
         self.assertEqual({'inventory.json', 'lock', 'pause.tar'},
                          {f.name for f in self.home.iterdir()})
+
+    def test_what_no_recipe_makes_any_more_goes(self):
+        self.build('pause', 'pause-1.33', minors=('1.33', '1.34'))
+        del recipes.load.return_value['pause-1.33']
+        self.build('pause')
+
+        self.assertEqual({'inventory.json', 'lock', 'pause.tar'},
+                         {f.name for f in self.home.iterdir()})
+
+    @unittest.expectedFailure
+    def test_archives_of_others_stay(self):
+        self.build('pause')
+        (self.home / 'mine.tar').write_text('mine')
+        self.build('pause')
+
+        self.assertEqual('mine', (self.home / 'mine.tar').read_text())
+
+    @unittest.expectedFailure
+    def test_a_folder_of_something_else_is_left_alone(self):
+        self.home.mkdir()
+        (self.home / 'pause.tar').write_text('mine')
+
+        self.assertRaises(errors.UsageError, self.build, 'pause')
+        self.assertEqual(['pause.tar'],
+                         [f.name for f in self.home.iterdir()])
 
     def test_a_builder_that_makes_no_archive_is_told(self):
         self.builder.make.side_effect = \
