@@ -72,7 +72,8 @@ def build(directory=None, names=None, minors=None, progress=None):
     :param names: see :func:`.plan.choose`.
     :param minors: of Kubernetes; all by default.
     :returns: the :class:`.inventory.Inventory` of the folder.
-    :raises UsageError: a name or minor is unknown; nothing was done.
+    :raises UsageError: a name or minor is unknown, or the folder has
+        something else in it; nothing was done.
     :raises EnvironmentProblem: something is missing here, or disk is full.
     :raises CommandFailed: a build failed.
     """
@@ -185,10 +186,8 @@ class _Maker:
                 if n in self._recipes}
         if kept != have.archives:
             inventory.write(dataclasses.replace(have, archives=kept))
-        files = {a.path.name for a in kept.values()}
-        for file in self._directory.glob('*.tar'):
-            if file.name not in files:
-                file.unlink()
+        for name in have.archives.keys() - kept.keys():
+            have.archives[name].path.unlink(missing_ok=True)
 
 
 def _builder(recipe):
@@ -241,10 +240,26 @@ def _words(todo):
             "in Go's caches"]
 
 
+def _refuse_others(directory):
+    """Leave a folder alone that has something else in it."""
+    if (directory / inventory.FILE).exists():
+        return
+    # Before the first archive there is no inventory.
+    others = [path for path in directory.iterdir()
+              if path.name not in ('lock', 'layers')
+              and not path.name.startswith('tmp-')]
+    if others:
+        raise errors.UsageError(
+            'This folder has something else in it', where=directory,
+            last_seen=others[0].name, hint='Name one that is new, empty, or '
+            'has archives that this command has made')
+
+
 @contextlib.contextmanager
 def _writing(directory):
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        _refuse_others(directory)
         yield
     except OSError as e:
         raise errors.EnvironmentProblem(
