@@ -34,7 +34,7 @@ from tests.unit.conformance import by_hand
 
 FAILURE = ('<failure message="see">{&#34;password&#34;: &#34;hunter2&#34;}'
            '&#xA;&lt;b&gt; token: 0123456789abcdef</failure>')
-LOG = b'password: hunter2 \xff\r\n' + archives.log(1, 0, 1, 1)
+LOG = b'x \xff\r\npassword: hunter2\r\n' + archives.log(1, 0, 1, 1)
 
 
 class _Base(testtools.TestCase):

@@ -14,7 +14,6 @@
 import base64
 import gzip
 import json
-import unittest
 
 import hypothesis
 from hypothesis import strategies
@@ -49,28 +48,24 @@ class ShapesTest(testtools.TestCase):
             if piece not in around:
                 self.assertNotIn(piece, found.text, text)
 
-    @unittest.expectedFailure
     @many
     @hypothesis.given(one_of(shapes.QUOTED),
                       strategies.sampled_from(shapes.NAMES), shapes.quoted)
     def test_quoted(self, shape, name, secret):
         self.assert_gone(shapes.QUOTED[shape], name, secret)
 
-    @unittest.expectedFailure
     @many
     @hypothesis.given(one_of(shapes.SPACED),
                       strategies.sampled_from(shapes.NAMES), shapes.spaced)
     def test_to_the_end_of_a_line(self, shape, name, secret):
         self.assert_gone(shapes.SPACED[shape], name, secret)
 
-    @unittest.expectedFailure
     @many
     @hypothesis.given(one_of(shapes.MARKED),
                       strategies.sampled_from(shapes.NAMES), shapes.marked)
     def test_to_the_next_blank(self, shape, name, secret):
         self.assert_gone(shapes.MARKED[shape], name, secret)
 
-    @unittest.expectedFailure
     @many
     @hypothesis.given(
         strategies.sampled_from(shapes.HEADERS), shapes.plain,
@@ -81,7 +76,6 @@ class ShapesTest(testtools.TestCase):
                 lambda n, v, shape=shape: shape(n, f'{scheme}{v}'),
                 name, secret)
 
-    @unittest.expectedFailure
     @many
     @hypothesis.given(
         one_of(shapes.ENCODED), one_of(shapes.ENCODINGS),
@@ -99,7 +93,6 @@ class ShapesTest(testtools.TestCase):
             for start in range(8, len(line) - 12, 12):
                 self.assertNotIn(line[start:start + 12], found.text, text)
 
-    @unittest.expectedFailure
     @many
     @hypothesis.given(shapes.plain, strategies.integers(20, 400))
     def test_what_was_cut_off(self, secret, length):

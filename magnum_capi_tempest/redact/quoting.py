@@ -1,0 +1,89 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Quoted text as programs print it: at any depth, cut off, or in lines.
+
+Logs hold JSON in JSON in the repr of bytes. Depth tells in how many
+backslashes stand before a quote, and :func:`view` gives a text in which
+printed line ends are line ends, with every character in its place.
+"""
+
+import re
+
+#: Opens and closes a string: a quote, printed once or more, or in HTML.
+TOKEN = r'''(?:\\{0,15}["']|&(?:quot|apos|#34|#39|#x22|#x27);)'''
+
+#: Stands for the end of a line within a quoted text, and for what else there
+#: is of it.
+PRINTED, FILL = '\x0b', '\x0c'
+#: Either end of a line, for a set of characters.
+ENDS = '\n' + PRINTED
+
+_IN_WORD = re.compile(r'[\w<]')
+#: Characters behind a quote that does not look like the last one.
+_FURTHER = 200
+#: A quote in a string of a shell.
+_SHELL = '\'"\'"\''
+_QUOTES = {quote: re.compile(rf'\n|\\*{quote}') for quote in '"\''}
+
+
+def view(text: str) -> str:
+    r"""A text of the same length, in which ``\n`` is :data:`PRINTED`.
+
+    Printed tabs become tabs, and printed carriage returns are filled.
+    """
+    if '\\' not in text:
+        return text
+    return text.replace('\\n', FILL + PRINTED).replace(
+        '\\t', FILL + '\t').replace('\\r', FILL + FILL)
+
+
+def closing(text: str, token: str, start: int) -> tuple[int, bool]:
+    """Find the end of a quoted string.
+
+    :param token: what opened it.
+    :param start: where it begins, after the token.
+    :returns: where it ends, before what closes it, and whether anything
+        does: a string that was cut off ends with the line, or with the
+        string around it.
+    """
+    if token[0] == '&':
+        return _in_html(text, token, start)
+    depth, last, skipped = len(token) - 1, None, start
+    for found in _QUOTES[token[-1]].finditer(text, start):
+        begin, end = found.span()
+        marks = end - begin - 1
+        if last is not None and begin - last > _FURTHER:
+            return last, True
+        if found.group() == '\n' or marks < depth:
+            return (begin, False) if last is None else (last, True)
+        if begin < skipped:
+            continue
+        if token == "'" and text.startswith(_SHELL, end - 1):
+            skipped = end - 1 + len(_SHELL)
+        elif token == "'" == text[end:end + 1] and begin > start:
+            # YAML and SQL: a quote in the string.
+            skipped = end + 1
+        elif marks % (2 * depth + 2) == depth:
+            # Each depth doubles the backslashes and adds one for the quote;
+            # a repr of Python's doubles them and adds none, so that it may
+            # close or not. And no syntax has a word right behind a string.
+            if marks == depth and not _IN_WORD.match(text, end):
+                return end - len(token), True
+            last = end - len(token) if last is None else last
+    return (len(text), False) if last is None else (last, True)
+
+
+def _in_html(text, token, start):
+    line = text.find('\n', start)
+    line = len(text) if line < 0 else line
+    end = text.find(token, start, line)
+    return (line, False) if end < 0 else (end, True)

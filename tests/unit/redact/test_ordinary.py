@@ -1,0 +1,70 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Text without secrets stays as it is.
+
+Logs of real programs, by this project's sandbox and of conformance runs; what
+kubectl, openstack and Python print; this project's documentation.
+"""
+
+import io
+import json
+import pathlib
+import tarfile
+
+import testtools
+
+from magnum_capi_tempest import redact
+
+TOP = pathlib.Path(__file__).parents[3]
+ARCHIVES = ('conformance-parallel-v1.34.9', 'magnum-parallel-v1.33.13')
+
+
+class OrdinaryTest(testtools.TestCase):
+
+    def assert_stays(self, text):
+        """Say which lines do not."""
+        shown = redact.redact(text)
+        self.assertEqual([], [
+            (before, after) for before, after in zip(
+                text.split('\n'), shown.split('\n')) if before != after])
+        self.assertEqual(text, shown)
+
+    def test_logs_and_commands(self):
+        path = pathlib.Path(__file__).with_name('ordinary.txt')
+        text = path.read_text(encoding='utf-8')
+
+        self.assert_stays(text)
+
+    def test_logs_in_json(self):
+        path = pathlib.Path(__file__).with_name('ordinary.txt')
+        text = path.read_text(encoding='utf-8')
+
+        self.assert_stays(json.dumps({'log': text, 'size': len(text)}))
+
+    def test_documentation(self):
+        for folder in ('doc/source', 'releasenotes/notes'):
+            for path in sorted((TOP / folder).rglob('*.*')):
+                if path.suffix in ('.rst', '.yaml'):
+                    self.assert_stays(path.read_text(encoding='utf-8'))
+
+    def test_results_of_conformance_runs(self):
+        read = 0
+        for name in ARCHIVES:
+            data = (TOP / f'tests/data/sonobuoy/{name}.tar.gz').read_bytes()
+            with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+                for member in archive:
+                    # The list of all tests is long, and has nothing more.
+                    if member.isfile() and member.size < 1 << 20:
+                        text = archive.extractfile(member).read().decode()
+                        self.assert_stays(text)
+                        read += len(text)
+        self.assertGreater(read, 1_000_000)
