@@ -232,6 +232,9 @@ class UnavailableTest(ImagesTestCase):
             self.assertEqual(401, e.status)
 
     def test_no_token_is_logged(self):
+        # oslo.log sets this logger to WARNING when Tempest is configured.
+        self.useFixture(fixtures.FakeLogger(
+            'keystoneauth', level=logging.DEBUG))
         self.glance.answer = (500, {}, b'{}')
         self.assertRaises(images.Unavailable, self.read)
         self.assertIn('/v2/images', self.log.output)
