@@ -108,6 +108,8 @@ class LateClusterTest(BaseLongTest):
     @decorators.idempotent_id('c1f3b7d2-0e64-4a58-9f8b-3b7d5e2a9c16')
     def test_a_deletion_takes_as_long_as_it_needs(self):
         self.explain({'uuid': self.doomed})
+        # What is not there yet is soon gone.
+        self.until_complete(self.doomed)
         before = self.waiter.before(self.doomed)
 
         self.magnum.clusters.delete_cluster(self.doomed)
