@@ -121,6 +121,8 @@ prepare() {
     local purpose=$1 python version key venv
     local -a what=(-e "$TOP[conformance,discovery,tempest,evidence,sandbox,third_party]")
     python=$(find_python) || exit
+    # stestr would start its workers with it, without this environment.
+    unset PYTHON
     version=$("$python" -c 'import platform; print(platform.python_version())')
     key=$(cd "$TOP" && { echo "$TOP $purpose $python $version"
         cat setup.cfg setup.py pyproject.toml requirements.txt \
