@@ -32,16 +32,16 @@ _STANDARD = bytes.maketrans(b'-_', b'+/')
 #: 0, which leaves few characters in three of four places.
 _ASCII = re.compile(
     rf'(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589]'
-    rf'[{_ALPHABET}]){{4,}}+')
+    rf'[{_ALPHABET}]){{4,}}')
 _GZIP = 'H4sI'
 
 #: A line, and the lines below when the text was wrapped: the last one may be
 #: shorter, when it has the line for itself.
-_BELOW = rf'(?:[ \t\r{_F}]{{0,64}}+[{_E}]){{1,4}}+[ \t]{{0,64}}+[A-Za-z0-9+/]'
+_BELOW = rf'(?:[ \t\r{_F}]{{0,64}}+[{_E}]){{1,4}}[ \t]{{0,64}}+[A-Za-z0-9+/]'
 _RUN = re.compile(
     rf'(?<![{_ALPHABET}])[{_ALPHABET}]{{16,}}+={{0,2}}'
     rf'(?:(?<=[{_ALPHABET}]{{40}})(?:{_BELOW}{{40,}}+={{0,2}}'
-    rf'(?=[\s"\'\\]|\Z))*+(?:{_BELOW}{{1,76}}+={{0,2}}(?=\s|\Z))?+)?+')
+    rf'(?=[\s"\'\\]|\Z))*(?:{_BELOW}{{1,76}}+={{0,2}}(?=\s|\Z))?)?')
 _BLANKS = re.compile(r'\s+')
 
 #: Documents that hold secrets, by how they begin: kubeconfigs as Cluster API

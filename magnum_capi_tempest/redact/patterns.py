@@ -24,7 +24,7 @@ RULES = tuple((kind, re.compile(pattern)) for kind, pattern in (
     # off all that may belong to it.
     (names.PRIVATE_KEY,
      r'-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----'
-     r'(?:(?:(?!-----)[\s\S])*+-----END [A-Z0-9 ]{0,40}'
+     r'(?:[^-]*+(?:-(?!----)[^-]*+){0,64}-----END [A-Z0-9 ]{0,40}'
      r'PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\\\s]*+)'),
     (names.BEARER,
      r'(?P<keep>[Bb]earer(?<![\w.-][Bb]earer)[ \t]{1,64}+)'
@@ -41,7 +41,7 @@ RULES = tuple((kind, re.compile(pattern)) for kind, pattern in (
     # digest), and a token in the place of the user
     (names.URL,
      r'''(?P<keep>://[^/\s:@"'<>]{0,256}+:)(?!\d{1,5}/)'''
-     r'''[^\s@"'<>]{1,256}+(?:@[^\s@/"'<>]{1,256}+(?=@)){0,8}+(?=@)'''),
+     r'''[^\s@"'<>]{1,256}+(?:@[^\s@/"'<>]{1,256}+(?=@)){0,8}(?=@)'''),
     (names.URL, r'''(?P<keep>://)[^/\s:@"'<>]{20,256}+(?=@)'''),
     # Docker's "auth": "<base64 of user:password>"
     (names.REGISTRY,
@@ -50,5 +50,5 @@ RULES = tuple((kind, re.compile(pattern)) for kind, pattern in (
      r'''(?=\\{0,7}["'])'''),
     (names.PASSWORD,
      r'''(?P<keep>(?:IDENTIFIED|identified) (?:BY|by) (?:PASSWORD )?')'''
-     r'''(?:[^'\\\n]|\\.|'')++'''),
+     r'''(?=[^'\n]|'')[^'\\\n]*+(?:(?:\\.|'')[^'\\\n]*+){0,64}'''),
 ))

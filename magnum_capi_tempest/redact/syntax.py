@@ -40,7 +40,7 @@ _RIGHT = re.compile(r'[\w.-]*+')
 
 #: What is between a name and its value.
 _JOINT = re.compile(
-    rf'(?P<quote>{_T})?+(?:'
+    rf'(?P<quote>{_T})?(?:'
     r'\]?[ \t]{0,64}+(?P<assign>:=|=>|==?|:(?!:))(?P<gap>[ \t]{0,64}+)'
     r'|(?P<pair>[ \t]{0,64}+,\s{0,64}+)'
     r'|(?P<cell>[ \t]{0,64}+\|[ \t]{0,64}+)'

@@ -58,13 +58,13 @@ _CHARACTER = (
     r'''[^\s,;}\])"'\\]'''
     rf'''|(?!{_STOP})[;}}\])"']|,(?!{_STOP}|[A-Z]\w{{0,63}}:)'''
     rf'''|\\(?!\\{{0,15}}["']{_STOP})''')
-_WORD = re.compile(rf'(?:{_CHARACTER})++')
-_GLUED_WORD = re.compile(rf'(?=\w)(?:{_CHARACTER})++')
+_WORD = re.compile(rf'(?:{_CHARACTER})+')
+_GLUED_WORD = re.compile(rf'(?=\w)(?:{_CHARACTER})+')
 _BLANKS = r'''[ \t]{1,64}+(?=[^\s|,;}\])"'\\-])'''
 _PHRASE = re.compile(
-    rf'(?:{_CHARACTER}|{_BLANKS}(?![A-Za-z_][\w.-]{{0,63}}[:=]))++')
+    rf'(?:{_CHARACTER}|{_BLANKS}(?![A-Za-z_][\w.-]{{0,63}}[:=]))+')
 _FLOW = re.compile(
-    rf'(?:{_CHARACTER}|["\']?[ \t]{{1,64}}+(?=[^\s,]))++')
+    rf'(?:{_CHARACTER}|["\']?[ \t]{{1,64}}+(?=[^\s,]))+')
 
 _LINE = re.compile(r'[^\n]*+')
 #: What may end a line of a printed text, and what stands behind its end.

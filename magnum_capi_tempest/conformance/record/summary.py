@@ -31,9 +31,9 @@ from magnum_capi_tempest import texts
 _LINE = re.compile(rb'( *)(- )?(name|status|items|details|meta):(?: (.*))?$')
 #: A leaf, whose name may go over several lines, with the start of another
 #: item behind it; and such leaves in a row: most of such a document.
-_LEAF = (rb'- name: [^\n]*+\n(?:\1   [^\n]*+\n)*+'
+_LEAF = (rb'- name: [^\n]*+\n(?:\1   [^\n]*+\n)*'
          rb'\1  status: [a-z]{1,50}\n(?=\1- )')
-_LEAVES = re.compile(rb'( *)' + _LEAF + rb'(?:\1' + _LEAF + rb')*+')
+_LEAVES = re.compile(rb'( *)' + _LEAF + rb'(?:\1' + _LEAF + rb')*')
 #: Longer ones belong to the text of a failure.
 _LONGEST = 4096
 _DEEPEST = 64

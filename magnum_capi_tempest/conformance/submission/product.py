@@ -49,12 +49,13 @@ _HOST = re.compile(r'''[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>"%\x80-\U0010ffff]*''')
 _HOST_PERCENT = re.compile('%[0-7]')
 _USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*")
 _PERCENT = re.compile(r'%(?![0-9A-Fa-f]{2})')
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\U0010ffff-]+"
+_IN_ATOM = r"A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\U0010ffff-"
+_ATOM = rf'[{_IN_ATOM}]+'
 _DOTTED = rf'{_ATOM}(?:\.{_ATOM})*'
 _ADDRESS = rf'(?:{_DOTTED}|"(?:[^"\\\n]|\\.)*")@(?:{_DOTTED}|\[[^\[\]\s]*\])'
-_WORD = rf'(?:(?:{_ATOM}|\.)++|"(?:[^"\\\n]|\\.)*+")'
+_WORD = rf'(?:[.{_IN_ATOM}]++|"(?:[^"\\\n]|\\.)*")'
 _EMAIL = re.compile(
-    rf'\s*+(?:{_ADDRESS}|(?:{_WORD}\s*+)*+<{_ADDRESS}>)\s*+'
+    rf'\s*+(?:{_ADDRESS}|(?:{_WORD}\s*+)*<{_ADDRESS}>)\s*+'
     r'(?:\([^()]*+\))?\s*+')
 
 
