@@ -13,14 +13,17 @@
 """Who can read what a sandbox keeps to itself, and who can reach it.
 
 After the life of a cluster, which has made tokens, application credentials
-and keys. With MAGNUM_CAPI_LONG=1 also in the profile "full".
+and keys. With MAGNUM_CAPI_LONG=1 also in the profile "full", and what whole
+runs of Tempest leave.
 """
 
+import collections
 import contextlib
 import json
 import pathlib
 import re
 import sqlite3
+import unittest
 
 import fixtures
 import requests
@@ -35,7 +38,10 @@ from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import rest
 from magnum_capi_tempest.sandbox import seed
+from magnum_capi_tempest.sandbox import tempest_run
 from tests.functional import boxes
+from tests.functional import secret_scan
+from tests.functional import used_secrets
 
 #: A token of Keystone (fernet): version 0x80 and a date of our time.
 _TOKEN = re.compile(rb'gAAAAA[\w-]{60,}')
@@ -244,3 +250,76 @@ class FullTest(EmbeddedTest):
         self.assertThat(self.one.pids(), matchers.ContainsDict({
             name: matchers.Not(matchers.Is(None)) for name in (
                 'mariadb', 'rabbitmq', 'magnum', 'magnum-conductor')}))
+
+
+@boxes.LONG
+class RunsTest(boxes.TestCase):
+    """What runs of Tempest leave and show, with every secret that they use."""
+
+    #: Options of "sandbox tempest": another project's tests, all of them, and
+    #: those of ours that make clusters, keys and users.
+    RUNS = {
+        'theirs': ('--third-party',),
+        'ours': ('--regex', r'test_rbac|test_cluster_lifecycle'
+                            r'|test_secrets|test_certificates'),
+        # None of it is kept here: failures carry evidence.
+        'broken': ('--promise', 'all', '--regex', 'test_cluster_operations'),
+    }
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.one = boxes.shared(cls)
+        cls.used = used_secrets.UsedSecrets(
+            cls.one.directory, cls.one.sandbox.passwords())
+        cls.used.setUp()
+        cls.addClassCleanup(cls.used.cleanUp)
+        cls.one.env |= cls.used.env
+        cls.results = cls.one.base / 'results'
+        cls.said = {}
+        for name, options in cls.RUNS.items():
+            ended = cls.one.call('tempest', '--results',
+                                 str(cls.results / name), *options)
+            cls.said[name] = ended.out + ended.err
+        cls.secrets = cls.used.all()
+        cls.scan = secret_scan.Scan(cls.secrets)
+
+    def test_there_are_secrets_to_look_for(self):
+        kinds = collections.Counter(
+            name.partition(' ')[0] for name in self.secrets)
+
+        for kind in ('sandbox', 'password', 'private_key', 'x-auth-token'):
+            self.assertThat(kinds[kind], matchers.GreaterThan(3), kind)
+        self.assertNotEqual([], [name for name in self.secrets
+                                 if 'kubeconfig value' in name])
+        self.assertNotEqual({}, self.scan.files(
+            self.one.directory / 'tempest' / tempest_run.ETC))
+
+    def test_runs_have_run(self):
+        for name, said in self.said.items():
+            self.assertRegex(said, r'Passed: [1-9]', name)
+            self.assertTrue(
+                (self.results / name / 'run.subunit').stat().st_size)
+
+    @unittest.expectedFailure
+    def test_nothing_is_shown(self):
+        self.assertEqual({}, {
+            name: found for name, said in self.said.items()
+            if (found := self.scan.data(said.encode()))})
+
+    @unittest.expectedFailure
+    def test_nothing_is_left(self):
+        self.assertEqual({}, self.scan.files(self.results))
+
+    @unittest.expectedFailure
+    def test_nothing_is_in_the_workspace_but_its_settings(self):
+        found = self.scan.files(self.one.directory / 'tempest')
+
+        self.assertEqual([], [
+            path for path in found if not path.startswith('etc')])
+
+    @unittest.expectedFailure
+    def test_nobody_else_may_look(self):
+        self.assertEqual([], [
+            str(p) for p in (self.results, *self.results.rglob('*'))
+            if p.stat().st_mode & 0o077])

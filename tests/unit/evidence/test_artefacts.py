@@ -12,6 +12,7 @@
 
 import os
 import pathlib
+import unittest
 
 import fixtures
 import testtools
@@ -45,6 +46,22 @@ class WriteTest(testtools.TestCase):
         self.assertEqual([0o600, 0o700, 0o700], [
             p.stat().st_mode & 0o777
             for p in (path, path.parent, path.parent.parent)])
+
+    @unittest.expectedFailure
+    def test_folders_above_that_are_made_are_for_the_owner_too(self):
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+
+        self.write()
+
+        above = pathlib.Path(self.base).parent
+        self.assertEqual(0o700, above.stat().st_mode & 0o777)
+
+    @unittest.expectedFailure
+    def test_secrets_go(self):
+        path = self.write(text='a: b\npassword: hunter2\n')
+
+        self.assertEqual('a: b\npassword: <redacted>\n', path.read_text())
 
     def test_nothing_is_written_over(self):
         paths = [self.write(text=text) for text in ('1', '2', '3')]

@@ -14,11 +14,13 @@ import io
 import json
 import os
 import types
+import unittest
 
 import fixtures
 from subunit import v2
 import testtools
 from testtools import content
+from testtools import content_type
 
 from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
@@ -78,6 +80,37 @@ class DivideTest(testtools.TestCase):
         self.assertEqual('fail', ended['status'])
         self.assertEqual('ö' * (3 << 20), ended['details']['log'].as_text())
         self.assertIn('long', ended['details']['traceback'].as_text())
+
+
+class DivideSecretsTest(testtools.TestCase):
+
+    class Secret(testtools.TestCase):
+        """Fails with what Tempest's fixtures log."""
+
+        def setUp(self):
+            self.addCleanup(lambda: details.divide(self.getDetails()))
+            super().setUp()
+
+        def test_it(self):
+            self.addDetail('log', content.Content(
+                content.UTF8_TEXT, lambda: [b'password: hun', b'ter2\nx\n']))
+            self.addDetail('picture', content.Content(
+                content_type.ContentType('image', 'png'),
+                lambda: [b'\x89P', b'NG']))
+            raise ValueError("{'token': 'hunter2'}")
+
+    @unittest.expectedFailure
+    def test_secrets_of_all_details_go(self):
+        test = self.Secret('test_it')
+
+        test.run(testtools.TestResult())
+
+        found = test.getDetails()
+        self.assertEqual('password: <redacted>\nx\n',
+                         found['log'].as_text())
+        self.assertIn("{'token': '<redacted>'}",
+                      found['traceback'].as_text())
+        self.assertEqual(b'\x89PNG', b''.join(found['picture'].iter_bytes()))
 
 
 class Management:

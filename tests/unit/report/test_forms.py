@@ -17,8 +17,10 @@ import hashlib
 import html.parser
 import io
 import json
+import os
 import pathlib
 import re
+import unittest
 from xml.etree import ElementTree
 
 import fixtures
@@ -287,6 +289,20 @@ class SummariseTest(testtools.TestCase):
             stream / 'x', 'T', console=self.console)
 
         self.assertIn('Cannot write the file', str(error))
+
+    @unittest.expectedFailure
+    def test_only_the_owner_may_look(self):
+        before = os.umask(0o022)
+        self.addCleanup(os.umask, before)
+        folder = self.folder / 'new' / 'results'
+
+        written = report.write(run_of(), folder)
+
+        self.assertEqual(
+            {0o700}, {p.stat().st_mode & 0o777
+                      for p in (folder, folder.parent)})
+        self.assertEqual(
+            {0o600}, {p.stat().st_mode & 0o777 for p in written.values()})
 
     def test_failed_write_leaves_the_old_report_and_no_draft(self):
         target = self.folder / 'report.html'

@@ -11,6 +11,7 @@
 # under the License.
 
 import pathlib
+import unittest
 
 import fixtures
 import testtools
@@ -191,6 +192,22 @@ class ReadTest(testtools.TestCase):
         self.assertEqual(
             {'picture': '[4 bytes of image/png]', 'state': '{}',
              'log': '\ufffd\ufffdred\ufffd'},
+            {d.name: d.text for d in test.details})
+
+    @unittest.expectedFailure
+    def test_secrets_are_taken_out(self):
+        stream = streams.Stream().test(
+            'a.b', 'fail',
+            pythonlogging='Body: b\'{"password": "hunter2"}\'\nok\n',
+            traceback='ValueError: token: 0123456789',
+            coloured='\x1b[31mpassword\x1b[0m: hunter2')
+
+        test, = self.read(stream).tests
+
+        self.assertEqual(
+            {'pythonlogging': 'Body: b\'{"password": "<redacted>"}\'\nok\n',
+             'traceback': 'ValueError: token: <redacted>',
+             'coloured': 'password: <redacted>'},
             {d.name: d.text for d in test.details})
 
     def test_facts_are_kept_in_order_as_text(self):
