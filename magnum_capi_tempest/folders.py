@@ -131,11 +131,27 @@ def make(path: pathlib.Path) -> pathlib.Path:
     """
     target = check(path)
     try:
-        target.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private(target)
     except OSError as e:
         raise _unusable(path, e) from None
     # Somebody may have been quicker.
     return check(target)
+
+
+def private(path) -> pathlib.Path:
+    """Make a folder for its owner only, and those above that are missing.
+
+    One that is there already stays as it is, whosever it is.
+
+    :raises OSError: it cannot be made.
+    """
+    path = pathlib.Path(path)
+    # One by one: the mode of mkdir is not for the folders above.
+    for folder in reversed((path, *path.parents)):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
+    path.mkdir(mode=0o700, exist_ok=True)
+    return path
 
 
 def _walk(path) -> Way:

@@ -22,6 +22,7 @@ import pathlib
 import tempfile
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
 
 #: For the owner only.
 PRIVATE = 0o600
@@ -33,14 +34,17 @@ PUBLIC = 0o666
 def whole(path, mode=PUBLIC):
     """Open a binary file to write; it gets its name at the end.
 
-    :param path: folders above it are made.
+    :param path: folders above it are made, with mode 0700 for a PRIVATE one.
     :param mode: PRIVATE or PUBLIC.
     :raises EnvironmentProblem: it cannot be written.
     """
     path = pathlib.Path(path)
     draft = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if mode == PRIVATE:
+            folders.private(path.parent)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(
             prefix=f'.{path.name}.', dir=path.parent)
         with open(handle, 'wb') as stream:
@@ -56,6 +60,16 @@ def whole(path, mode=PUBLIC):
     finally:
         if draft:
             pathlib.Path(draft).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def for_owner_only():
+    """Have all that this program and those that it starts make be private."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _umask():

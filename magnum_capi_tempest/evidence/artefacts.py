@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Evidence as files: one folder a test, for its owner only.
+"""Evidence as files: one folder a test, for its owner only, no secrets.
 
 Whoever publishes logs decides so; nobody else on the machine reads them.
 """
@@ -18,6 +18,9 @@ Whoever publishes logs decides so; nobody else on the machine reads them.
 import os
 import pathlib
 import re
+
+from magnum_capi_tempest import folders
+from magnum_capi_tempest import redact
 
 #: Characters of a name; most file systems take 255 bytes.
 _LENGTH = 150
@@ -41,16 +44,14 @@ def folder_of(base, test_id):
 
 
 def write(base, test_id, name, text):
-    """Write a text, and never over another one.
+    """Write a text without secrets, and never over another one.
 
     :param base: folder of all artefacts.
     :returns: path of the file.
     :raises OSError: it cannot be written.
     """
     folder = folder_of(base, test_id)
-    # One by one: the mode of mkdir is not for the folders above.
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folders.private(folder)
     for number in range(1000):
         path = folder / (file_name(name)
                          + (f'-{number}' if number else '') + '.txt')
@@ -61,6 +62,6 @@ def write(base, test_id, name, text):
             continue
         with open(handle, 'w', encoding='utf-8',
                   errors='backslashreplace') as file:
-            file.write(text)
+            file.write(redact.redact(text))
         return path
     raise FileExistsError(f'{folder} is full of {name}')

@@ -70,12 +70,14 @@ def write(run, folder):
 
 
 def write_file(path, content):
-    """Write a file of text or bytes, whole or not at all.
+    """Write a file of text or bytes, whole or not at all, for its owner.
+
+    Whoever publishes it decides so.
 
     :raises EnvironmentProblem: it cannot be written.
     """
     path = pathlib.Path(path).absolute()
-    with outfile.whole(path) as stream:
+    with outfile.whole(path, outfile.PRIVATE) as stream:
         stream.write(content if isinstance(content, bytes)
                      else content.encode())
     return path

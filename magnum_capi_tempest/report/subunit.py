@@ -13,8 +13,8 @@
 """Subunit version 2 streams, as stestr and ``tempest run`` record them.
 
 The stream is the one record that survives a killed worker, so the reader
-expects the worst: a stream that was cut, has noise of a program in it, or is
-something else altogether.
+expects the worst: a stream that was cut, has noise of a program in it, has
+secrets, or is something else altogether.
 """
 
 import pathlib
@@ -25,6 +25,7 @@ from subunit import v2
 import testtools
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest import waiting
@@ -144,7 +145,7 @@ def _text(content):
     kind = content.content_type
     if kind.type != 'text' and kind.subtype not in ('json', 'xml', 'yaml'):
         return f'[{len(data)} bytes of {kind.type}/{kind.subtype}]'
-    return text.clean(data.decode('utf-8', 'replace'))
+    return redact.redact(text.clean(data.decode('utf-8', 'replace')))
 
 
 def _damage(record, path):

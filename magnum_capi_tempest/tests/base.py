@@ -135,7 +135,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, turnstile.FairTest):
 
     def setUp(self):
         # Before all other fixtures: it runs when they have given theirs.
-        self.addCleanup(lambda: details.divide(self.getDetails()))
+        self.addCleanup(lambda: details.prepare(self.getDetails()))
         super().setUp()
         self._clusters = []
         self.waiter = self.new_waiter()

@@ -14,7 +14,8 @@
 
 testtools carries details with the failure into subunit, HTML and the
 terminal. On success nothing is asked for. Every text passes through
-:func:`magnum_capi_tempest.redact.redact`.
+:func:`magnum_capi_tempest.redact.redact`, those of Tempest's own fixtures too
+(:func:`prepare`).
 """
 
 import json
@@ -57,11 +58,12 @@ def text(value):
     return content.text_content(shown(value))
 
 
-def divide(found):
-    """Have long details of a test go out in pieces.
+def prepare(found):
+    """Have the details of a test go out without secrets, and in pieces.
 
-    Those of Tempest's own fixtures may be longer than any of ours: the log of
-    a test that waited for twenty clusters.
+    Those of Tempest's own fixtures have all requests, with the passwords of
+    the users that it makes, and may be longer than any of ours: the log of a
+    test that waited for twenty clusters.
 
     :param found: dict of testtools contents by name, changed in place.
     """
@@ -71,9 +73,11 @@ def divide(found):
 
 
 def _pieces(whole):
-    for chunk in whole.iter_bytes():
-        for start in range(0, len(chunk), PIECE):
-            yield chunk[start:start + PIECE]
+    data = b''.join(whole.iter_bytes())
+    if whole.content_type.type == 'text':
+        data = redact.redact(data.decode('utf-8', 'replace')).encode()
+    for start in range(0, len(data) or 1, PIECE):
+        yield data[start:start + PIECE]
 
 
 class Sources:

@@ -21,6 +21,7 @@ import json
 import os
 import pathlib
 
+from magnum_capi_tempest import folders
 from magnum_capi_tempest.tests import leaks
 
 #: In the folder of artefacts.
@@ -33,8 +34,7 @@ def append(folder, made):
     :param folder: of artefacts.
     :raises OSError: it cannot be written.
     """
-    folder = pathlib.Path(folder)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = folders.private(folder)
     line = json.dumps(dataclasses.asdict(made)) + '\n'
     handle = os.open(folder / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND,
                      0o600)

@@ -14,5 +14,6 @@
 
 :mod:`cloud` looks at a cloud of clouds.yaml, :mod:`choose` decides what to
 test with (pure), :mod:`folder` lays out a workspace, :mod:`runs` runs Tempest
-in one and records what came of it.
+in one and records what came of it; :mod:`worker` and :mod:`redacting` keep
+secrets in.
 """

@@ -12,11 +12,13 @@
 
 """A Tempest workspace: a folder in which ``tempest run`` finds everything."""
 
+import contextlib
 import pathlib
 import sysconfig
 
 from magnum_capi_tempest import folders
 from magnum_capi_tempest import outfile
+from magnum_capi_tempest import redact
 
 #: Folder of tempest.conf that ``tempest run`` takes by itself.
 ETC = 'etc'
@@ -51,3 +53,16 @@ def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
         f'top_dir={library}\n'
         r'group_regex=([^\.]*\.)*' '\n')
     return path
+
+
+def known_secrets(etc) -> redact.Known:
+    """The secrets of the configuration: of administrators, and of users.
+
+    :param etc: folder of tempest.conf and accounts.yaml.
+    """
+    found = []
+    for name in ('tempest.conf', ACCOUNTS):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            found += redact.secrets(
+                (pathlib.Path(etc) / name).read_text(encoding='utf-8'))
+    return redact.Known(found)

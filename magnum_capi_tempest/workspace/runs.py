@@ -12,25 +12,37 @@
 
 """Run Tempest in a workspace, and record what came of it.
 
-Tempest runs from the environment that this package is installed in.
+Tempest runs from the environment that this package is installed in. Its tests
+log their requests, with passwords and private keys: none of them leaves the
+workers (:mod:`.worker`), and none is in the recorded stream, whoever ran the
+tests.
 """
 
+import io
 import os
 import pathlib
 import sys
 
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
 from magnum_capi_tempest import foreground
 from magnum_capi_tempest import outfile
 from magnum_capi_tempest import processes
+from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import redacting
+
+#: The program that stestr takes for Python.
+_WORKER = 'magnum_capi_tempest.workspace.worker'
 
 
 def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     """Run tests; what Tempest says goes to the terminal.
 
+    What is made is for its owner only.
+
     :param workspace: folder, see :mod:`.folder`.
     :param arguments: of ``tempest run``.
-    :param stream: file for the recorded subunit stream.
+    :param stream: file for the recorded subunit stream, without secrets.
     :param etc: folder of the tempest.conf to use.
     :param env: whole environment, the caller's own by default.
     :returns: absolute path of the stream.
@@ -42,19 +54,22 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     workspace = pathlib.Path(workspace)
     command = [beside('tempest'), 'run', *map(str, arguments)]
     env = {**(os.environ if env is None else env),
-           'TEMPEST_CONFIG_DIR': str(pathlib.Path(etc).absolute())}
+           'TEMPEST_CONFIG_DIR': str(pathlib.Path(etc).absolute()),
+           'PYTHON': f'{sys.executable} -m {_WORKER}'}
+    stream = pathlib.Path(stream).absolute()
+    folders.private(stream.parent)
     before = _recorded(workspace)
-    foreground.run(command, cwd=workspace, env=env)
+    with outfile.for_owner_only():
+        foreground.run(command, cwd=workspace, env=env)
     if _recorded(workspace) == before:
         raise errors.MagnumCapiError(
             'Tempest did not run any test',
             where=' '.join(map(str, command)), hint='See its message above')
-    stream = pathlib.Path(stream).absolute()
-    stream.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # The repository's own files are of version 1 of the protocol.
-    with outfile.whole(stream) as f:
-        f.write(processes.run([beside('stestr'), 'last', '--subunit'],
-                              cwd=workspace, timeout=120, binary=True))
+    recorded = processes.run([beside('stestr'), 'last', '--subunit'],
+                             cwd=workspace, timeout=120, binary=True)
+    with outfile.whole(stream, outfile.PRIVATE) as f:
+        redacting.copy(io.BytesIO(recorded), f, folder.known_secrets(etc))
     return stream
 
 

@@ -19,7 +19,6 @@ import os
 import pathlib
 import shutil
 import sys
-import unittest
 
 import fixtures
 import testtools
@@ -86,7 +85,6 @@ class WorkspaceRedactionTest(testtools.TestCase):
         self.assertTrue((self.workspace / 'tempest.log').is_file())
         self.assertTrue((self.workspace / '.stestr' / '0').is_file())
 
-    @unittest.expectedFailure
     def test_what_is_harmless_is_there(self):
         for data in (self.said.encode(),
                      (self.results / 'run.subunit').read_bytes(),
@@ -94,15 +92,12 @@ class WorkspaceRedactionTest(testtools.TestCase):
             self.assertIn(b'<redacted>', data)
             self.assertIn(b'It failed', data)
 
-    @unittest.expectedFailure
     def test_no_secret_is_shown(self):
         self.assertEqual([], self.scan.data(self.said.encode()))
 
-    @unittest.expectedFailure
     def test_no_secret_is_left(self):
         self.assertEqual({}, self.scan.files(self.workspace, self.results))
 
-    @unittest.expectedFailure
     def test_nobody_else_may_look(self):
         made = [self.results.parent, self.results, *self.results.rglob('*'),
                 *self.workspace.glob('*.log')]

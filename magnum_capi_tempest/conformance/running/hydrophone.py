@@ -31,6 +31,8 @@ import types
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
+from magnum_capi_tempest import outfile
 from magnum_capi_tempest import processes
 from magnum_capi_tempest import texts
 
@@ -115,10 +117,11 @@ class Hydrophone:
 
         :raises CommandFailed: it ended without them.
         """
-        output.mkdir(parents=True, exist_ok=True)
+        folders.private(output)
         for file in LOG, JUNIT:
             (output / file).unlink(missing_ok=True)
-        with tempfile.TemporaryDirectory(dir=output) as spool:
+        with outfile.for_owner_only(), tempfile.TemporaryDirectory(
+                dir=output) as spool:
             try:
                 processes.run(
                     self.commands.run(plan, output, go_on),

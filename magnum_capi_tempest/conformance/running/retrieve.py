@@ -33,6 +33,7 @@ from magnum_capi_tempest.conformance.record import inflate
 from magnum_capi_tempest.conformance.record import limits
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest import waiting
 
@@ -69,7 +70,7 @@ def fetch(program, tarball: sonobuoy.Tarball, folder: pathlib.Path,
         raise errors.UsageError(
             'The results are not ready',
             hint='Wait for it: magnum-capi conformance resume')
-    folder.mkdir(parents=True, exist_ok=True)
+    folders.private(folder)
     target = folder / tarball.name
     if target.exists():
         fault = difference(target, tarball)

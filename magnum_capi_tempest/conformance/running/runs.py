@@ -30,6 +30,7 @@ import tempfile
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest import errors
+from magnum_capi_tempest import folders
 from magnum_capi_tempest import paths
 
 #: Stages of a run, in order.
@@ -136,7 +137,7 @@ class Store:
     def save(self, run: Run):
         """Write a record: whole or not at all, also through a power cut."""
         folder = self.folder(run.name)
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folders.private(folder)
         descriptor, part = tempfile.mkstemp(dir=folder, prefix=f'{_FILE}.')
         with os.fdopen(descriptor, 'w', encoding='utf-8') as f:
             json.dump(dataclasses.asdict(run), f, indent=1, default=str)

@@ -26,6 +26,7 @@ from magnum_capi_tempest.conformance.running import inside
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest import folders
 
 LOG, JUNIT, PODS = inside.LOG, inside.JUNIT, 'pods.json'
 
@@ -51,7 +52,7 @@ def save(reader: kube.Reader, namespace, folder: pathlib.Path) -> Saved:
 
     Raises nothing of the cluster's: what cannot be had is a note.
     """
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folders.private(folder)
     notes = []
     try:
         found = reader.items(kube.pod_path(namespace))

@@ -12,7 +12,6 @@
 
 import os
 import pathlib
-import unittest
 
 import fixtures
 import testtools
@@ -47,7 +46,6 @@ class WriteTest(testtools.TestCase):
             p.stat().st_mode & 0o777
             for p in (path, path.parent, path.parent.parent)])
 
-    @unittest.expectedFailure
     def test_folders_above_that_are_made_are_for_the_owner_too(self):
         before = os.umask(0)
         self.addCleanup(os.umask, before)
@@ -57,7 +55,6 @@ class WriteTest(testtools.TestCase):
         above = pathlib.Path(self.base).parent
         self.assertEqual(0o700, above.stat().st_mode & 0o777)
 
-    @unittest.expectedFailure
     def test_secrets_go(self):
         path = self.write(text='a: b\npassword: hunter2\n')
 

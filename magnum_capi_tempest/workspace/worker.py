@@ -1,0 +1,158 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The program that runs tests for stestr, without secrets in what it tells.
+
+stestr starts ``$PYTHON -m stestr.subunit_runner.run ...``. With this module
+in front of that (:mod:`.runs`) the same tests run in the same way, but what
+leaves the process has no secrets: the subunit stream, of which stestr makes
+its record and what is on the terminal; logs, of which Tempest writes
+tempest.log; and what tests print. It makes no difference whose tests they are.
+"""
+
+import functools
+import io
+import logging
+import os
+import sys
+import typing
+
+from stestr.subunit_runner import program
+from stestr.subunit_runner import run as runner
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import redact
+from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import redacting
+
+#: What stestr asks Python to run.
+_WANTED = ['-m', runner.__name__]
+
+#: Characters of a private key, at most.
+_KEY = 1 << 14
+
+
+class Runner(runner.SubunitTestRunner):
+    """Runs tests and tells of them without secrets.
+
+    :param known: secrets that may be anywhere.
+    """
+
+    def __init__(self, *args, known, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._known = known
+
+    def list(self, test, loader=None):
+        try:
+            super().list(test, loader)
+        finally:
+            self._result.stopTestRun()
+
+    def _list(self, test):
+        result, failed = super()._list(test)
+        self._result = redacting.Redacting(result, self._known)
+        return self._result, failed
+
+
+class Printed(io.TextIOBase):
+    """A text stream that takes secrets out of whole lines, and whole keys.
+
+    :param target: text stream.
+    :param known: secrets that may be anywhere.
+    """
+
+    def __init__(self, target: typing.TextIO, known: redact.Known):
+        super().__init__()
+        self._target = target
+        self._known = known
+        self._rest = ''
+
+    @property
+    def buffer(self):
+        """For the stream of results, which has no secrets."""
+        return self._target.buffer
+
+    @property
+    def encoding(self):
+        return self._target.encoding
+
+    def fileno(self):
+        return self._target.fileno()
+
+    def isatty(self):
+        return self._target.isatty()
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        self._rest += text
+        if text.endswith('\n') and (
+                len(self._rest) > _KEY or self._rest.rfind('-----BEGIN ')
+                <= self._rest.rfind('-----END ')):
+            self._tell()
+        return len(text)
+
+    def flush(self):
+        self._target.flush()
+
+    def close(self):
+        self._tell()
+        self.flush()
+        super().close()
+
+    def _tell(self):
+        text, self._rest = self._rest, ''
+        if text:
+            self._target.write(redact.redact(text, self._known))
+
+
+def _watch_logs(known):
+    """Have every handler write what it writes without secrets.
+
+    All of them ask this method for the text of a record, with the exception
+    that it is about and whatever else a formatter adds.
+    """
+    plain = logging.Handler.format
+
+    def without_secrets(handler, record):
+        return redact.redact(plain(handler, record), known)
+
+    logging.Handler.format = without_secrets
+
+
+def main(argv=None):
+    """Run tests.
+
+    :param argv: as stestr gives them to Python.
+    """
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:2] != _WANTED:
+        sys.exit(str(errors.UsageError(
+            f'This program runs {" ".join(_WANTED)} for stestr',
+            last_seen=' '.join(argv))))
+    etc = os.environ.get('TEMPEST_CONFIG_DIR')
+    known = folder.known_secrets(etc) if etc else redact.Known([])
+    _watch_logs(known)
+    sys.stdout, sys.stderr = (
+        Printed(stream, known) for stream in (sys.stdout, sys.stderr))
+    try:
+        program.TestProgram(
+            module=None, argv=[runner.__name__, *argv[2:]],
+            testRunner=functools.partial(
+                Runner, stdout=sys.stdout, known=known))
+    finally:
+        sys.stdout.close()
+        sys.stderr.close()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,131 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+import io
+import logging
+import os
+import sys
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import redact
+from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import worker
+
+_COMMAND = [sys.executable, '-m', worker.__name__]
+
+
+class PrintedTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.target = io.StringIO()
+        self.stream = worker.Printed(self.target, redact.Known([]))
+
+    def test_lines_go_out_when_they_are_whole(self):
+        print('token:', 'aaaaaaaa', file=self.stream, end='')
+        self.assertEqual('', self.target.getvalue())
+
+        print(' b', file=self.stream)
+
+        self.assertEqual('token: <redacted>\n', self.target.getvalue())
+
+    def test_what_is_left_goes_out_at_the_end(self):
+        self.stream.write('password=hunter2')
+
+        self.stream.close()
+
+        self.assertEqual('password=<redacted>', self.target.getvalue())
+
+    def test_a_key_in_many_lines(self):
+        for line in ('a', '-----BEGIN PRIVATE KEY-----', 'MIIB',
+                     '-----END PRIVATE KEY-----', 'b'):
+            print(line, file=self.stream)
+
+        self.assertEqual('a\n<redacted>\n\n\nb\n', self.target.getvalue())
+
+    def test_a_key_without_end_is_not_kept_for_ever(self):
+        print('-----BEGIN PRIVATE KEY-----', file=self.stream)
+        for _ in range(2000):
+            print('not a key', file=self.stream)
+
+        self.assertIn('not a key', self.target.getvalue())
+
+
+class KnownSecretsTest(testtools.TestCase):
+
+    def test_those_of_the_configuration(self):
+        path = self.useFixture(fixtures.TempDir()).path
+        for name, text in (
+                ('tempest.conf', '[auth]\nadmin_password = adm1n/pass\n'),
+                ('accounts.yaml', "- username: x\n  password: 'us3r pass'\n")):
+            with open(os.path.join(path, name), 'w') as file:
+                file.write(text)
+
+        known = folder.known_secrets(path)
+
+        self.assertEqual('a <redacted> b <redacted>', redact.redact(
+            'a adm1n/pass b us3r pass', known))
+
+    def test_without_any(self):
+        path = self.useFixture(fixtures.TempDir()).path
+
+        self.assertEqual('a', redact.redact('a', folder.known_secrets(path)))
+
+
+class LogsTest(testtools.TestCase):
+
+    def test_every_handler_writes_without_secrets(self):
+        self.useFixture(fixtures.MonkeyPatch(
+            'logging.Handler.format', logging.Handler.format))
+        worker._watch_logs(redact.Known(['of-the-cloud-7']))
+        target = io.StringIO()
+        handler = logging.StreamHandler(target)
+        handler.setFormatter(logging.Formatter('%(message)s %(extra)s'))
+        record = logging.makeLogRecord({
+            'msg': 'x %s', 'args': ({'password': 'hunter2'},),
+            'extra': 'of-the-cloud-7'})
+        try:
+            raise ValueError("('X-Auth-Token', 'aaaaaaaa')")
+        except ValueError:
+            record.exc_info = sys.exc_info()
+
+        handler.handle(record)
+
+        said = target.getvalue()
+        self.assertTrue(said.startswith(
+            "x {'password': '<redacted>'} <redacted>\n"), said)
+        self.assertIn("('X-Auth-Token', '<redacted>')", said)
+
+
+class MainTest(testtools.TestCase):
+
+    def test_nothing_but_the_runner_of_stestr(self):
+        found = self.assertRaises(
+            errors.CommandFailed, processes.run,
+            [*_COMMAND, '-m', 'json.tool'], timeout=60)
+
+        self.assertIn('stestr.subunit_runner.run', str(found))
+
+    def test_what_cannot_be_imported_is_told(self):
+        path = self.useFixture(fixtures.TempDir()).path
+        with open(os.path.join(path, 'test_x.py'), 'w') as file:
+            file.write('raise ValueError("token: aaaaaaaa")\n')
+
+        found = self.assertRaises(
+            errors.CommandFailed, processes.run,
+            [*_COMMAND, '-m', 'stestr.subunit_runner.run', 'discover', '-t',
+             path, path, '--list'], timeout=60, merge=True)
+
+        self.assertIn('ValueError: token: <redacted>', found.output)
