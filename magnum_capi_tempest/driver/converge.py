@@ -228,7 +228,7 @@ class Road:
         """What is to be handed to Helm, all of it checked."""
         return gather.plan(
             self.rows(), self.store.cloud, self.world.settings,
-            applied=state.applied, batch=state.batch,
+            applied=state.applied, batch=state.batch, held=state.held,
             defaults=self.store.defaults(), pins=self.pins(state), **options)
 
     def pins(self, state) -> pins_module.Pins:
@@ -308,6 +308,21 @@ class Road:
         state = self.rotation().bring_in(state, new=True)
         self.cluster.user_id = user.id
         self.store.save(self.cluster)
+        return state
+
+    def advance(self, uuid):
+        """End the wait of a node group in an upgrade, unapplied.
+
+        The step before it has ended, which is progress: the next one has as
+        much time as an operation.
+
+        :returns: the State, as it is written.
+        """
+        state = self.vault.state()
+        state = dataclasses.replace(state, progress=None, held={
+            other: pair for other, pair in state.held.items()
+            if other != uuid})
+        self.vault.write_state(state)
         return state
 
     def _sized(self, state):

@@ -19,6 +19,7 @@ Everything a user can have wrong is found here, before anything is made.
 import dataclasses
 import hashlib
 import pathlib
+import types
 
 import yaml
 
@@ -35,6 +36,9 @@ from magnum_capi_tempest.driver.wanted import values as values_module
 from magnum_capi_tempest import errors
 
 _ZONE = 'topology.cinder.csi.openstack.org/zone'
+
+#: No node group waits for its turn in an upgrade.
+_NOBODY = types.MappingProxyType({})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,13 +77,13 @@ def policy(settings) -> label_rules.Policy:
 
 
 def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
-         joining=None, defaults=Defaults(), batch=None,
+         joining=None, defaults=Defaults(), batch=None, held=_NOBODY,
          pins=pins_module.Pins()) -> Plan:
     """Make the values of a cluster.
 
     :param rows: rows.Rows.
     :param cloud: openstack.Cloud.
-    :param applied: see state.State.
+    :param applied, held: see state.State.
     :param creating, joining: see validation.check.
     :param batch: see values.values.
     :param pins: what the cluster was made of; what it does not say is taken
@@ -91,7 +95,7 @@ def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
     """
     look = _Lookup(cloud, settings, pins)
     volumes = pins.volumes or _volumes(cloud, settings, defaults)
-    found = _describe(rows, look, volumes, applied, cloud.services.
+    found = _describe(rows, look, volumes, applied, held, cloud.services.
                       identity_url(settings.credential_interface))
     default_labels = (settings.default_labels if pins.default_labels is None
                       else pins.default_labels)
@@ -115,7 +119,7 @@ def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
         found, labels, charts.features(chart.name, chart.version),
         overlays=layers, policy=rules,
         scale_from_zero=settings.scale_from_zero, batch=batch)
-    return Plan(found, chart, computed, rows.digest(applied),
+    return Plan(found, chart, computed, rows.digest(applied, held),
                 computed['addons'].get('enabled', True),
                 dataclasses.replace(
                     look.found, chart=chart_pin, overlays=layers,
@@ -177,7 +181,7 @@ def overlays(settings, names):
     return found
 
 
-def _describe(rows, look, volumes, applied,
+def _describe(rows, look, volumes, applied, held,
               auth_url) -> spec_model.ClusterSpec:
     """The cluster that the rows ask for, with ids and names looked up."""
     cluster, template = rows.cluster, rows.template
@@ -193,8 +197,8 @@ def _describe(rows, look, volumes, applied,
         node_groups=tuple(
             rows_module.node_group(
                 group, flavor=look.flavor(group.flavor_id),
-                image=None if rows_module.follows(group, template)
-                else look.image(group.image_id))
+                image=_image(group, template, look, held),
+                held=group.uuid in held)
             for group in rows.live(applied)
             if group.role != rows_module.MASTER),
         labels=dict(cluster.labels or {}),
@@ -225,6 +229,17 @@ def _volumes(cloud, settings, defaults):
         defaults.boot_size, defaults.boot_type,
         ({'matchLabelExpressions': [{'key': _ZONE, 'values': zones}]},)
         if zones else ())
+
+
+def _image(group, template, look, held):
+    """spec.Image of a node group's nodes, None: the cluster's."""
+    if group.uuid in held:
+        # Not looked up: the image may be gone from Glance by now.
+        image_id, version = held[group.uuid]
+        return spec_model.Image(image_id, version, '')
+    if rows_module.follows(group, template):
+        return None
+    return look.image(group.image_id)
 
 
 class _Lookup:

@@ -29,7 +29,9 @@ from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.keys import state as state_module
+from magnum_capi_tempest.driver.kubernetes import look
 from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.seen import machines
 from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest.driver.wanted import rollout
 from magnum_capi_tempest.driver.wanted import rows as rows_module
@@ -110,6 +112,7 @@ class Upgrade:
         state = road.vault.state()
         self._pins = road.pins(state)
         self._refuse(rows, state)
+        held = self._held(rows, state)
         before = rules.remember(_facts(self._cluster), [
             _facts(group) for group in rows.groups])
         followers = self._move(rows)
@@ -119,7 +122,7 @@ class Upgrade:
                                  rows.policy, rows.scale_from_zero),
                 self._store.cloud, self._world.settings,
                 applied=state.applied, joining=followers, batch=batch,
-                defaults=self._store.defaults(),
+                held=held, defaults=self._store.defaults(),
                 pins=self._pins.moved())
             self._answer.commit()
         except answer_module.TooLate:
@@ -136,16 +139,16 @@ class Upgrade:
             # it is no change.
             self._group.status = 'UPDATE_IN_PROGRESS'
             self._store.save(self._group)
-            state = dataclasses.replace(state_module.begun(
-                state, 'UPDATE', self._world.now()), batch=batch,
+            begun = dataclasses.replace(state_module.begun(
+                state, 'UPDATE', self._world.now()), batch=batch, held=held,
                 pins=plan.pins)
-            road.vault.write_state(state)
-            road.replace_refused_credential(state)
+            road.vault.write_state(begun)
+            road.replace_refused_credential(begun)
             road.hand_over(plan)
         except failures.Stopped:
             raise
         except Exception as e:
-            self._failed(e, before, rows.groups)
+            self._failed(e, before, rows.groups, state)
 
     def _viable_batch(self):
         try:
@@ -153,16 +156,16 @@ class Upgrade:
         except errors.UsageError as e:
             raise failures.NotViable(failures.told(e)) from None
 
-    def _failed(self, e, before, groups):
+    def _failed(self, e, before, groups, state):
         """It failed when rows were changed already."""
         awaited = self._answer.keep()
         if isinstance(e, failures.PASSING):
             self._later(e, awaited)
         elif awaited:
-            self._restore(before, groups)
+            self._restore(before, groups, state)
             raise failures.Failed(failures.told(e)) from e
         else:
-            self._fail(failures.told(e), before, groups)
+            self._fail(failures.told(e), before, groups, state)
 
     def _later(self, e, awaited):
         LOG.info('Cluster %s: its upgrade will be tried again: %s',
@@ -172,10 +175,10 @@ class Upgrade:
                 f'Will be tried again: {failures.told(e)}')
             self._store.save(self._cluster)
 
-    def _fail(self, reason, before, groups):
+    def _fail(self, reason, before, groups, state):
         """Do what Magnum does after a failure, which it does not hear of."""
         self._road.stop_if_deleting()
-        self._restore(before, groups)
+        self._restore(before, groups, state)
         for row in (*(group for group in groups
                       if group.uuid == self._group.uuid), self._cluster):
             row.status, row.status_reason = 'UPDATE_FAILED', reason
@@ -209,8 +212,7 @@ class Upgrade:
         for group in rows.groups:
             if (group.status or '').startswith('DELETE_'):
                 continue
-            if (group.uuid == self._only if self._only
-                    else rows_module.follows(group, rows.template)):
+            if self._follows(group, rows):
                 group.image_id = self._template.image_id
                 group.status = 'UPDATE_IN_PROGRESS'
                 group.status_reason = None
@@ -220,7 +222,55 @@ class Upgrade:
         self._cluster.status_reason = None
         return followers
 
-    def _restore(self, before, groups):
+    def _follows(self, group, rows):
+        """Whether a node group is upgraded."""
+        if self._only:
+            return group.uuid == self._only
+        return rows_module.follows(group, rows.template)
+
+    def _held(self, rows, state):
+        """What groups that are upgraded keep until their turn has come.
+
+        It is what their machines are made of now; their old image may be
+        gone from Glance.
+
+        :returns: see state.State.
+        :raises failures.NotViable: nobody knows the image of one.
+        """
+        road, kube = self._road, self._world.kube
+        seen = look.look(kube, road.namespace, road.release,
+                         ('machine_deployments',), thorough=True)
+        held = {}
+        for group in rows.live(state.applied):
+            deployment = seen.machine_deployments.get(
+                names.node_group(group.uuid))
+            if deployment and self._follows(group, rows):
+                made_of = conditions.spec(
+                    conditions.spec(deployment).get('template') or {})
+                template = made_of.get('infrastructureRef') or {}
+                image_id = template.get(
+                    'kind') == 'OpenStackMachineTemplate' and (
+                    machines.image_id(kube.get(
+                        template['kind'], road.namespace, template['name'])))
+                held[group.uuid] = (
+                    image_id or self._looked_up(group, rows),
+                    made_of.get('version', '').removeprefix('v'))
+        return held
+
+    def _looked_up(self, group, rows):
+        """Id of the image that a node group has by its row."""
+        reference = group.image_id or rows.template.image_id
+        if reference in self._pins.images:
+            return self._pins.images[reference].id
+        try:
+            return self._store.cloud.image(reference).id
+        except services.NotThere:
+            raise failures.NotViable(
+                f'node group {group.name} has to keep its image until its '
+                f'turn comes, and the image {reference} does not exist any '
+                'more') from None
+
+    def _restore(self, before, groups, state):
         by_uuid = {row.uuid: row for row in (*groups, self._cluster)}
         for step in rules.differences(before, {
                 uuid: _facts(row) for uuid, row in by_uuid.items()}):
@@ -228,8 +278,16 @@ class Upgrade:
         for row in by_uuid.values():
             self._store.save(row)
         vault = self._road.vault
-        vault.write_state(
-            dataclasses.replace(vault.state(), pins=self._pins))
+        try:
+            # A credential that was brought in meanwhile stays.
+            now = vault.state()
+            vault.write_state(dataclasses.replace(
+                state, record=now.record, secrets=now.secrets,
+                pins=self._pins))
+        except failures.PASSING as e:
+            # Groups then wait for their turn as what they are.
+            LOG.warning('Cluster %s: the upgrade that failed is still noted: '
+                        '%s', self._cluster.uuid, e)
 
 
 def _facts(row):

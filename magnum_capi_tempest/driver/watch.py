@@ -191,12 +191,12 @@ class Watch:
         if seen == self._state and not self._differs(
                 rows, verdict, thorough):
             return
-        judged = digest(rows)
+        judged = digest(rows), self._state.held
         with self._road.held(0):
             rows = self._rows()
             self._read_state()
             known = self._state
-            if digest(rows) != judged:
+            if (digest(rows), known.held) != judged:
                 return
             # Times of the operation are known for sure only now.
             self._keep(self._progressed(rows, snapshot, left))
@@ -312,6 +312,8 @@ class Watch:
             self._save(rows, self._asked_again(snapshot, verdict))
         elif verdict.missing and not verdict.status.endswith('_FAILED'):
             self._resume(rows, verdict)
+        elif verdict.action == verdicts.ADVANCE:
+            self._advance(rows, verdict)
         else:
             if _is_complete(verdict):
                 verdict = self._settle(snapshot, verdict)
@@ -371,6 +373,19 @@ class Watch:
             self._memory.written = stamp, now
             return 0.0
         return (now - since).total_seconds()
+
+    def _advance(self, rows, verdict):
+        """Upgrade the next node group.
+
+        Written down first, so that it goes on like any request that was
+        lost.
+        """
+        for group in rows.groups:
+            if names.node_group(group.uuid) == verdict.turn:
+                LOG.info('Cluster %s: node group %s is upgraded now',
+                         rows.cluster.uuid, group.name)
+                self._keep(self._road.advance(group.uuid))
+        self._resume(rows, verdict)
 
     def _can_create(self):
         return self._cluster.ca_cert_ref and credentials.obtained(
@@ -440,9 +455,11 @@ class Watch:
     def _end(self, rows=None, failed=''):
         state = self._state
         if rows:
+            live = rows.live(state.applied)
             state = dataclasses.replace(state, applied=frozenset(
-                group.uuid for group in rows.live(state.applied)
-                if not group.is_default))
+                group.uuid for group in live if not group.is_default), held={
+                    group.uuid: state.held[group.uuid] for group in live
+                    if group.uuid in state.held})
         self._road.unmark(state.marked)
         self._road.vault.write_state(state_module.ended(state, failed))
         forget(self._cluster.uuid)

@@ -82,6 +82,13 @@ LARGE = spec_model.ClusterSpec(
                           'effect': 'NoSchedule'},))))
 
 
+def workers(count):
+    """A cluster with so many workers."""
+    group, = SMALL.node_groups
+    return dataclasses.replace(SMALL, node_groups=(
+        dataclasses.replace(group, count=count),))
+
+
 @functools.cache
 def helm():
     return toolchain.ensure(['helm'])['helm']
@@ -250,7 +257,7 @@ class Promises:
                 dataclasses.replace(group, labels=off),)))))
 
     def test_batches_of_an_upgrade_arrive(self):
-        values = self.values(SMALL, batch=3)
+        values = self.values(workers(5), batch=3)
 
         deployment = self.deployment(self.render(values), WORKER)
 
@@ -260,7 +267,7 @@ class Promises:
 
     def test_batches_of_an_upgrade_arrive_where_new_nodes_come_first(self):
         # A 0 of the operator's must survive what the chart merges.
-        values = self.values(SMALL, batch=3, overlays=[('surge', {
+        values = self.values(workers(5), batch=3, overlays=[('surge', {
             'nodeGroupDefaults': {'rolloutStrategy': {'rollingUpdate': {
                 'maxUnavailable': 0, 'maxSurge': 1}}}})])
 
@@ -269,6 +276,37 @@ class Promises:
         rolling = deployment['spec']['strategy']['rollingUpdate']
         self.assertEqual((0, 3), (rolling['maxUnavailable'],
                                   rolling['maxSurge']))
+
+    def test_new_node_of_a_group_of_one_comes_first(self):
+        rolling = self.deployment(self.render(SMALL), WORKER)['spec'][
+            'strategy']['rollingUpdate']
+
+        # 0 of its group would be taken for nothing said.
+        self.assertEqual((1, '0%'), (rolling['maxSurge'],
+                                     rolling['maxUnavailable']))
+
+    def test_group_that_waits_for_its_turn_keeps_its_machines(self):
+        newer = dataclasses.replace(
+            IMAGE, id=NETWORK, kube_version='v1.35.0')
+        for spec in (SMALL, LARGE):
+            first, *others = spec.node_groups
+            step = dataclasses.replace(spec, image=newer, node_groups=(
+                dataclasses.replace(first, image=IMAGE, held=True), *(
+                    dataclasses.replace(group, image=OTHER_IMAGE, held=True)
+                    for group in others)))
+            before, after = self.render(spec), self.render(step)
+
+            plane = after['KubeadmControlPlane', names.control_plane(
+                names.cluster(UUID))]['spec']
+            self.assertEqual('v1.35.0', plane['version'])
+            self.assertEqual({'id': NETWORK}, self.control_plane_machine(
+                after)['image'])
+            for group in spec.node_groups:
+                old, new = (self.deployment(objects, group.uuid)
+                            for objects in (before, after))
+                self.assertEqual(old['spec']['template'],
+                                 new['spec']['template'])
+                self.assertEqual('OnDelete', new['spec']['strategy']['type'])
 
     def test_volumes_and_networks_arrive(self):
         objects = self.render(LARGE)

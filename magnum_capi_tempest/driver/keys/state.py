@@ -61,6 +61,9 @@ class State:
         is still there.
     :param sizes: of autoscaled node groups, by uuid, that users asked for
         and that were not set yet: charts leave them to the autoscaler.
+    :param held: pairs of image id and Kubernetes version that node groups
+        keep until their turn in an upgrade has come, by uuid. It outlives
+        an operation that failed, so that the next one goes on in order.
     """
 
     operation: str = ''
@@ -77,6 +80,7 @@ class State:
     failed: str = ''
     marked: tuple[str, ...] = ()
     sizes: typing.Mapping = dataclasses.field(default_factory=dict)
+    held: typing.Mapping = dataclasses.field(default_factory=dict)
 
 
 def name(release) -> str:
@@ -144,6 +148,7 @@ def dump(state) -> str:
         'failed': state.failed,
         'marked': list(state.marked),
         'sizes': dict(state.sizes),
+        'held': {uuid: list(pair) for uuid, pair in state.held.items()},
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -173,7 +178,9 @@ def load(text) -> State:
                  {key: _time(since)
                   for key, since in found.get('failing', {}).items()},
                  _progress(found.get('progress')), found.get('failed', ''),
-                 tuple(found.get('marked', ())), dict(found.get('sizes', {})))
+                 tuple(found.get('marked', ())), dict(found.get('sizes', {})),
+                 {uuid: tuple(pair)
+                  for uuid, pair in found.get('held', {}).items()})
 
 
 def _progress(found):

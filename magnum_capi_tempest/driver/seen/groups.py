@@ -28,6 +28,8 @@ READY = 'ready'
 WAITING = 'waiting'
 FAILED = 'failed'
 GONE = 'gone'
+#: It keeps what it is until its turn in an upgrade has come.
+HELD = 'held'
 
 _AUTOSCALER = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
 
@@ -44,7 +46,7 @@ _DEPLOYMENT_OLD = ('Available',)
 class Look:
     """What is seen of a node group.
 
-    :param state: READY, WAITING, FAILED or GONE.
+    :param state: READY, WAITING, FAILED, GONE or HELD.
     :param why: what it waits for or why it failed.
     :param drift: whether what is there was not asked to be as wanted; the
         request was lost or has not arrived.
@@ -130,6 +132,9 @@ def _workers(snapshot, group, wanted):
     else:
         drift += _differs('machines', counts.wanted, group.count)
     found = {'count': counts.wanted, 'drift': bool(drift)}
+    if group.held:
+        # Ill or not: what follows may be its cure.
+        return Look(HELD, f'{label}: waits for its turn', **found)
     failures = _failures(label, 'machine_deployments', deployment,
                          machines.of_group(snapshot, group, wanted))
     if failures:

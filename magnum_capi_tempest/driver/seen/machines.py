@@ -33,6 +33,15 @@ def of_group(snapshot, group, wanted) -> list[dict]:
             if conditions.labels(machine).get(DEPLOYMENT) == name]
 
 
+def image_id(template) -> str | None:
+    """Id of the image in an OpenStackMachineTemplate, None: it has none.
+
+    :param template: the object, or None.
+    """
+    spec = conditions.spec(template or {}).get('template') or {}
+    return (conditions.spec(spec).get('image') or {}).get('id')
+
+
 def masters(snapshot) -> list[dict]:
     """The machines of the control plane that are there."""
     return [machine for machine in snapshot.get('machines')

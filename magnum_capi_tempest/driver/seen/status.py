@@ -33,6 +33,7 @@ from magnum_capi_tempest.driver.seen import deletion
 from magnum_capi_tempest.driver.seen import groups as node_groups
 from magnum_capi_tempest.driver.seen import progress
 from magnum_capi_tempest.driver.seen import reasons
+from magnum_capi_tempest.driver.seen import upgrade_order
 from magnum_capi_tempest.driver.seen import verdicts
 from magnum_capi_tempest.driver.wanted import goal
 
@@ -43,6 +44,7 @@ NOTHING = verdicts.NOTHING
 APPLY = verdicts.APPLY
 REPAIR = verdicts.REPAIR
 DELETE = verdicts.DELETE
+ADVANCE = verdicts.ADVANCE
 
 #: Conditions of the Cluster that must be True: v1beta2, v1beta1.
 _CLUSTER_NEW = ('InfrastructureReady', 'ControlPlaneInitialized',
@@ -77,12 +79,20 @@ def judge(snapshot, wanted, now) -> Verdict:
     failures = {} if action else _failures(snapshot, wanted, looks)
     failing = {} if action else _since(snapshot, wanted, failures, now)
     blockers += _blockers(snapshot, looks)
-    unseen = frozenset()
-    if not blockers:
+    turn, unseen = '', frozenset()
+    held = [look.why for look in looks.values()
+            if look.state == node_groups.HELD]
+    if held and not (action or failures):
+        turn, unseen = upgrade_order.turn(snapshot, wanted, looks)
+        action = ADVANCE if turn else action
+    if held:
+        blockers += held
+    elif not blockers:
         blockers, unseen = _rest(snapshot, wanted, looks)
     lasting = _is_lasting(wanted, failures, failing, now)
     status, headline, told = _outcome(
-        wanted, now, list(failures.values()), lasting, blockers, unseen)
+        wanted, now, list(failures.values()), lasting, blockers, unseen,
+        turn)
     reason = reasons.text(
         headline, told, wanted, snapshot.events) if headline else ''
     return Verdict(
@@ -90,7 +100,8 @@ def judge(snapshot, wanted, now) -> Verdict:
         verdicts.version(snapshot),
         {group.key: _group(group, looks[group.key], status, wanted)
          for group in wanted.groups},
-        action if wanted.in_progress else NOTHING, unseen, failing)
+        action if wanted.in_progress else NOTHING, unseen, failing,
+        turn)
 
 
 def overdue(wanted: goal.Wanted, now: datetime.datetime) -> str:
@@ -232,11 +243,13 @@ def _is_lasting(wanted, failures, failing, now):
         failures and len(vain) >= _IN_VAIN and lasts(min(vain)))
 
 
-def _outcome(wanted, now, failures, lasting, blockers, unseen):
+def _outcome(wanted, now, failures, lasting, blockers, unseen, turn):
     """Status of the cluster, headline and texts of the reason.
 
     :param lasting: whether self-healing had its time for one of the
         failures.
+    :param turn: who comes next in an upgrade: what has got so far does not
+        wait in vain.
     """
     if wanted.status.endswith('_COMPLETE'):
         # What breaks after an operation is a matter of health.
@@ -249,7 +262,7 @@ def _outcome(wanted, now, failures, lasting, blockers, unseen):
         return wanted.status, 'Failed' if failures else 'Waiting for', told
     if lasting:
         return f'{wanted.operation}_FAILED', 'Failed', told
-    over = overdue(wanted, now)
+    over = not turn and overdue(wanted, now)
     if over:
         return f'{wanted.operation}_FAILED', f'{over}, waiting for', told
     return wanted.status, 'Waiting for', told

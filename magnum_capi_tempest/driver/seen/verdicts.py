@@ -26,6 +26,8 @@ APPLY = 'apply'
 REPAIR = 'repair'
 #: Ask again for the deletion of what nobody has asked to delete.
 DELETE = 'delete'
+#: Upgrade the next node group.
+ADVANCE = 'advance'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,8 +56,9 @@ class Verdict:
     :param api_address: URL as soon as it is known, else None.
     :param coe_version: that the control plane runs, None when not known.
     :param groups: GroupVerdict by the key of the node group.
-    :param action: NOTHING, APPLY, REPAIR or DELETE; NOTHING when no
+    :param action: NOTHING, APPLY, REPAIR, DELETE or ADVANCE; NOTHING when no
         operation is in progress.
+    :param turn: key of the node group that is upgraded next, with ADVANCE.
     :param unseen: parts of the Snapshot to read: with them the answer could
         be another. Empty when what was seen is enough.
     :param failing: what controllers gave up, and when it was first seen to
@@ -75,6 +78,7 @@ class Verdict:
     action: str = NOTHING
     unseen: frozenset = frozenset()
     failing: dict = dataclasses.field(default_factory=dict)
+    turn: str = ''
 
     @property
     def missing(self):

@@ -32,6 +32,8 @@ class GroupWanted:
         that it shall go.
     :param count: machines wanted; ignored when ``autoscaled``.
     :param kube_version: of its machines if not the cluster's.
+    :param held: whether it keeps what it is, because its turn in an upgrade
+        has not come.
     """
 
     key: str
@@ -43,6 +45,7 @@ class GroupWanted:
     min_count: int | None = None
     max_count: int | None = None
     kube_version: str | None = None
+    held: bool = False
 
     @property
     def deleting(self):

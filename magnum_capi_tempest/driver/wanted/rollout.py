@@ -11,20 +11,30 @@
 # under the License.
 
 
-"""How many nodes an upgrade replaces at once. Pure.
+"""How many nodes of a group are replaced at once. Pure.
 
 Magnum's ``max_batch_size`` is a number of nodes. Both charts hand the rollout
 strategy of a MachineDeployment through as it is, from ``nodeGroupDefaults``
 and, above that, from each of ``nodeGroups``. The charts' own takes one node
 away before another one comes (maxUnavailable 1, maxSurge 0), so that an
-upgrade needs no quota. The control plane is none of this: Cluster API
+upgrade needs no quota. A group of one node would be without any then, so that
+there the new one comes first. The control plane is none of this: Cluster API
 replaces its nodes one by one.
 """
+
+import copy
 
 from magnum_capi_tempest.driver.wanted import spec
 
 _ROLLING = 'RollingUpdate'
 _NONE = (0, '0', '0%')
+
+#: A chart takes a 0 of a group for nothing said, and puts its default there
+#: (sprig's mustMerge); a text it leaves alone.
+_SURGE = {'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': '0%'}}
+
+#: Nodes are replaced when somebody takes one away, for no other reason.
+_HELD = {'type': 'OnDelete'}
 
 
 def batch(size):
@@ -42,23 +52,32 @@ def batch(size):
     return size
 
 
-def strategy(defaults, size):
-    """The rolloutStrategy of node groups for an upgrade in batches.
+def strategy(defaults, size, group):
+    """The rolloutStrategy of a node group.
 
-    Where the operator lets new nodes come before old ones go, so many come;
-    elsewhere so many go. A chart takes a 0 of a group for nothing and puts
-    its default there (sprig's mustMerge), so the other number stays what it
-    is.
+    Where the operator lets new nodes come before old ones go, so many of a
+    batch come; elsewhere so many go, and the other number stays what it is.
+    A group that waits for its turn in an upgrade keeps its nodes, also when
+    another chart, or another overlay, makes other templates of all groups.
 
     :param defaults: ``nodeGroupDefaults`` of the values, which an operator
-        may have changed.
+        may have changed; what they say there of numbers counts for groups of
+        one node as well.
     :param size: of :func:`batch`.
+    :param group: spec.NodeGroupSpec.
     :returns: dict, empty when nothing is to be said.
     """
     there = defaults.get('rolloutStrategy') or {}
-    if size is None or there.get('type', _ROLLING) != _ROLLING:
+    if there.get('type', _ROLLING) != _ROLLING:
         return {}
+    if group.held:
+        return {'rolloutStrategy': dict(_HELD)}
     rolling = there.get('rollingUpdate') or {}
+    told = 'maxSurge' in rolling or 'maxUnavailable' in rolling
+    if group.count == 1 and not told:
+        return {'rolloutStrategy': copy.deepcopy(_SURGE)}
+    if size is None:
+        return {}
     key = ('maxSurge' if rolling.get('maxUnavailable') in _NONE
            else 'maxUnavailable')
     return {'rolloutStrategy': {'rollingUpdate': {key: size}}}

@@ -21,6 +21,7 @@ rows do not.
 import dataclasses
 import hashlib
 import json
+import types
 
 from magnum_capi_tempest.driver.wanted import goal
 from magnum_capi_tempest.driver.wanted import labels as label_rules
@@ -87,18 +88,22 @@ class Rows:
         found = [g for g in self.groups if g.role == MASTER]
         return found[0] if found else None
 
-    def digest(self, applied=frozenset()):
+    def digest(self, applied=frozenset(), held=types.MappingProxyType({})):
         """Of what is asked for, 32 hexadecimal digits; goes with a release.
 
         Made of rows and not of a chart's values, so that a look at a cluster
         needs neither Glance nor Nova. Sizes of autoscaled groups are not in
         it, those are the autoscaler's.
+
+        :param applied, held: see state.State.
         """
         groups = []
         for group in sorted(self.live(applied), key=lambda g: g.uuid):
             facts = {f: getattr(group, f, None) for f in _GROUP_FIELDS}
             if self.bounds(group) is None:
                 facts['node_count'] = group.node_count
+            if group.uuid in held:
+                facts['held'] = held[group.uuid]
             groups.append(facts)
         text = json.dumps({
             'template': {f: getattr(self.template, f, None)
@@ -141,7 +146,7 @@ class Rows:
             name=names.cluster(cluster.uuid), status=status,
             kube_version=None,
             groups=tuple(
-                self._group(group, state.sizes) for group in self.groups
+                self._group(group, state) for group in self.groups
                 if deleting or not _stillborn(group, state.applied)),
             since=state.since if same else None,
             timeout=(cluster.create_timeout if self.operation == 'CREATE'
@@ -151,15 +156,17 @@ class Rows:
             failing=dict(state.failing) if same else {},
             progress=state.progress if same else None,
             addons=state.addons,
-            digest=None if deleting else self.digest(state.applied))
+            digest=None if deleting else self.digest(
+                state.applied, state.held))
 
-    def _group(self, group, sizes):
-        asked = sizes.get(group.uuid)
+    def _group(self, group, state):
+        asked = state.sizes.get(group.uuid)
         return goal.GroupWanted(
             key=names.node_group(group.uuid), name=group.name,
             role=group.role, status=group.status or 'UPDATE_COMPLETE',
             count=group.node_count if asked is None else asked,
-            autoscaled=asked is None and self.bounds(group) is not None)
+            autoscaled=asked is None and self.bounds(group) is not None,
+            held=group.uuid in state.held)
 
 
 def leaving(groups):
@@ -180,11 +187,12 @@ def follows(group, template):
     return not group.image_id or group.image_id == template.image_id
 
 
-def node_group(group, *, flavor=None, image=None):
+def node_group(group, *, flavor=None, image=None, held=False):
     """A row as spec.NodeGroupSpec.
 
     :param flavor: name of its flavor.
     :param image: spec.Image, None: the cluster's.
+    :param held: see there.
     """
     return spec.NodeGroupSpec(
         uuid=group.uuid, name=group.name, count=group.node_count,
@@ -193,7 +201,7 @@ def node_group(group, *, flavor=None, image=None):
         labels=dict(group.labels or {}),
         node_labels=dict(getattr(group, 'node_labels', None) or {}),
         node_taints=tuple(getattr(group, 'node_taints', None) or ()),
-        is_default=bool(group.is_default))
+        is_default=bool(group.is_default), held=held)
 
 
 def _stillborn(group, applied):

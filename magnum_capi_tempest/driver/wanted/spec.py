@@ -84,6 +84,8 @@ class NodeGroupSpec:
     :param labels: of the group, as Magnum has them (texts).
     :param node_labels: for its nodes in Kubernetes.
     :param node_taints: mappings with key, effect and perhaps value.
+    :param held: it keeps the nodes that it has, because its turn in an
+        upgrade has not come; ``image`` is then what they were made of.
     """
 
     uuid: str
@@ -100,6 +102,7 @@ class NodeGroupSpec:
         default_factory=dict)
     node_taints: tuple = ()
     is_default: bool = False
+    held: bool = False
 
     @property
     def kube_name(self):

@@ -71,7 +71,8 @@ def check(spec, policy=label_rules.Policy(), *, creating=False,
             own = read
         problems += node_groups.problems(
             group, own, _version(spec),
-            joins=joining is None or group.uuid in joining,
+            joins=not group.held and (
+                joining is None or group.uuid in joining),
             scale_from_zero=scale_from_zero)
         problems += _root_volume(spec, own, f'node group {group.name!r}: ')
     if problems:

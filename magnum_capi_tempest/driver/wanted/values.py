@@ -105,8 +105,9 @@ def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
             kubeadm)
     for name, overlay in overlays:
         result = _overlaid(result, name, overlay)
-    for group in result['nodeGroups']:
-        group |= rollout.strategy(result.get('nodeGroupDefaults') or {}, batch)
+    for group, asked in zip(result['nodeGroups'], spec.node_groups):
+        group |= rollout.strategy(
+            result.get('nodeGroupDefaults') or {}, batch, asked)
     return result
 
 

@@ -322,7 +322,7 @@ class Helm:
             wanted['machines', f'{release}-control-plane-{number}'] = machine
         for group in values['nodeGroups']:
             image = group.get('machineImageId', values['machineImageId'])
-            name = f'{release}-{group["name"]}-{image}'
+            name = f'of-{group["name"]}-{image}'
             wanted['openstackmachinetemplates', name] = {'spec': {
                 'template': {'spec': {'image': {'id': image}}}}}
             kwargs = {'key': group['name'], 'machine': name, 'kube': 'v' + (

@@ -534,7 +534,7 @@ class UpgradeTest(Base):
         self.assertEqual(small_world.NEWER,
                          self.w.cluster.cluster_template_id)
         self.assertEqual('ubuntu-35', self.w.group().image_id)
-        self.look()
+        self.look(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual('v1.35.0', self.w.cluster.coe_version)
 
@@ -619,10 +619,17 @@ class UpgradeTest(Base):
         return self.w.helm.upgrades[-1]['nodeGroups'][0].get(
             'rolloutStrategy')
 
+    def created(self):
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 4
+        super().created()
+
     def test_batches_are_those_of_the_request_until_it_is_over(self):
         self.created()
         self.assertIsNone(self.strategy())
         self.upgrade(batch=2)
+        # It waits for the control plane.
+        self.assertEqual({'type': 'OnDelete'}, self.strategy())
+        self.look()
         batches = {'rollingUpdate': {'maxUnavailable': 2}}
         self.assertEqual(batches, self.strategy())
         # A resize meanwhile does not end them.
@@ -641,7 +648,7 @@ class UpgradeTest(Base):
         self.w.helm.before = fail
         self.upgrade(batch=2)
         self.w.helm.before = lambda: None
-        self.look()
+        self.look(2)
         self.assertEqual({'rollingUpdate': {'maxUnavailable': 2}},
                          self.strategy())
 
@@ -673,8 +680,8 @@ class UpgradeTest(Base):
         self.look()
         self.assertEqual(1, len(self.w.helm.upgrades))
         self.end()
-        self.look(2)
-        self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0', 2), (
+        self.look(3)
+        self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0', 3), (
             self.w.cluster.status, self.w.cluster.coe_version,
             len(self.w.helm.upgrades)))
 
@@ -705,7 +712,7 @@ class UpgradeTest(Base):
             helm_errors.HelmUnreachable('no', reason='no answer'))
         self.end()
         self.w.helm.before = lambda: None
-        self.look(2)
+        self.look(3)
         self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0'), (
             self.w.cluster.status, self.w.cluster.coe_version))
 

@@ -13,9 +13,12 @@
 
 """The owner of a cluster leaves the cloud; others of the project stay."""
 
+from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver.keys import vault
+from magnum_capi_tempest.driver.kubernetes import helm_errors
 from magnum_capi_tempest.driver import upgrading
 from magnum_capi_tempest.driver.wanted import names
 from tests.unit.driver import small_world
@@ -70,6 +73,22 @@ class DepartedOwnerTest(test_converge.Base):
             self.w.store.template(small_world.NEWER),
             self.w.store.row(small_world.WORKERS)).run()
         self.assert_works_for('u2')
+
+    def test_upgrade_that_fails_keeps_the_credential_it_brought_in(self):
+        def refuse():
+            raise helm_errors.ChartRefused('no', reason='too many')
+        self.w.helm.before = refuse
+        self.assertRaises(
+            failures.Failed, upgrading.Upgrade(
+                self.w.world, self.w.store, self.w.store.row(),
+                self.w.store.template(small_world.NEWER),
+                self.w.store.row(small_world.WORKERS)).run)
+        self.assert_works_for('u2')
+        state = converge.Road(
+            self.w.world, self.w.store, self.w.store.row()).vault.state()
+        used = credentials.in_use(state.record)
+        self.assertEqual((self.in_use(), True),
+                         (used.id, used.name in state.secrets))
 
     def test_user_without_a_usable_role_can_still_delete(self):
         self.asks('u3', 'reader-of-nothing')

@@ -51,6 +51,8 @@ class Base(test_converge.Base):
             self.w.world, self.w.store, self.w.store.row(),
             self.w.store.template(small_world.NEWER),
             self.w.store.row(small_world.WORKERS)).run()
+        # The control plane is ready at once, so that it is their turn.
+        self.look()
         self.replaced(0)
 
     def replaced(self, done, ready=WORKERS):

@@ -17,13 +17,17 @@ In the small world a revision of Helm is carried out at once; a test that
 needs the moments in between makes them.
 """
 
-import unittest
+import dataclasses
 
+from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver.seen import progress
+from magnum_capi_tempest.driver import settings
 from magnum_capi_tempest.driver import upgrading
 from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest.driver import watch
+from tests.unit.driver import objects
 from tests.unit.driver import small_world
 from tests.unit.driver import test_converge
 
@@ -66,7 +70,6 @@ class UpgradeOrderTest(test_converge.Base):
                  if path.endswith(f'/{kind}/{name}')]
         self.api.objects[path]['status'].update(changes)
 
-    @unittest.expectedFailure
     def test_control_plane_first_then_group_by_group_a_revision_each(self):
         self.upgrade()
         self.look(4)
@@ -80,7 +83,6 @@ class UpgradeOrderTest(test_converge.Base):
             self.w.group(uuid).status
             for uuid in (small_world.WORKERS, small_world.OTHERS)})
 
-    @unittest.expectedFailure
     def test_status_tells_who_waits(self):
         self.upgrade()
         plane = f'{small_world.RELEASE}-control-plane'
@@ -99,7 +101,6 @@ class UpgradeOrderTest(test_converge.Base):
         self.assertEqual(1, len(self.w.helm.upgrades))
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
 
-    @unittest.expectedFailure
     def test_nor_before_its_machines_are_seen_with_the_version(self):
         # Counts and conditions of the control plane may be of before.
         self.upgrade()
@@ -115,7 +116,6 @@ class UpgradeOrderTest(test_converge.Base):
 
         self.assertEqual(NEW, self.versions()[1][WORKERS])
 
-    @unittest.expectedFailure
     def test_next_group_waits_for_the_one_before(self):
         self.upgrade()
         self.look()
@@ -130,7 +130,6 @@ class UpgradeOrderTest(test_converge.Base):
         self.assertEqual(3, len(self.w.helm.upgrades))
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
-    @unittest.expectedFailure
     def test_group_that_is_ill_does_not_keep_others_from_their_turn(self):
         # It may be ill of what the upgrade cures.
         self.replace('machinedeployments', f'{small_world.RELEASE}-{OTHERS}',
@@ -143,7 +142,6 @@ class UpgradeOrderTest(test_converge.Base):
 
         self.assertEqual(3, len(self.w.helm.upgrades))
 
-    @unittest.expectedFailure
     def test_conductors_that_die_do_not_change_the_order(self):
         def die():
             self.w.helm.before = lambda: None
@@ -164,7 +162,6 @@ class UpgradeOrderTest(test_converge.Base):
             {'plane': NEW, WORKERS: NEW, OTHERS: OLD},
             {'plane': NEW, WORKERS: NEW, OTHERS: NEW}], self.versions())
 
-    @unittest.expectedFailure
     def test_what_passes_does_not_change_the_order(self):
         def fail():
             self.w.helm.before = lambda: None
@@ -179,7 +176,6 @@ class UpgradeOrderTest(test_converge.Base):
                          [found[WORKERS] for found in self.versions()])
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
-    @unittest.expectedFailure
     def test_resize_meanwhile_does_not_change_the_order(self):
         self.upgrade()
         self.resize(3, small_world.OTHERS)
@@ -194,7 +190,6 @@ class UpgradeOrderTest(test_converge.Base):
         self.assertEqual({'plane': NEW, WORKERS: NEW, OTHERS: NEW},
                          self.versions()[-1])
 
-    @unittest.expectedFailure
     def test_upgrade_that_failed_half_way_goes_on_in_order(self):
         self.upgrade()
 
@@ -230,7 +225,6 @@ class UpgradeOrderTest(test_converge.Base):
         self.assertEqual([{'plane': OLD, WORKERS: OLD, OTHERS: OLD}],
                          self.versions())
 
-    @unittest.expectedFailure
     def test_old_image_may_be_gone(self):
         del self.w.cloud.images['ubuntu-34']
         # Only to tell of the template's image is Glance asked for it.
@@ -253,7 +247,6 @@ class UpgradeOrderTest(test_converge.Base):
             small_world.OTHERS in self.w.store.node_groups))
         self.assertEqual(NEW, self.versions()[-1][WORKERS])
 
-    @unittest.expectedFailure
     def test_group_that_has_an_image_of_its_own_keeps_it(self):
         self.w.cloud.images['special'] = ('v1.34.1', 'ubuntu')
         self.w.store.node_groups[small_world.OTHERS]['image_id'] = 'special'
@@ -265,7 +258,6 @@ class UpgradeOrderTest(test_converge.Base):
             {'plane': NEW, WORKERS: OLD, OTHERS: own},
             {'plane': NEW, WORKERS: NEW, OTHERS: own}], self.versions())
 
-    @unittest.expectedFailure
     def test_machines_of_who_waits_are_not_replaced_for_another_reason(self):
         # Another chart or overlay makes other templates of all groups.
         self.upgrade()
@@ -277,7 +269,6 @@ class UpgradeOrderTest(test_converge.Base):
               for group in values['nodeGroups']]
              for values in self.w.helm.upgrades])
 
-    @unittest.expectedFailure
     def test_new_node_comes_before_the_only_one_goes(self):
         self.upgrade()
         self.look(3)
@@ -287,3 +278,88 @@ class UpgradeOrderTest(test_converge.Base):
             {'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': '0%'}},
             one.get('rolloutStrategy'))
         self.assertNotIn('rolloutStrategy', two)
+
+    def test_steps_are_of_the_chart_that_the_upgrade_began_with(self):
+        self.w.helm.charts.clear()
+        chart = settings.Chart('openstack-cluster', 'https://c', '0.27.0')
+        self.configure(chart=chart)
+        self.upgrade()
+        self.configure(chart=dataclasses.replace(chart, version='0.28.0'))
+        self.look(4)
+
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([chart] * 3, self.w.helm.charts)
+
+    def configure(self, **options):
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, **options))
+
+    def vault(self):
+        return converge.Road(
+            self.w.world, self.w.store, self.w.store.row()).vault
+
+    def test_next_step_has_its_time_and_forgets_nothing_else(self):
+        self.upgrade()
+        began = dataclasses.replace(
+            self.vault().state(), failing={'machines/m': objects.NOW},
+            progress=progress.Progress(objects.ago(hours=1), objects.NOW, {}))
+        self.vault().write_state(began)
+        self.assertTrue(began.pins and began.secrets)
+
+        converge.Road(self.w.world, self.w.store, self.w.store.row()).advance(
+            small_world.WORKERS)
+
+        self.assertEqual(dataclasses.replace(
+            began, progress=None,
+            held={small_world.OTHERS: began.held[small_world.OTHERS]}),
+            self.vault().state())
+
+    def test_steps_keep_the_secrets_of_credentials(self):
+        self.upgrade()
+        secrets = self.vault().state().secrets
+        self.look(4)
+
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual((True, secrets), (
+            bool(secrets), self.vault().state().secrets))
+
+    def test_step_that_is_refused_keeps_the_secrets_of_credentials(self):
+        self.upgrade()
+        began = self.vault().state()
+
+        def refuse():
+            raise helm_errors.ChartRefused('no', reason='too many')
+        self.w.helm.before = refuse
+        self.look(2)
+
+        self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
+        after = self.vault().state()
+        self.assertEqual((began.pins, began.record, began.secrets),
+                         (after.pins, after.record, after.secrets))
+        # Its turn has come all the same; only who is behind it waits.
+        self.assertEqual({small_world.OTHERS}, set(after.held))
+
+    def without_image(self):
+        """Have the templates of machines not tell their image."""
+        for path, obj in self.api.objects.items():
+            if '/openstackmachinetemplates/' in path:
+                obj['spec']['template']['spec'].pop('image', None)
+
+    def test_image_that_templates_do_not_tell_is_the_pinned_one(self):
+        self.without_image()
+        del self.w.cloud.images['ubuntu-34']
+        self.upgrade()
+
+        self.assertEqual(OLD, self.versions()[0][WORKERS])
+
+    def test_upgrade_is_refused_when_nobody_knows_the_image(self):
+        self.without_image()
+        del self.w.cloud.images['ubuntu-34']
+        self.vault().write_state(
+            dataclasses.replace(self.vault().state(), pins=None))
+
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+
+        self.assertIn('the image ubuntu-34 does not exist any more', str(e))
+        self.assertEqual([], self.w.helm.upgrades)

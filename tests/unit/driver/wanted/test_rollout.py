@@ -30,9 +30,11 @@ class BatchTest(testtools.TestCase):
 
 class StrategyTest(testtools.TestCase):
 
-    def rolling(self, size, **strategy):
+    def rolling(self, size, group=None, **strategy):
         return rollout.strategy(
-            {'rolloutStrategy': strategy} if strategy else {}, size)
+            {'rolloutStrategy': strategy} if strategy else {}, size,
+            spec.NodeGroupSpec(uuid='u', name='n', flavor='f',
+                               **{'count': 2, **(group or {})}))
 
     def test_so_many_nodes_go_at_once(self):
         self.assertEqual(
@@ -50,4 +52,30 @@ class StrategyTest(testtools.TestCase):
         self.assertEqual({}, self.rolling(None))
 
     def test_nothing_is_said_where_nodes_are_replaced_by_hand(self):
-        self.assertEqual({}, self.rolling(3, type='OnDelete'))
+        for group in ({}, {'count': 1}, {'held': True}):
+            self.assertEqual({}, self.rolling(3, group, type='OnDelete'))
+
+    SURGE = {'rolloutStrategy': {'rollingUpdate': {
+        'maxSurge': 1, 'maxUnavailable': '0%'}}}
+
+    def test_new_node_comes_before_the_only_one_goes(self):
+        for size in (None, 1, 3):
+            self.assertEqual(self.SURGE, self.rolling(size, {'count': 1}))
+        for count in (0, 2):
+            self.assertEqual({}, self.rolling(None, {'count': count}))
+        # Charts take a 0 of a group for nothing said.
+        self.assertTrue(self.SURGE['rolloutStrategy']['rollingUpdate'][
+            'maxUnavailable'])
+
+    def test_operator_without_room_for_one_more_may_say_so(self):
+        self.assertEqual({}, self.rolling(None, {'count': 1}, rollingUpdate={
+            'maxSurge': 0, 'maxUnavailable': 1}))
+        self.assertEqual(self.SURGE, self.rolling(
+            None, {'count': 1}, rollingUpdate={'deletePolicy': 'Oldest'}))
+
+    def test_nobody_is_replaced_before_the_turn_of_the_group(self):
+        for group in ({'held': True}, {'held': True, 'count': 1}):
+            for size in (None, 2):
+                self.assertEqual(
+                    {'rolloutStrategy': {'type': 'OnDelete'}},
+                    self.rolling(size, group))

@@ -44,7 +44,8 @@ class StateTest(testtools.TestCase):
                                {'m1': 'm1'}, {'private': 'n'}),
                            {'machines/m': objects.NOW}, progress.Progress(
                                objects.NOW, objects.ago(hours=1),
-                               {'groups/g': ('7', 3)}), 'because')
+                               {'groups/g': ('7', 3)}), 'because',
+                           ('m1',), {'g': 3}, {'g': ('image', '1.34.2')})
         self.assertEqual(kept, state.load(state.dump(kept)))
 
     def test_fields_of_a_later_version_are_left_out(self):
@@ -120,6 +121,18 @@ class RowsTest(testtools.TestCase):
             self.store.node_groups, small_world.WORKERS, node_count=4))
         self.assertTrue(self.changed(
             self.store.node_groups, small_world.WORKERS, max_node_count=6))
+
+    def test_group_that_waits_for_its_turn_is_another_request(self):
+        held = {small_world.WORKERS: ('image', '1.34.2')}
+        digests = {self.rows().digest(held=one) for one in (
+            {}, held, {small_world.WORKERS: ('image', '1.34.3')})}
+        self.assertEqual(3, len(digests))
+        # Who is gone is none.
+        self.assertEqual(self.rows().digest(),
+                         self.rows().digest(held={'gone': ('i', 'v')}))
+        self.assertEqual([False, True], [
+            group.held for group in self.rows().wanted(
+                state.State(held=held)).groups])
 
     def test_group_that_never_was_is_not_waited_for(self):
         self.store.add_group(status='CREATE_FAILED')
