@@ -228,6 +228,19 @@ OPTS = [
         help='Name or id of an image like image_id, with the next minor '
              'version of Kubernetes. When empty, upgrades are not tested.'),
     cfg.StrOpt(
+        'nameless_os_distro', default='',
+        help='Property os_distro of images for which Magnum takes the driver '
+             'under test when a cluster template names none, because no '
+             'other driver provides it. Tests make such images without data, '
+             'so that machines cannot boot from them: where that matters, '
+             'leave it empty, and templates that name no driver are not '
+             'tested.'),
+    cfg.StrOpt(
+        'value_overlay', default='',
+        help='Name of an overlay of Helm values (label capi_helm_values) '
+             'with "apiServer: {allowedCIDRs: [203.0.113.0/24]}". When '
+             'empty, it is not tested what overlays do to lists.'),
+    cfg.StrOpt(
         'slow_flavor', default='',
         help='Name or id of a flavor whose machines become ready long after '
              'they are built, 20 seconds or more. When empty, it is not '

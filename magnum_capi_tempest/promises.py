@@ -263,6 +263,21 @@ LIFE_OPTS = [
         'An upgrade replaces as many workers at once as max_batch_size says',
         'it has a pace of its own'),
     _kept(
+        'upgrade_in_order',
+        'An upgrade replaces the control plane first, then one node group '
+        'after the other, and the only node of a node group when another '
+        'one is there', 'all are replaced at the same time, and what runs on '
+        'a single node is interrupted'),
+    _kept(
+        'nameless_upgraded',
+        'Clusters of cluster templates that name no driver can be upgraded '
+        'to those that name the driver which serves them, see '
+        'nameless_os_distro', 'the upgrade is refused'),
+    _kept(
+        'overlay_lists_merged',
+        'Values of the operator (value_overlay) are added to the lists that '
+        'users have filled', 'they take the place of these lists'),
+    _kept(
         'zero_nodes',
         'Clusters can be without workers: made so, and resized to none',
         'they are refused, or fail', default=True),
@@ -279,6 +294,11 @@ LIFE_OPTS = [
         'autoscaled_bounds_follow',
         'A change of min_node_count or max_node_count of an autoscaled node '
         'group arrives at the cluster autoscaler', 'the first ones stay'),
+    _kept(
+        'autoscaled_resize_counts',
+        'A resize of an autoscaled node group gives it so many nodes, and '
+        'the autoscaler goes on from there',
+        'it is COMPLETE, and no node comes or goes'),
     _kept(
         'credential_least_role',
         'The application credential of a cluster has not the role admin, '

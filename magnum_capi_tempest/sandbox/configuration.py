@@ -21,6 +21,9 @@ REGION = 'RegionOne'
 SERVICE_FILES = ('keystone.conf', 'glance-api.conf', 'nova.conf',
                  'neutron.conf', 'cinder.conf', 'magnum.conf')
 
+#: Values that cluster templates of k8s_capi_v1 can name.
+OVERLAY = 'operators.yaml'
+
 
 def write_private(path, text: str):
     """Write a text that only its owner can read, in one go."""
@@ -52,6 +55,6 @@ def write_services(layout, *, venv, discovery_filter=False, **values):
         text = paste.with_filter(api_paste.read_text())
         api_paste = layout.etc / 'magnum-api-paste.ini'
         write_private(api_paste, text)
-    for name in SERVICE_FILES:
+    for name in (*SERVICE_FILES, OVERLAY):
         write_private(layout.etc / name, render(
             name, layout=layout, venv=venv, api_paste=api_paste, **values))

@@ -29,6 +29,7 @@ from magnum_capi_tempest.tests import hands
 _GROUP_END = 'cluster.x-k8s.io'
 _REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 _CONTROL_PLANE = 'cluster.x-k8s.io/control-plane'
+_DEPLOYMENT = 'cluster.x-k8s.io/deployment-name'
 
 #: Long enough ago for every health check.
 LONG_AGO = '2020-01-01T00:00:00Z'
@@ -66,6 +67,7 @@ class Machine:
     :param phase: "Running" when it has a ready node.
     :param node: name of its Node, None without one.
     :param version: of Kubernetes, wanted.
+    :param group: name of its MachineDeployment, empty without one.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Machine:
     node: str | None
     version: str
     going: bool = False
+    group: str = ''
 
     def __str__(self):
         return (f'{self.name} {"going" if self.going else self.phase}'
@@ -85,11 +88,11 @@ def machine(found):
     """Return a Machine out of a Found."""
     body = found.body
     spec, status = body.get('spec') or {}, body.get('status') or {}
+    labels = body['metadata'].get('labels') or {}
     return Machine(
-        found.name, found.path,
-        _CONTROL_PLANE in (body['metadata'].get('labels') or {}),
+        found.name, found.path, _CONTROL_PLANE in labels,
         status.get('phase', ''), (status.get('nodeRef') or {}).get('name'),
-        spec.get('version', ''), found.going)
+        spec.get('version', ''), found.going, labels.get(_DEPLOYMENT, ''))
 
 
 def replacement(before, lost, machines):

@@ -185,12 +185,18 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
         :param kube_version: None: without that property.
         """
-        known = self._properties('image_id')
-        if 'kube_version' not in known:
+        if 'kube_version' not in self._properties('image_id'):
             self.skipTest('The image of image_id has no kube_version')
+        return self.create_image_like('image_id', kube_version=kube_version)
+
+    def create_image_like(self, option, **changes):
+        """Create an image with the properties of one that an option names.
+
+        Machines do not boot from it, unless they are in memory.
+        """
         return images.create(
             self.os_primary.image_client_v2, self.addCleanup, CONF,
-            {**known, 'kube_version': kube_version}, data=b'no system')
+            {**self._properties(option), **changes}, data=b'no system')
 
     def _properties(self, option):
         """Return the properties, a dict, of the image that an option names."""

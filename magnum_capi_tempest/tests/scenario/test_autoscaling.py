@@ -80,6 +80,25 @@ class AutoscalingTest(operations.BaseOperationsTest):
 
         self.delete_group(self.cluster, group)
 
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('resize')
+    @flags.promised('autoscaled_resize_counts')
+    @decorators.idempotent_id('63241034-cbca-4ebc-b2a7-958df828f7d6')
+    def test_a_resize_counts_and_the_autoscaler_goes_on(self):
+        group = self.create_autoscaled_group()
+        scaler = autoscaler.Autoscaler(CONF.magnum_capi.management_kubeconfig)
+        stack_id = self.cluster.get('stack_id') or self.cluster['cluster_id']
+        scaled, = [found for found in scaler.groups(stack_id)
+                   if found.bounds == (str(LOW), str(HIGH))]
+
+        cluster = self.resize_cluster(self.cluster, LOW + 2, group['uuid'])
+
+        self.assert_usable(cluster, CONF.magnum_capi.master_count,
+                           CONF.magnum_capi.node_count + LOW + 2)
+        scaler.scale(scaled, LOW + 1)
+        self.wait_for_count(group, LOW + 1)
+        self.delete_group(self.cluster, group)
+
     @decorators.attr(type=['slow', 'life', 'negative'])
     @decorators.idempotent_id('d26c39bd-f5f0-4366-9c51-734bd7db8730')
     def test_a_size_out_of_bounds_is_refused(self):

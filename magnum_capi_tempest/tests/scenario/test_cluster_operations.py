@@ -72,6 +72,44 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
         self.assertEqual(names - set(going), self.worker_names())
         self.resize(workers)
 
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promised('resize')
+    @flags.promised('workload_api')
+    @flags.promised('named_nodes_removed')
+    @decorators.idempotent_id('2c4825f8-5bf1-4e3c-a42e-6803a5c18cea')
+    def test_a_resize_that_was_refused_takes_no_node_later(self):
+        workers = CONF.magnum_capi.node_count
+        self.resize(workers + 2)
+        names = self.worker_names()
+        # Of machines that are marked alike Cluster API takes the first.
+        spared, *_, going = sorted(names)
+        self.refused_resize(workers, [spared, 'nobody'])
+        before = self.waiter.before(self.cluster['uuid'], WORKERS)
+
+        self.magnum.clusters.resize_cluster(
+            self.cluster['uuid'], node_count=workers + 1, nodegroup=WORKERS,
+            nodes_to_remove=[going])
+
+        self.waiter.until_updated(self.cluster['uuid'], before, workers + 1)
+        self.assert_usable(
+            self.cluster, CONF.magnum_capi.master_count, workers + 1)
+        self.assertEqual(names - {going}, self.worker_names())
+        self.resize(workers)
+
+    def refused_resize(self, count, nodes):
+        """Ask for a resize that must fail, and wait until it has."""
+        try:
+            self.magnum.clusters.resize_cluster(
+                self.cluster['uuid'], node_count=count, nodegroup=WORKERS,
+                nodes_to_remove=nodes)
+        except lib_exc.BadRequest:
+            return
+        waiting.wait_for(
+            lambda: self.waiter.look(self.cluster['uuid'], WORKERS),
+            done=lambda look: look.status == 'UPDATE_FAILED',
+            timeout=CONF.magnum_capi.build_timeout, describe=str,
+            what=f'a resize that names {nodes[-1]} to be refused')
+
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('update_node_count')
     @decorators.idempotent_id('a7d2c2a7-b392-41c7-ba15-20897bc80e70')

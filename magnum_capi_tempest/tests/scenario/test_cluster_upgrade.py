@@ -22,6 +22,40 @@ from magnum_capi_tempest.tests import operations
 CONF = config.CONF
 
 
+class NamelessTest(operations.BaseOperationsTest):
+    """Templates from before Magnum 23 name no driver."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id',
+                        'nameless_os_distro')
+    required_flags = ('driver_field', 'nameless_upgraded')
+
+    def create_nameless_template(self, option):
+        """Create a template whose driver Magnum takes by its type."""
+        image = self.create_image_like(
+            option, os_distro=CONF.magnum_capi.nameless_os_distro)
+        template = self.create_template(image_id=image['id'])
+        template = self.magnum.templates.update_cluster_template(
+            template['uuid'], [{'op': 'remove', 'path': '/driver'}])
+        self.assertIsNone(template['driver'])
+        return template
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('7a190f6d-c08c-4165-b899-0ffeb4124327')
+    def test_their_clusters_can_be_upgraded(self):
+        named = self.create_template(
+            image_id=CONF.magnum_capi.upgrade_image_id)
+        cluster = self.create_cluster(
+            self.create_nameless_template('image_id'))
+
+        cluster = self.upgrade_cluster(cluster, named)
+
+        self.assertEqual((named['uuid'], 'UPDATE_COMPLETE'), (
+            cluster['cluster_template_id'], cluster['status']))
+        self.assert_usable(
+            self.with_new_version(cluster), CONF.magnum_capi.master_count,
+            CONF.magnum_capi.node_count)
+
+
 class UpgradeTest(operations.BaseOperationsTest):
     """All tests share a cluster, which the first of them upgrades."""
 

@@ -27,6 +27,9 @@ CONF = config.CONF
 #: A network of documentation (RFC 5737): nobody comes from there.
 ALLOWED = '192.0.2.0/24'
 
+#: Another one, which the overlay of [magnum_capi] value_overlay lets in.
+OPERATORS = '203.0.113.0/24'
+
 
 class ApiServerTest(operations.BaseOperationsTest):
     """Both tests look at one cluster, whose API is as private as it can be.
@@ -72,6 +75,31 @@ class ApiServerTest(operations.BaseOperationsTest):
     def test_no_floating_ip(self):
         wish = 'disableAPIServerFloatingIP'
         self.assertIs(True, self.spec.get(wish), wish)
+
+
+class OverlayTest(operations.BaseOperationsTest):
+    """What an operator adds to a list must not drop what is in it."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
+                        'value_overlay')
+    required_flags = ('allow_list_counts', 'overlay_lists_merged')
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('4ff5be4a-f183-43fc-97ba-7ae7070e558e')
+    def test_the_allow_list_of_a_user_stays(self):
+        cluster = self.create_cluster(self.create_template(
+            master_lb_enabled=True, labels={
+                **CONF.magnum_capi.labels,
+                'capi_helm_values': CONF.magnum_capi.value_overlay,
+                'api_master_lb_allowed_cidrs': ALLOWED}))
+
+        spec = self.management.spec(
+            'OpenStackCluster',
+            cluster.get('stack_id') or cluster['cluster_id'])
+
+        self.assertEqual(
+            {ALLOWED, OPERATORS},
+            set(spec['apiServerLoadBalancer'].get('allowedCIDRs', ())))
 
 
 class NoExternalNetworkTest(operations.BaseOperationsTest):

@@ -27,6 +27,7 @@ from magnum_capi_tempest.tests import flags
 from magnum_capi_tempest.tests import looks
 from magnum_capi_tempest.tests import operations
 from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest.tests import upgrade_order
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF
@@ -37,10 +38,18 @@ WORKERS = operations.WORKERS
 BATCH = 2
 
 
-class RolloutTest(replaced.BaseBehindTest):
+class BaseRolloutTest(replaced.BaseBehindTest):
+    """A cluster that is upgraded before the tests, and looked at.
+
+    :cvar node_count: of default workers.
+    :cvar groups: bodies of more node groups.
+    :cvar before: list of behind.Machine.
+    :cvar seen: such lists, one a moment of the upgrade.
+    """
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
                         'upgrade_image_id')
+    groups = ()
 
     @classmethod
     def resource_setup(cls):
@@ -49,10 +58,16 @@ class RolloutTest(replaced.BaseBehindTest):
         new = cls.create_class_template(
             image_id=CONF.magnum_capi.upgrade_image_id)
         cls.masters = CONF.magnum_capi.master_count
-        cls.cluster = cls.create_class_cluster(old, node_count=2 * BATCH)
+        cls.cluster = cls.create_class_cluster(
+            old, node_count=cls.node_count)
         cls.stack_id = replaced.stack_id(cls.cluster)
-        cls.before = cls.behind.machines(cls.stack_id)
         with cls.explained([cls.cluster['uuid']]):
+            for group in cls.groups:
+                made = cls.magnum.nodegroups.create_nodegroup(
+                    cls.cluster['uuid'], **group)
+                cls.new_waiter().until_group_created(
+                    cls.cluster['uuid'], made['uuid'])
+            cls.before = cls.behind.machines(cls.stack_id)
             cls.upgraded, cls.seen = cls.upgrade(new)
 
     @classmethod
@@ -63,7 +78,7 @@ class RolloutTest(replaced.BaseBehindTest):
         """
         uuid, seen, waiter = cls.cluster['uuid'], [], cls.new_waiter()
         before = waiter.before(uuid, WORKERS)
-        update = waiter.update(before, 2 * BATCH)
+        update = waiter.update(before, cls.node_count)
         cls.magnum.clusters.upgrade_cluster(
             uuid, cluster_template=template['uuid'], max_batch_size=BATCH)
 
@@ -96,6 +111,11 @@ class RolloutTest(replaced.BaseBehindTest):
         super().setUp()
         self.explain(self.cluster)
 
+
+class RolloutTest(BaseRolloutTest):
+
+    node_count = 2 * BATCH
+
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('a5c1c1c8-b1a0-4923-a188-3596d95242ef')
     def test_all_machines_are_replaced(self):
@@ -121,8 +141,42 @@ class RolloutTest(replaced.BaseBehindTest):
             behind.in_service(machines, False) for machines in self.seen))
 
     @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('1698f242-6bf6-45db-84db-fc855e4aea70')
+    def test_no_worker_is_newer_than_the_control_plane(self):
+        self.assertEqual([], upgrade_order.skew(self.seen))
+
+    @decorators.attr(type=['slow', 'life'])
     @flags.promised('batch_size_counts')
     @decorators.idempotent_id('d7f8709a-4cb8-4829-8350-66ec2d08e3b6')
     def test_as_many_workers_are_away_as_the_batch(self):
         self.assertEqual(BATCH, min(
             behind.in_service(machines, False) for machines in self.seen))
+
+
+class InOrderTest(BaseRolloutTest):
+    """Node groups of one node each: whoever has a workload there sees it."""
+
+    required_flags = ('upgrade_in_order',)
+    node_count = 1
+    groups = ({'name': 'second', 'node_count': 1},)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('0b3582be-e257-4917-947f-059af325365c')
+    def test_control_plane_first_then_group_by_group(self):
+        self.assertEqual([], upgrade_order.disorder(self.before, self.seen))
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('4302eeb2-35b2-4479-9b32-40d0e333dc33')
+    def test_no_group_is_without_a_node(self):
+        fewest = upgrade_order.fewest(self.seen)
+
+        self.assertEqual([1, 1], sorted(fewest.values()), fewest)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('54348b06-764b-4b08-97fe-85ad2d050b8e')
+    def test_all_nodes_are_new_in_the_end(self):
+        cluster = self.with_new_version(self.upgraded)
+
+        self.assertEqual({cluster['coe_version']}, {
+            machine.version for machine in self.machines(self.cluster)})
+        self.assert_usable(cluster, self.masters, 2)

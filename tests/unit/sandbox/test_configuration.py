@@ -57,7 +57,8 @@ class ServicesTest(testtools.TestCase):
     def test_files_are_private(self):
         samples.write_services(self.layout)
         self.assertEqual(
-            {name: 0o600 for name in configuration.SERVICE_FILES}
+            {name: 0o600 for name in (*configuration.SERVICE_FILES,
+                                      configuration.OVERLAY)}
             | {'magnum.d': 0o700},
             {p.name: p.stat().st_mode & 0o777
              for p in self.layout.etc.iterdir()})

@@ -1,0 +1,107 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Was an upgrade in order? Judged from the machines of many moments. Pure.
+
+The order is that of Kubernetes (https://kubernetes.io/releases/
+version-skew-policy/#supported-component-upgrade-order): API servers first,
+and no kubelet newer than any of them.
+"""
+
+import re
+
+#: States of the machines of a group.
+OLD, MOVING, NEW = 'old', 'moving', 'new'
+
+#: Name of the control plane among the groups.
+CONTROL_PLANE = 'the control plane'
+
+
+def groups(machines):
+    """Return lists of behind.Machine by the name of their group."""
+    found = {}
+    for machine in machines:
+        name = CONTROL_PLANE if machine.control_plane else machine.group
+        found.setdefault(name, []).append(machine)
+    return found
+
+
+def state(before, machines):
+    """Return whether machines are those of before, others, or in between.
+
+    One that is on its way out, when all others are there, changes nothing.
+
+    :param before, machines: lists of behind.Machine.
+    """
+    old = {machine.name for machine in before}
+    stay = [machine for machine in machines if not machine.going]
+    names = {machine.name for machine in stay}
+    if names == old and len(stay) == len(machines):
+        return OLD
+    done = not names & old and len(stay) == len(before) and all(
+        machine.phase == 'Running' for machine in stay)
+    return NEW if done else MOVING
+
+
+def disorder(before, moments):
+    """Return what was not in order, texts, each once.
+
+    :param before: list of behind.Machine, from before the upgrade.
+    :param moments: such lists, in the order of time.
+    """
+    known, found = groups(before), {}
+    for machines in moments:
+        now = groups(machines)
+        states = {name: state(old, now.get(name, []))
+                  for name, old in known.items()}
+        plane = states.pop(CONTROL_PLANE)
+        begun = sorted(n for n, is_ in states.items() if is_ != OLD)
+        moving = sorted(n for n, is_ in states.items() if is_ == MOVING)
+        if plane != NEW and begun:
+            found[f'{", ".join(begun)} before {CONTROL_PLANE} is new'] = True
+        if len(moving) > 1:
+            found[f'{" and ".join(moving)} at the same time'] = True
+    return list(found)
+
+
+def skew(moments):
+    """Return what no kubelet may be: newer than an API server; texts."""
+    found = {}
+    for machines in moments:
+        now = groups(machines)
+        planes = now.pop(CONTROL_PLANE, [])
+        for name, workers in now.items():
+            for plane in planes:
+                found |= {
+                    f'{name} has {worker.version} beside {plane.version} of '
+                    f'{CONTROL_PLANE}': True for worker in workers
+                    if _numbers(worker.version) > _numbers(plane.version)}
+    return list(found)
+
+
+def fewest(moments, control_plane=False):
+    """Return the least number of machines in service, by group."""
+    found = {}
+    for machines in moments:
+        now = groups(machines)
+        for name in {*found, *now}:
+            works = sum(m.phase == 'Running' and not m.going
+                        for m in now.get(name, ()))
+            found[name] = min(works, found.get(name, works))
+    if not control_plane:
+        found.pop(CONTROL_PLANE, None)
+    return found
+
+
+def _numbers(version):
+    return tuple(map(int, re.findall('[0-9]+', version)[:3]))
