@@ -20,8 +20,10 @@ import dataclasses
 import threading
 
 from magnum_capi_defects import parts
+from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.kubernetes import helm
 from magnum_capi_tempest.driver.seen import verdicts
+from magnum_capi_tempest.driver.wanted import names
 
 _first = {}
 
@@ -72,6 +74,33 @@ class NamedNodesIgnored(parts.Seeded):
                        nodes_to_remove, nodegroup=None):
         super().resize_cluster(context, cluster, resize_manager, node_count,
                                (), nodegroup)
+
+
+class AutoscaledResizeIgnored(parts.Seeded):
+    """A resize of an autoscaled node group is complete, and is none."""
+
+    def resize_cluster(self, context, cluster, resize_manager, node_count,
+                       nodes_to_remove, nodegroup=None):
+        self._operations(context, cluster).change(
+            group=nodegroup or cluster.default_ng_worker,
+            remove=tuple(nodes_to_remove or ()))
+
+
+class MarksKept(parts.Seeded):
+    """Nodes of a resize that is refused go with the next one."""
+
+    def resize_cluster(self, context, cluster, resize_manager, node_count,
+                       nodes_to_remove, nodegroup=None):
+        road = converge.Road(self._world(), self._store(context), cluster)
+        kube = road.world.kube
+        for machine in kube.list('Machine', road.namespace, {
+                names.CAPI_CLUSTER_NAME: road.release}):
+            node = (machine.get('status') or {}).get('nodeRef') or {}
+            if node.get('name') in (nodes_to_remove or ()):
+                kube.mark_for_deletion(
+                    road.namespace, machine['metadata']['name'])
+        super().resize_cluster(context, cluster, resize_manager, node_count,
+                               nodes_to_remove, nodegroup)
 
 
 class _Held:

@@ -13,7 +13,10 @@
 """Defects of upgrades."""
 
 from magnum_capi_defects import parts
+from magnum_capi_tempest.driver import driver
+from magnum_capi_tempest.driver import store
 from magnum_capi_tempest.driver import upgrading
+from magnum_capi_tempest.driver import watch
 
 #: Values of the chart that make the version of all machines.
 _VERSION = ('kubernetesVersion', 'machineImageId')
@@ -41,18 +44,76 @@ class WorkersKept(parts.Seeded):
         group | _old(release, values) for group in values['nodeGroups']]})
 
 
-class _Blind(upgrading.Upgrade):
+class _Upgrading(parts.Seeded):
+    """A driver with an upgrade of its own."""
 
-    def _refuse(self, rows, state):
-        """Nothing: whatever is asked for is viable."""
-
-
-class AnyVersion(parts.Seeded):
-    """An upgrade to any version is tried, to an older one, too."""
+    Upgrade = upgrading.Upgrade
 
     def upgrade_cluster(self, context, cluster, cluster_template,
                         max_batch_size, nodegroup, scale_manager=None,
                         rollback=False):
-        _Blind(self._world(), self._store(context), cluster,
-               cluster_template, nodegroup or cluster.default_ng_worker,
-               max_batch_size).run()
+        with driver._told():
+            self.Upgrade(
+                self._world(), self._store(context), cluster,
+                cluster_template, nodegroup or cluster.default_ng_worker,
+                max_batch_size).run()
+
+
+class AnyVersion(_Upgrading):
+    """An upgrade to any version is tried, to an older one, too."""
+
+    class Upgrade(upgrading.Upgrade):
+
+        def _refuse(self, rows, state):
+            """Nothing: whatever is asked for is viable."""
+
+
+def _without_surge(_release, values):
+    """Values with the charts' own strategy for groups of one node."""
+    def changed(group):
+        rolling = group.get('rolloutStrategy', {}).get('rollingUpdate', {})
+        if rolling.get('maxSurge') != 1:
+            return group
+        return {k: v for k, v in group.items() if k != 'rolloutStrategy'}
+    return values | {'nodeGroups': list(map(changed, values['nodeGroups']))}
+
+
+class OnlyNodeAway(parts.Seeded):
+    """The only node of a group goes before another one comes."""
+
+    Helm = parts.valued(_without_surge)
+
+
+class AllAtOnce(_Upgrading):
+    """Control plane and workers change at the same time."""
+
+    Helm = parts.valued(_without_surge)
+
+    class Upgrade(upgrading.Upgrade):
+
+        def _held(self, rows, state):
+            return {}
+
+
+class GroupsAtOnce(parts.Seeded):
+    """All node groups are replaced at the same time."""
+
+    class Watch(watch.Watch):
+
+        def _advance(self, rows, verdict):
+            for group in rows.groups:
+                self._road.advance(group.uuid)
+            super()._advance(rows, verdict)
+
+
+class NamelessRefused(_Upgrading):
+    """A template that names no driver is taken for another driver's."""
+
+    #: So that Magnum takes it for templates that name none.
+    provides = ({'server_type': 'vm', 'os': 'seeded-nameless',
+                 'coe': 'kubernetes'},)
+
+    class Store(store.Store):
+
+        def driver_of(self, template):
+            return template.driver

@@ -12,6 +12,8 @@
 
 """Defects by which a wish gets lost on its way to the chart."""
 
+import yaml
+
 from magnum_capi_defects import parts
 
 
@@ -78,6 +80,24 @@ class BatchIgnored(parts.Seeded):
     """An upgrade replaces one node after the other."""
 
     Helm = _each(lambda group, _first: _without(group, 'rolloutStrategy'))
+
+
+def _replaced(_release, values):
+    """Values whose allow-list is an overlay's that was merged into it."""
+    known = values['apiServer'].get('allowedCIDRs') or []
+    for path in parts.options().value_overlays.values():
+        with open(path, encoding='utf-8') as file:
+            theirs = yaml.safe_load(file)['apiServer']['allowedCIDRs']
+        if set(theirs) <= set(known):
+            return values | {'apiServer': values['apiServer'] | {
+                'allowedCIDRs': theirs}}
+    return values
+
+
+class ListsReplaced(parts.Seeded):
+    """A list of an overlay takes the place of what users asked for."""
+
+    Helm = parts.valued(_replaced)
 
 
 _bounds = {}

@@ -12,6 +12,7 @@
 
 """Drivers whose defect is of a size or of a deletion."""
 
+from magnum_capi_tempest.driver.wanted import names
 from tests.unit.driver import small_world
 from tests.unit.suite_defects import base
 from tests.unit.suite_defects import stand_in
@@ -28,6 +29,31 @@ class SizesTest(base.Base):
         self.look(3)
         self.assertEqual(('UPDATE_COMPLETE', 3, [1]), (
             self.w.cluster.status, self.w.group().node_count, self.sizes()))
+
+    def test_autoscaled_resize_ignored(self):
+        labels = {'auto_scaling_enabled': 'true'}
+        group = names.node_group(WORKERS)
+        for reference, count in (('sizes:AutoscaledResizeIgnored', 1),
+                                 (base.HEALTHY, 3)):
+            self.w.store.node_groups[WORKERS].update(
+                min_node_count=1, max_node_count=5, labels=labels)
+            self.created(reference, labels=labels, status='CREATE_IN_PROGRESS')
+            self.resize(3)
+            self.assertEqual(count, self.w.helm.replicas(
+                small_world.RELEASE, group))
+            self.w.helm.machines(small_world.RELEASE, group, 1)
+
+    def test_marks_kept(self):
+        failed = stand_in.modules()['credentials'].exception.MagnumException
+        for reference, marks in (('sizes:MarksKept', 1), (base.HEALTHY, 0)):
+            self.created(reference, status='CREATE_IN_PROGRESS')
+            path = self.w.helm.put('machines', {
+                'metadata': {'name': 'm1', 'labels': {
+                    names.CAPI_CLUSTER_NAME: small_world.RELEASE}},
+                'status': {'nodeRef': {'name': 'n1'}}})
+            self.assertRaises(failed, self.resize, 0, nodes=('n1', 'no'))
+            self.assertEqual(marks, len(self.api.objects[path][
+                'metadata'].get('annotations', {})))
 
     def test_wrong_group(self):
         self.created('sizes:WrongGroup')

@@ -12,6 +12,12 @@
 
 """Drivers whose defect is of upgrades, wishes, credentials and looks."""
 
+import dataclasses
+import pathlib
+import types
+
+import fixtures
+
 from tests.unit.driver import small_world
 from tests.unit.suite_defects import base
 from tests.unit.suite_defects import stand_in
@@ -21,6 +27,35 @@ OTHERS = base.OTHERS
 
 
 class UpgradesTest(base.Base):
+
+    def groups(self, key):
+        """A value of the node groups, of each revision behind the first."""
+        return [[group.get(key) for group in values['nodeGroups']]
+                for values in self.w.helm.upgrades[1:]]
+
+    def test_all_at_once(self):
+        self.upgraded('upgrades:AllAtOnce')
+        self.assertEqual([[None]], self.groups('kubernetesVersion'))
+        self.assertEqual([[None]], self.groups('rolloutStrategy'))
+
+    def test_only_node_away(self):
+        self.upgraded('upgrades:OnlyNodeAway')
+        self.assertEqual([[{'type': 'OnDelete'}], [None]],
+                         self.groups('rolloutStrategy'))
+
+    def test_groups_at_once(self):
+        self.w.store.add_group()
+        self.upgraded('upgrades:GroupsAtOnce')
+        self.assertEqual([['1.34.2', '1.34.2'], [None, None]],
+                         self.groups('kubernetesVersion'))
+
+    def test_nameless_refused(self):
+        made = self.driver('upgrades:NamelessRefused')
+        self.assertEqual(1, len(made.provides))
+        store = made.Store.driver_of
+        for driver in ('a', None):
+            self.assertEqual(driver, store(None, types.SimpleNamespace(
+                driver=driver)))
 
     def upgraded(self, reference, create=True):
         made = self.created(reference) if create else self.driver(reference)
@@ -102,6 +137,27 @@ class WishesTest(base.Base):
             values = self.w.helm.upgrades[-1]
             self.assertIs(there, '192.0.2.0/24' in str(values))
             self.assertIn('enableLoadBalancer', values['apiServer'])
+
+    def test_lists_replaced(self):
+        path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'overlay'
+        path.write_text('apiServer: {allowedCIDRs: [203.0.113.0/24]}')
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, value_overlays={'o': str(path)}))
+        users = {'api_master_lb_allowed_cidrs': '192.0.2.0/24'}
+        for reference, overlay, there in (
+                ('wishes:ListsReplaced', 'o', ['203.0.113.0/24']),
+                ('wishes:ListsReplaced', '', ['192.0.2.0/24']),
+                (base.HEALTHY, 'o', ['192.0.2.0/24', '203.0.113.0/24'])):
+            # A living cluster keeps the overlays that it was made of.
+            self.api.objects.clear()
+            self.driver(reference)
+            self.w.store.templates[small_world.TEMPLATE]['labels'] = {
+                'capi_helm_values': overlay} if overlay else {}
+            self.create(labels=users)
+            self.assertEqual(there, self.w.helm.upgrades[-1]['apiServer'][
+                'allowedCIDRs'])
 
     def test_floating_ip_forced(self):
         values = self.values('wishes:FloatingIpForced')
