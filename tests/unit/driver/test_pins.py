@@ -17,9 +17,11 @@ import base64
 import dataclasses
 import json
 import pathlib
+import unittest
 
 import fixtures
 
+from magnum_capi_tempest.driver.cloud import services
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm_errors
 from magnum_capi_tempest.driver import settings
@@ -183,6 +185,32 @@ class OlderClusterTest(Base):
         self.configure(chart=NEW)
         self.resize(2)
         self.assertEqual(OLD, self.applied()[0])
+
+    @unittest.expectedFailure
+    def test_resumed_request_that_fails_keeps_what_it_wrote(self):
+        self.created()
+        self.forget_pins()
+        url = self.w.cloud.identity_url
+
+        def unreachable(interface):
+            raise services.CloudUnreachable('Keystone does not answer')
+        self.w.cloud.identity_url = unreachable
+        self.resize(2)
+        self.w.cloud.identity_url = url
+
+        def refuse():
+            raise helm_errors.ChartRefused('helm failed', reason='refused')
+        self.w.helm.before = refuse
+        self.look(2)
+
+        self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
+        self.assertIsNotNone(self.state()['pins'])
+
+    def state(self):
+        data = self.api.objects[
+            f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+            f'{small_world.RELEASE}-magnum']['data']
+        return json.loads(base64.b64decode(data['state.json']))
 
     def forget_pins(self):
         path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
