@@ -354,6 +354,8 @@ class Watch:
                 self._store.save(cluster)
         except Exception as e:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
+            # It was written on the way: a new credential, what is pinned.
+            self._read_state()
             self._fail(rows, failures.told(e))
         else:
             if not cluster.stack_id:
