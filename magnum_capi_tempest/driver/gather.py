@@ -119,11 +119,11 @@ def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
         found, labels, charts.features(chart.name, chart.version),
         overlays=layers, policy=rules,
         scale_from_zero=settings.scale_from_zero, batch=batch)
-    return Plan(found, chart, computed, rows.digest(applied, held),
-                computed['addons'].get('enabled', True),
-                dataclasses.replace(
-                    look.found, chart=chart_pin, overlays=layers,
-                    default_labels=dict(default_labels), volumes=volumes))
+    made_of = dataclasses.replace(
+        look.found, chart=chart_pin, overlays=layers,
+        default_labels=dict(default_labels), volumes=volumes)
+    return Plan(found, chart, computed, rows.digest(applied, held, made_of),
+                computed['addons'].get('enabled', True), made_of)
 
 
 def _pin(chart):

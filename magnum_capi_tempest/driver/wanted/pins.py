@@ -20,6 +20,8 @@ pins anew what it is about.
 """
 
 import dataclasses
+import hashlib
+import json
 import typing
 
 from magnum_capi_tempest.driver.wanted import spec
@@ -64,11 +66,41 @@ class Pins:
     subnets: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
 
-    def moved(self) -> 'Pins':
-        """What stays when a cluster moves: where it is, and its flavors."""
+    def unconfigured(self) -> 'Pins':
+        """What stays when an operator moves a cluster: its cloud."""
         return dataclasses.replace(
             self, chart=None, overlays=None, default_labels=None,
-            volumes=None, images={})
+            volumes=None)
+
+    def moved(self) -> 'Pins':
+        """What stays in an upgrade: where a cluster is, and its flavors."""
+        return dataclasses.replace(self.unconfigured(), images={})
+
+    @property
+    def digest(self) -> str:
+        """Of what an operator moves; empty when nobody knows it."""
+        if self.chart is None or self.overlays is None:
+            return ''
+        return _digest(dump(self), (
+            'chart', 'overlays', 'default_labels', 'volumes'))
+
+    @property
+    def options_digest(self) -> str:
+        """Of overlays and options alone; empty when nobody knows them.
+
+        Volume types that the cloud has are no option.
+        """
+        if self.overlays is None:
+            return ''
+        found = dump(self)
+        if self.volumes:
+            found['volumes'] = dict(found['volumes'], types=None)
+        return _digest(found, ('overlays', 'default_labels', 'volumes'))
+
+
+def _digest(found, fields):
+    text = json.dumps([found[field] for field in fields], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def dump(pins: Pins) -> dict[str, typing.Any]:

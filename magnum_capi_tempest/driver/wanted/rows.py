@@ -88,7 +88,8 @@ class Rows:
         found = [g for g in self.groups if g.role == MASTER]
         return found[0] if found else None
 
-    def digest(self, applied=frozenset(), held=types.MappingProxyType({})):
+    def digest(self, applied=frozenset(), held=types.MappingProxyType({}),
+               pins=None):
         """Of what is asked for, 32 hexadecimal digits; goes with a release.
 
         Made of rows and not of a chart's values, so that a look at a cluster
@@ -96,6 +97,8 @@ class Rows:
         it, those are the autoscaler's.
 
         :param applied, held: see state.State.
+        :param pins: pins.Pins that the chart and its values come from. An
+            operator moves a cluster without a change of its rows.
         """
         groups = []
         for group in sorted(self.live(applied), key=lambda g: g.uuid):
@@ -110,7 +113,9 @@ class Rows:
                          for f in _TEMPLATE_FIELDS},
             'cluster': {f: getattr(self.cluster, f, None)
                         for f in _CLUSTER_FIELDS},
-            'groups': groups}, sort_keys=True, default=str)
+            'groups': groups,
+            **({'pins': pins.digest} if pins and pins.digest else {})},
+            sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def bounds(self, group):
@@ -157,7 +162,7 @@ class Rows:
             progress=state.progress if same else None,
             addons=state.addons,
             digest=None if deleting else self.digest(
-                state.applied, state.held))
+                state.applied, state.held, state.pins))
 
     def _group(self, group, state):
         asked = state.sizes.get(group.uuid)

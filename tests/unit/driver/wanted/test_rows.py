@@ -11,6 +11,7 @@
 # under the License.
 
 
+import dataclasses
 import types
 
 import testtools
@@ -46,7 +47,18 @@ class StateTest(testtools.TestCase):
                                objects.NOW, objects.ago(hours=1),
                                {'groups/g': ('7', 3)}), 'because',
                            ('m1',), {'g': 3}, {'g': ('image', '1.34.2')})
-        self.assertEqual(kept, state.load(state.dump(kept)))
+        found = state.load(state.dump(kept))
+        self.assertEqual(kept, found)
+        self.assertEqual((kept.pins.digest, kept.pins.options_digest),
+                         (found.pins.digest, found.pins.options_digest))
+
+    def test_volume_types_of_the_cloud_are_no_options(self):
+        made_of = pins.Pins(overlays=(), volumes=spec.Volumes(('ssd',)))
+        for volumes, same in ((spec.Volumes(('hdd', 'ssd')), True),
+                              (spec.Volumes(('ssd',), 'ssd'), False)):
+            other = dataclasses.replace(made_of, volumes=volumes)
+            self.assertEqual(
+                same, made_of.options_digest == other.options_digest)
 
     def test_fields_of_a_later_version_are_left_out(self):
         text = ('{"record": [{"name": "n", "user_id": "u", "colour": "red"}],'
@@ -133,6 +145,22 @@ class RowsTest(testtools.TestCase):
         self.assertEqual([False, True], [
             group.held for group in self.rows().wanted(
                 state.State(held=held)).groups])
+
+    def test_what_it_is_made_of_is_part_of_the_request(self):
+        # An operator moves a cluster without a change of its rows.
+        made_of = pins.Pins(pins.ChartPin('c', None, '1.0.0'), overlays=())
+        other = dataclasses.replace(
+            made_of, chart=pins.ChartPin('c', None, '1.0.1'))
+        digests = [self.rows().digest(pins=one)
+                   for one in (None, made_of, other)]
+        self.assertEqual(3, len(set(digests)))
+        self.assertEqual(digests[1], self.rows().wanted(
+            state.State(pins=made_of)).digest)
+
+    def test_what_nobody_remembers_is_not(self):
+        # The memory of older releases has the chart at most.
+        self.assertEqual(self.rows().digest(), self.rows().digest(
+            pins=pins.Pins(pins.ChartPin('c', None, '1.0.0'))))
 
     def test_group_that_never_was_is_not_waited_for(self):
         self.store.add_group(status='CREATE_FAILED')
