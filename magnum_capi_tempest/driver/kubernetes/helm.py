@@ -63,18 +63,21 @@ class Done:
 
 
 def upgrade_argv(release, chart, namespace, *, history, timeout,
-                 overlays=(), digest=None):
+                 overlays=(), digest=None, dry=False):
     """The command that installs a release or changes it.
 
     :param chart: settings.Chart.
     :param overlays: paths of values files that win over standard input.
     :param digest: label of the revision, at most 63 characters.
+    :param dry: only show what would be done, as the management cluster sees
+        it.
     """
     return [
         'upgrade', release, *_chart_argv(chart), '--install',
         '--namespace', namespace, '--history-max', str(history),
         '--timeout', f'{timeout}s', '--output', 'json',
         *(['--labels', f'{releases.DIGEST}={digest}'] if digest else []),
+        *(['--dry-run=server'] if dry else []),
         *_values_argv(overlays)]
 
 
@@ -116,15 +119,28 @@ class Helm:
         :param values: JSON-compatible dict.
         :returns: Done.
         """
+        found = self._upgrade(release, chart, values, namespace,
+                              overlays=overlays, digest=digest)
+        return Done(found['version'], found['info']['status'])
+
+    def preview(self, release, chart, values, namespace):
+        """What an upgrade would apply; nothing is changed.
+
+        Unlike :meth:`template` it asks the management cluster for what it
+        has, as the upgrade does.
+
+        :returns: manifests, YAML text.
+        """
+        return releases.manifests(self._upgrade(
+            release, chart, values, namespace, dry=True))
+
+    def _upgrade(self, release, chart, values, namespace, **options):
         with self._fetched(chart) as chart:
-            said = self._run(
+            return _parsed(self._run(
                 upgrade_argv(release, chart, namespace,
                              history=self._settings.helm_history,
-                             timeout=self._settings.helm_timeout,
-                             overlays=overlays, digest=digest),
-                stdin=json.dumps(values))
-        found = _parsed(said)
-        return Done(found['version'], found['info']['status'])
+                             timeout=self._settings.helm_timeout, **options),
+                stdin=json.dumps(values)))
 
     def template(self, release, chart, values, namespace, *, overlays=()):
         """Render a release.

@@ -105,6 +105,34 @@ def chart_version(kube, namespace: str, release: str,
     :param chart: name of the chart.
     :returns: None when nothing is deployed, or another chart is.
     """
+    found = _deployed(kube, namespace, release)
+    if found is None:
+        return None
+    metadata = found['chart']['metadata']
+    return metadata['version'] if metadata.get('name') == chart else None
+
+
+def applied(kube, namespace: str, release: str) -> str | None:
+    """Manifests of a release as Helm has applied them, YAML text.
+
+    :param kube: kube.Kube.
+    :returns: None when nothing is deployed.
+    """
+    found = _deployed(kube, namespace, release)
+    return None if found is None else manifests(found)
+
+
+def manifests(found: dict) -> str:
+    """Manifests of a release, those of its hooks too, YAML text.
+
+    :param found: the release as helm has it.
+    """
+    return '\n---\n'.join((found.get('manifest') or '', *(
+        hook.get('manifest') or '' for hook in found.get('hooks') or ())))
+
+
+def _deployed(kube, namespace, release):
+    """The revision that is deployed, as helm has it; None when none is."""
     deployed = [revision for revision in revisions(kube, namespace, release)
                 if revision.status == 'deployed']
     if not deployed:
@@ -115,8 +143,7 @@ def chart_version(kube, namespace: str, release: str,
     # JSON, gzip, Helm's base64, that of Secrets (helm 3,
     # pkg/storage/driver/util.go).
     content = base64.b64decode(base64.b64decode(secret['data']['release']))
-    metadata = json.loads(gzip.decompress(content))['chart']['metadata']
-    return metadata['version'] if metadata.get('name') == chart else None
+    return json.loads(gzip.decompress(content))
 
 
 def repair(kube, namespace, release, dead_after):

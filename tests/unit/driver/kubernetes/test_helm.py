@@ -19,6 +19,7 @@ import stat
 import fixtures
 from oslo_config import cfg
 import testtools
+import yaml
 
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm
@@ -96,6 +97,26 @@ class RunTest(_Base):
     def test_upgrade(self):
         self.script(f"echo '{DONE}'")
         self.assertEqual(helm.Done(4, 'deployed'), self.upgrade())
+
+    def test_preview_is_what_an_upgrade_would_apply(self):
+        said = json.dumps({'manifest': 'kind: A',
+                           'hooks': [{'manifest': 'kind: B'}]})
+        self.script(f'echo "$@" > {self.folder}/argv; '
+                    f"cat > {self.folder}/in; echo '{said}'")
+        found = self.helm().preview('c1', CHART, {'a': 'geheim'}, 'n')
+        self.assertEqual([{'kind': 'A'}, {'kind': 'B'}],
+                         list(yaml.safe_load_all(found)))
+        argv = self.kept('argv')
+        # Not "client", which does not know what the cluster serves.
+        self.assertIn(' --dry-run=server ', argv)
+        self.assertTrue(argv.startswith('upgrade c1 '), argv)
+        self.assertEqual({'a': 'geheim'}, json.loads(self.kept('in')))
+
+    def test_upgrade_is_no_preview(self):
+        self.script(f'echo "$@" > {self.folder}/argv; '
+                    f"echo '{DONE}'")
+        self.upgrade()
+        self.assertNotIn('dry-run', self.kept('argv'))
 
     def test_values_come_through_standard_input_only(self):
         self.script(f'echo "$@" > {self.folder}/argv; env > '

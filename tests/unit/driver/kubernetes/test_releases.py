@@ -10,6 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import base64
+import gzip
+import json
+
 import testtools
 
 from magnum_capi_tempest.driver.kubernetes import releases
@@ -32,6 +36,22 @@ class ReleasesTest(testtools.TestCase):
             {'metadata': {'labels': {
                 'owner': 'helm', 'name': release, 'status': status,
                 'version': str(number), **labels}}})
+
+    def content(self, number, status, **content):
+        packed = gzip.compress(json.dumps(content).encode())
+        self.revision(number, status)
+        path = f'{SECRETS}/sh.helm.release.v1.c1.v{number}'
+        self.api.objects[path]['data'] = {
+            'release': base64.b64encode(base64.b64encode(packed)).decode()}
+
+    def test_what_is_applied_is_of_the_deployed_revision(self):
+        self.assertIsNone(releases.applied(self.kube, 'n', 'c1'))
+        self.content(1, 'superseded', manifest='kind: Old')
+        self.content(2, 'deployed', manifest='kind: A', hooks=[
+            {'manifest': 'kind: Hook'}])
+        self.content(3, 'failed', manifest='kind: New')
+        self.assertEqual('kind: A\n---\nkind: Hook',
+                         releases.applied(self.kube, 'n', 'c1'))
 
     def left(self):
         return [r.number for r in releases.revisions(self.kube, 'n', 'c1')]
