@@ -29,9 +29,8 @@ from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.keys import state as state_module
-from magnum_capi_tempest.driver.kubernetes import look
 from magnum_capi_tempest.driver.seen import conditions
-from magnum_capi_tempest.driver.seen import machines
+from magnum_capi_tempest.driver import turns
 from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest.driver.wanted import rollout
 from magnum_capi_tempest.driver.wanted import rows as rows_module
@@ -237,25 +236,10 @@ class Upgrade:
         :returns: see state.State.
         :raises failures.NotViable: nobody knows the image of one.
         """
-        road, kube = self._road, self._world.kube
-        seen = look.look(kube, road.namespace, road.release,
-                         ('machine_deployments',), thorough=True)
-        held = {}
-        for group in rows.live(state.applied):
-            deployment = seen.machine_deployments.get(
-                names.node_group(group.uuid))
-            if deployment and self._follows(group, rows):
-                made_of = conditions.spec(
-                    conditions.spec(deployment).get('template') or {})
-                template = made_of.get('infrastructureRef') or {}
-                image_id = template.get(
-                    'kind') == 'OpenStackMachineTemplate' and (
-                    machines.image_id(kube.get(
-                        template['kind'], road.namespace, template['name'])))
-                held[group.uuid] = (
-                    image_id or self._looked_up(group, rows),
-                    made_of.get('version', '').removeprefix('v'))
-        return held
+        return turns.kept(self._road, (
+            group for group in rows.live(state.applied)
+            if self._follows(group, rows)),
+            lambda group: self._looked_up(group, rows))
 
     def _looked_up(self, group, rows):
         """Id of the image that a node group has by its row."""

@@ -1,0 +1,48 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What node groups keep until their turn has come, in an upgrade or a move."""
+
+from magnum_capi_tempest.driver.kubernetes import look
+from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.seen import machines
+from magnum_capi_tempest.driver.wanted import names
+
+
+def kept(road, groups, image_of) -> dict:
+    """What the machines of node groups are made of now.
+
+    Their image may be gone from Glance.
+
+    :param road: converge.Road.
+    :param groups: rows.
+    :param image_of: function of a row, the id of its image where no machine
+        template tells it.
+    :returns: see state.State.held; groups without machines keep nothing.
+    """
+    kube = road.world.kube
+    seen = look.look(kube, road.namespace, road.release,
+                     ('machine_deployments',), thorough=True)
+    held = {}
+    for group in groups:
+        deployment = seen.machine_deployments.get(names.node_group(group.uuid))
+        if not deployment:
+            continue
+        made_of = conditions.spec(
+            conditions.spec(deployment).get('template') or {})
+        template = made_of.get('infrastructureRef') or {}
+        image_id = template.get('kind') == 'OpenStackMachineTemplate' and (
+            machines.image_id(kube.get(
+                template['kind'], road.namespace, template['name'])))
+        held[group.uuid] = (image_id or image_of(group),
+                            made_of.get('version', '').removeprefix('v'))
+    return held
