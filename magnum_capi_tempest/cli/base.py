@@ -9,12 +9,31 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""What all commands share: how they end."""
+"""What all commands share: how they end, and who may say something."""
+
+import contextlib
+import logging
+import sys
+import warnings
 
 from cliff import command
 from cliff import lister
 
 from magnum_capi_tempest.cli import endings
+
+
+@contextlib.contextmanager
+def quiet(debug):
+    """What drivers and libraries say meanwhile is no part of an answer."""
+    before = logging.root.manager.disable
+    with contextlib.redirect_stdout(sys.stderr), warnings.catch_warnings():
+        if not debug:
+            warnings.simplefilter('ignore')
+            logging.disable(logging.WARNING)
+        try:
+            yield
+        finally:
+            logging.disable(before)
 
 
 class _Explained:

@@ -16,13 +16,10 @@ elsewhere at an inventory, which "list -f json" writes.
 """
 
 import argparse
-import contextlib
 import json
-import logging
 import os
 import pathlib
 import sys
-import warnings
 
 from cliff import columns
 import yaml
@@ -75,23 +72,9 @@ class _OfHost:
 
     def look(self, args, **more):
         from magnum_capi_tempest.discovery import host
-        with _quiet(self.app.options.debug):
+        with base.quiet(self.app.options.debug):
             return host.look(args.config_file, args.config_dir,
                              args.inventory, **more)
-
-
-@contextlib.contextmanager
-def _quiet(debug):
-    """What drivers and libraries say meanwhile is no part of an answer."""
-    before = logging.root.manager.disable
-    with contextlib.redirect_stdout(sys.stderr), warnings.catch_warnings():
-        if not debug:
-            warnings.simplefilter('ignore')
-            logging.disable(logging.WARNING)
-        try:
-            yield
-        finally:
-            logging.disable(before)
 
 
 def _add_cloud(parser):
@@ -153,7 +136,7 @@ class Explain(_OfHost, base.Command):
         if args.property:
             properties, subject = dict(args.property), 'an image'
         else:
-            with _quiet(self.app.options.debug):
+            with base.quiet(self.app.options.debug):
                 found = _image(args)
             properties, subject = found.raw, str(found)
         story = explain.tell(
@@ -199,7 +182,7 @@ class Audit(_OfHost, base.Lister):
         cloud = None
         if args.os_cloud:
             from magnum_capi_tempest.discovery import cloud as reader
-            with _quiet(self.app.options.debug):
+            with base.quiet(self.app.options.debug):
                 cloud = reader.read(args.os_cloud)
         for line in (*host.looked_at, f'Cloud: {args.os_cloud}, {cloud.who}'
                      if cloud else 'Cloud: not looked at (--os-cloud)'):
