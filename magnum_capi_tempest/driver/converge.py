@@ -272,7 +272,7 @@ class Road:
         for name in state.marked:
             self.world.kube.mark_for_deletion(self.namespace, name)
         self.hand_over(plan)
-        state = self._sized(state)
+        state = self.taken(self._sized(state))
         applied = state.applied | {
             group.uuid for group in self.rows().live(state.applied)
             if not group.is_default}
@@ -325,6 +325,17 @@ class Road:
         self.vault.write_state(state)
         return state
 
+    def taken(self, state):
+        """Helm has what an operator has moved the cluster to.
+
+        :returns: the State, as it is written.
+        """
+        if state.before is None:
+            return state
+        state = dataclasses.replace(state, before=None)
+        self.vault.write_state(state)
+        return state
+
     def _sized(self, state):
         """Set what users asked of autoscaled groups, once."""
         if not state.sizes:
@@ -341,7 +352,8 @@ class Road:
     def forgetting(self):
         """Leave no machine marked and no size to set after a failure.
 
-        What may pass is tried again, with both.
+        Nor a chart that Helm did not take. What may pass is tried again,
+        with all of it.
         """
         try:
             yield
@@ -350,8 +362,8 @@ class Road:
         except Exception:
             state = self.vault.state()
             self.unmark(state.marked)
-            self.vault.write_state(
-                dataclasses.replace(state, marked=(), sizes={}))
+            self.vault.write_state(state_module.not_moved(
+                dataclasses.replace(state, marked=(), sizes={})))
             raise
 
     def unmark(self, machines):

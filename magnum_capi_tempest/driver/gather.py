@@ -94,7 +94,8 @@ def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
         than the cluster was made of.
     """
     look = _Lookup(cloud, settings, pins)
-    volumes = pins.volumes or _volumes(cloud, settings, defaults)
+    volumes = pins.volumes or _volumes(
+        _volume_types(cloud), settings, defaults)
     found = _describe(rows, look, volumes, applied, held, cloud.services.
                       identity_url(settings.credential_interface))
     default_labels = (settings.default_labels if pins.default_labels is None
@@ -124,6 +125,33 @@ def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
         default_labels=dict(default_labels), volumes=volumes)
     return Plan(found, chart, computed, rows.digest(applied, held, made_of),
                 computed['addons'].get('enabled', True), made_of)
+
+
+def configured(rows, settings, defaults=Defaults(),
+               version=None) -> pins_module.Pins:
+    """What a cluster would be made of now, as far as options tell.
+
+    No cloud is asked: the volume types that it has are left out.
+
+    :param rows: rows.Rows.
+    :param version: of the chart, by an operator's command; None: as template
+        and options say.
+    :raises spec.InvalidSpec: a label is wrong.
+    :raises errors.UsageError: a chart, its version or an overlay is not
+        allowed, or not there.
+    """
+    labels = label_rules.parse(label_rules.merged(
+        rows.cluster.labels, rows.template.labels), policy(settings))
+    if version is None:
+        chart = choose_chart(settings, labels)
+    else:
+        chart = settings.chart_of(labels.capi_helm_chart_name, version,
+                                  'The command')
+    return pins_module.Pins(
+        chart=_pin(chart),
+        overlays=tuple(overlays(settings, labels.capi_helm_values)),
+        default_labels=dict(settings.default_labels),
+        volumes=_volumes(None, settings, defaults))
 
 
 def _pin(chart):
@@ -219,10 +247,14 @@ def _describe(rows, look, volumes, applied, held,
         attributes=attributes.given(template, cluster))
 
 
-def _volumes(cloud, settings, defaults):
-    types = None
+def _volume_types(cloud):
+    """Names, None when the cloud has no block storage."""
     if cloud.services.has('block-storage'):
-        types = tuple(found.name for found in cloud.volume_types())
+        return tuple(found.name for found in cloud.volume_types())
+    return None
+
+
+def _volumes(types, settings, defaults):
     zones = list(settings.csi_cinder_allowed_topologies)
     return spec_model.Volumes(
         types, settings.csi_cinder_default_volume_type or None,

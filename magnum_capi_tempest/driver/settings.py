@@ -135,11 +135,13 @@ class Settings:
             raise _wrong(problems)
         return settings
 
-    def chart_of(self, name: str | None, version: str | None = None) -> Chart:
+    def chart_of(self, name: str | None, version: str | None = None,
+                 who: str = 'The label capi_helm_chart_version') -> Chart:
         """The chart that a template chose.
 
         :param name: None for the default one.
         :param version: None for the one that the operator chose.
+        :param who: names the version.
         :raises UsageError: one of them is not allowed; says which are.
         """
         chart, versions = self.chart, self.allowed_chart_versions
@@ -152,10 +154,10 @@ class Settings:
         allowed = dict.fromkeys(filter(None, (chart.version, *versions)))
         if version not in allowed:
             raise errors.UsageError(
-                f'The label capi_helm_chart_version names version {version} '
-                'of the chart, which the operator does not allow',
+                f'{who} names version {version} of the chart, which the '
+                'operator does not allow',
                 where=f'[{options.GROUP}]/allowed_chart_versions',
-                hint=f'Allowed: {", ".join(allowed)}')
+                hint=f'Allowed: {", ".join(allowed) or "none"}')
         return dataclasses.replace(chart, version=version)
 
     def overlays_of(self, names):

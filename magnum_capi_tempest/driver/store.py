@@ -35,6 +35,7 @@ from magnum_capi_tempest.driver.cloud import services
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.wanted import names
 
 CONF = magnum.conf.CONF
 
@@ -54,6 +55,34 @@ _FORGOTTEN = CERTIFICATES[2:]
 #: Ours, and Magnum's name of it.
 _AUTHORITIES = (('ca', 'kubernetes'), ('etcd', 'etcd'),
                 ('proxy', 'front_proxy'))
+
+
+#: Rows that are read at once.
+_PAGE = 100
+
+
+def configure(files):
+    """Read Magnum's configuration, in a program that is none of Magnum's.
+
+    :param files: paths; those that Magnum itself would read when empty.
+    :raises ValueError, oslo_config.cfg.Error: it cannot be read.
+    """
+    logging.register_options(CONF)
+    CONF([], project='magnum', default_config_files=files or None)
+
+
+def clusters():
+    """The clusters of this driver, of all projects, page by page.
+
+    What it has made bears the name of its release, whatever the template
+    says by now.
+    """
+    page = [None]
+    while page := objects.Cluster.list(_admin(), limit=_PAGE,
+                                       marker=page[-1]):
+        for cluster in page:
+            if cluster.stack_id == names.cluster(cluster.uuid):
+                yield cluster
 
 
 class Store:
@@ -193,6 +222,11 @@ class Store:
             timeout=self._settings.openstack_timeout,
             places={service: _place(f'{name}_client')
                     for service, name in _CLIENTS.items()})
+
+
+def of_magnum(settings, project_id):
+    """The Store of Magnum itself for a cluster, without a user's request."""
+    return Store(_admin(), settings, project_id)
 
 
 def _admin():

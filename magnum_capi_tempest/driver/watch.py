@@ -356,6 +356,7 @@ class Watch:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
             # It was written on the way: a new credential, what is pinned.
             self._read_state()
+            self._keep(state_module.not_moved(self._state))
             self._fail(rows, failures.told(e))
         else:
             if not cluster.stack_id:

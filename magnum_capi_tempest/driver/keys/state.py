@@ -64,6 +64,8 @@ class State:
     :param held: pairs of image id and Kubernetes version that node groups
         keep until their turn in an upgrade has come, by uuid. It outlives
         an operation that failed, so that the next one goes on in order.
+    :param before: what the cluster was made of before an operator moved it,
+        until Helm has taken the new chart; then None.
     """
 
     operation: str = ''
@@ -81,6 +83,7 @@ class State:
     marked: tuple[str, ...] = ()
     sizes: typing.Mapping = dataclasses.field(default_factory=dict)
     held: typing.Mapping = dataclasses.field(default_factory=dict)
+    before: pins_module.Pins | None = None
 
 
 def name(release) -> str:
@@ -120,7 +123,14 @@ def ended(state, failed='') -> State:
     """
     return dataclasses.replace(
         state, operation='', since=None, batch=None, failing={},
-        progress=None, failed=failed, marked=(), sizes={})
+        progress=None, failed=failed, marked=(), sizes={}, before=None)
+
+
+def not_moved(state) -> State:
+    """The state when Helm did not take what an operator asked for."""
+    if state.before is None:
+        return state
+    return dataclasses.replace(state, pins=state.before, before=None)
 
 
 def with_record(state, record, **secrets) -> State:
@@ -149,6 +159,7 @@ def dump(state) -> str:
         'marked': list(state.marked),
         'sizes': dict(state.sizes),
         'held': {uuid: list(pair) for uuid, pair in state.held.items()},
+        'before': state.before and pins_module.dump(state.before),
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -180,7 +191,9 @@ def load(text) -> State:
                  _progress(found.get('progress')), found.get('failed', ''),
                  tuple(found.get('marked', ())), dict(found.get('sizes', {})),
                  {uuid: tuple(pair)
-                  for uuid, pair in found.get('held', {}).items()})
+                  for uuid, pair in found.get('held', {}).items()},
+                 pins_module.load(found['before']) if found.get('before')
+                 else None)
 
 
 def _progress(found):

@@ -194,6 +194,7 @@ class Magnum(fixtures.Fixture):
     def _setUp(self):
         self.clusters, self.groups, self.templates = {}, {}, {}
         self.certificates, self.asked, self.sessions = {}, [], []
+        self.pages = []
         self.conf = _conf()
         for name, has in self._modules().items():
             module = types.ModuleType(name)
@@ -253,7 +254,8 @@ class Magnum(fixtures.Fixture):
             'magnum.drivers.common.driver': {'Driver': _BaseDriver},
             'magnum.objects': {
                 'Cluster': types.SimpleNamespace(
-                    get_by_uuid=self._getter(self.clusters, Cluster)),
+                    get_by_uuid=self._getter(self.clusters, Cluster),
+                    list=self._list_clusters),
                 'ClusterTemplate': types.SimpleNamespace(
                     get_by_uuid=self._getter(self.templates, Template)),
                 'NodeGroup': types.SimpleNamespace(list=self._list)},
@@ -272,6 +274,15 @@ class Magnum(fixtures.Fixture):
         return [NodeGroup(self.groups, row) for row in self.groups.values()
                 if row['cluster_id'] == cluster_id
                 and context.sees(row['project_id'])]
+
+    def _list_clusters(self, context, limit=None, marker=None):
+        # The marker is a row, of which the database needs the id.
+        self.pages.append(limit)
+        seen = sorted(row for row in self.clusters
+                      if marker is None or row > marker.uuid)
+        return [Cluster(self.clusters, self.clusters[uuid])
+                for uuid in seen[:limit]
+                if context.sees(self.clusters[uuid]['project_id'])]
 
     def _delete_cert(self, cert_ref, context=None, **kwargs):
         self.asked.append((cert_ref, context))

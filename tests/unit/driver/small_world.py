@@ -27,6 +27,7 @@ import json
 import types
 
 from openstack import exceptions as sdk_exceptions
+import yaml
 
 from magnum_capi_tempest.driver.cloud import openstack
 from magnum_capi_tempest.driver.cloud import services
@@ -295,12 +296,48 @@ class Helm:
         self.uninstalls = 0
         #: Called at the beginning of an upgrade; may raise.
         self.before = lambda: None
+        #: By version of a chart: ``plane`` and ``workers``, what their nodes
+        #: are made of beside the values.
+        self.own = {}
+        #: How often it was asked what it would do.
+        self.previews = 0
+
+    def preview(self, release, chart, values, namespace):
+        self.previews += 1
+        return self.manifest(release, chart, values)
+
+    def manifest(self, release, chart, values):
+        """What the chart renders, as far as it tells who is replaced."""
+        own = self.own.get(chart.version, {})
+        version = values['kubernetesVersion']
+        found = [{
+            'apiVersion': 'v1', 'kind': 'Secret',
+            'metadata': {'name': f'{release}-addons'},
+            'stringData': {'values': f'geheim of {chart.version}'}}, {
+            'apiVersion': 'controlplane.cluster.x-k8s.io/v1beta2',
+            'kind': 'KubeadmControlPlane',
+            'metadata': {'name': names.control_plane(release),
+                         'labels': {'chart': f'{chart.version}'}},
+            'spec': {'version': f'v{version}', 'kubeadmConfigSpec': {
+                'files': [{'path': own.get('plane', '/etc/one')}]}}}]
+        for group in values['nodeGroups']:
+            found.append({
+                'apiVersion': _CAPI, 'kind': 'MachineDeployment',
+                'metadata': {'name': names.machine_deployment(
+                    release, group['name'])},
+                'spec': {'template': {'spec': {
+                    'version': group.get('kubernetesVersion', version),
+                    'infrastructureRef': {
+                        'kind': 'OpenStackMachineTemplate',
+                        'name': own.get('workers', 'one')}}}}})
+        return yaml.safe_dump_all(found)
 
     def upgrade(self, release, chart, values, namespace, *, digest=None):
         self.before()
         self.upgrades.append(values)
         self.charts.append(chart)
-        self.record(len(self.upgrades), digest, chart=chart)
+        self.record(len(self.upgrades), digest, chart=chart,
+                    manifest=self.manifest(release, chart, values))
         found = json.loads(json.dumps([
             objects.cluster(),
             objects.control_plane(
@@ -377,11 +414,13 @@ class Helm:
     def template(self, release, chart, values, namespace):
         return f'# {release} in {namespace}'
 
-    def record(self, revision, digest, status='deployed', chart=None):
+    def record(self, revision, digest, status='deployed', chart=None,
+               manifest=''):
         """Helm's Secret of a revision."""
-        content = gzip.compress(json.dumps({'name': RELEASE, 'chart': {
-            'metadata': {'name': chart.name, 'version': chart.version}
-            if chart else {}}}).encode())
+        content = gzip.compress(json.dumps({
+            'name': RELEASE, 'manifest': manifest, 'chart': {
+                'metadata': {'name': chart.name, 'version': chart.version}
+                if chart else {}}}).encode())
         labels = {'owner': 'helm', 'name': RELEASE, 'status': status,
                   'version': str(revision)}
         if digest:

@@ -15,6 +15,7 @@
 
 import pathlib
 from unittest import mock
+import uuid as uuid_lib
 
 import certifi
 import fixtures
@@ -22,6 +23,7 @@ import testtools
 
 from magnum_capi_tempest.driver.cloud import services
 from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.wanted import names
 from tests.unit.driver import magnum_double
 
 
@@ -271,3 +273,42 @@ class CloudTest(StoreTestCase):
         defaults = self.store.defaults()
         self.assertEqual((12, 'fast'),
                          (defaults.boot_size, defaults.boot_type))
+
+
+class ClustersTest(StoreTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.magnum.clusters.clear()
+
+    def add(self, number, stack_id=None, **fields):
+        made = f'{number:08d}-3c2d-4899-b017-d2b06c0ccd9f'
+        self.magnum.cluster(made, stack_id=stack_id or names.cluster(made),
+                            **fields)
+        return made
+
+    def found(self):
+        return [row.uuid for row in self.magnum.store.clusters()]
+
+    def test_all_projects(self):
+        wanted = [self.add(1, project_id='p'), self.add(2, project_id='q')]
+        self.assertEqual(wanted, self.found())
+
+    def test_those_of_other_drivers_are_left_out(self):
+        self.add(1, stack_id='some-heat-stack')
+        self.add(2, stack_id=names.cluster(uuid_lib.UUID(int=9)))
+        self.assertEqual([], self.found())
+
+    def test_page_by_page(self):
+        wanted = [self.add(number) for number in range(250)]
+        # A page without any of ours is not the last one.
+        for number in range(250, 400):
+            self.add(number, stack_id='heat')
+        wanted.append(self.add(400))
+        self.assertEqual(wanted, self.found())
+        self.assertEqual([100] * 6, self.magnum.pages)
+
+    def test_store_of_magnum_itself(self):
+        found = self.magnum.store.of_magnum(self.store._settings, 'p')
+        self.assertIsNone(found.user.id)
+        self.assertTrue(found.cloud)

@@ -1,0 +1,48 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The Magnum of this machine: for ``magnum-capi driver charts``.
+
+Rows are read and written where a conductor does, with its configuration:
+Magnum's REST API tells nobody what a cluster is made of, and has no request
+by which an operator could move one.
+"""
+
+from oslo_config import cfg
+
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.kubernetes import helm
+from magnum_capi_tempest.driver.kubernetes import shared
+from magnum_capi_tempest.driver.moving import site
+from magnum_capi_tempest.driver import settings as settings_module
+from magnum_capi_tempest.driver import store
+from magnum_capi_tempest import errors
+
+
+def opened(files) -> site.Site:
+    """The site.Site that a configuration of Magnum tells of.
+
+    :param files: paths; those that Magnum itself would read when empty.
+    :raises UsageError: a file cannot be read, or an option is wrong.
+    """
+    try:
+        store.configure(files)
+        settings = settings_module.Settings.of(store.CONF)
+    except (cfg.Error, ValueError) as e:
+        raise errors.UsageError(
+            'The configuration of Magnum cannot be read',
+            last_seen=' '.join(str(e).split())) from None
+    kube = shared.kube(settings)
+    world = converge.World(settings, kube, helm.Helm(
+        settings, kube.kubeconfig), sightings=shared.sightings)
+    return site.Site(world, store.clusters, lambda project_id:
+                     store.of_magnum(settings, project_id))

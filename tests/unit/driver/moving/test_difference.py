@@ -1,0 +1,121 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Helm would change, without secrets."""
+
+import testtools
+import yaml
+
+from magnum_capi_tempest.driver.moving import difference
+
+
+def made(kind, name, **fields):
+    return {'apiVersion': 'v1', 'kind': kind, 'metadata': {'name': name},
+            **fields}
+
+
+class DifferenceTest(testtools.TestCase):
+
+    def difference(self, now, then):
+        return difference.difference(*(
+            difference.parse(yaml.safe_dump_all(one)) for one in (now, then)))
+
+    def test_same(self):
+        found = [made('Cluster', 'c'), made('Secret', 's', data={'a': 'b'})]
+        self.assertEqual('', self.difference(found, found))
+
+    def test_only_what_differs(self):
+        self.assertEqual(
+            '--- Cluster/c\n+++ Cluster/c\n@@ -3,4 +3,4 @@\n'
+            ' metadata:\n   name: c\n spec:\n-  a: 1\n+  a: 2',
+            self.difference(
+                [made('Cluster', 'c', spec={'a': 1}), made('Other', 'o')],
+                [made('Other', 'o'), made('Cluster', 'c', spec={'a': 2})]))
+
+    def test_label_that_all_objects_have_is_told_once(self):
+        found = [made(kind, 'a') for kind in ('A', 'B', 'C')]
+        for one in found:
+            one['metadata']['labels'] = {'helm.sh/chart': 'c-1', 'a': 'b'}
+        then = yaml.safe_load(yaml.safe_dump(found).replace('c-1', 'c-2'))
+        then[1]['spec'] = {'a': 1}
+        text = self.difference(found, then)
+        self.assertIn('-    helm.sh/chart: c-1\n+    helm.sh/chart: c-2', text)
+        self.assertEqual(1, text.count('--- '))
+        self.assertTrue(text.endswith(
+            '\n# Objects in which only the label helm.sh/chart differs: 2'))
+
+    def test_what_comes_and_what_goes(self):
+        found = self.difference([made('A', 'a')], [made('B', 'b')])
+        self.assertIn('--- /dev/null\n+++ B/b\n', found)
+        self.assertIn('--- A/a\n+++ /dev/null\n', found)
+
+    def test_template_with_a_hash_is_compared_with_the_one_before(self):
+        found = self.difference(
+            [made('KubeadmConfigTemplate', 'c-g1-0a', spec={'a': 1}),
+             made('KubeadmConfigTemplate', 'c-g2-0b', spec={'a': 1})],
+            [made('KubeadmConfigTemplate', 'c-g1-ff', spec={'a': 2}),
+             made('KubeadmConfigTemplate', 'c-g2-0b', spec={'a': 1})])
+        self.assertIn('--- KubeadmConfigTemplate/c-g1-0a\n'
+                      '+++ KubeadmConfigTemplate/c-g1-ff\n', found)
+        self.assertNotIn('/dev/null', found)
+        self.assertNotIn('g2', found)
+
+    def test_several_that_could_be_the_one_before(self):
+        found = self.difference(
+            [made('A', 'c-1'), made('A', 'c-2')], [made('A', 'c-3')])
+        self.assertEqual(3, found.count('/dev/null'))
+
+    def test_secret(self):
+        found = self.difference(
+            [made('Secret', 's', stringData={'same': 'word1', 'gone': 'word3',
+                                             'other': 'word2'})],
+            [made('Secret', 's', stringData={'same': 'word1', 'new': 'word4',
+                                             'other': 'word5'})])
+        self.assertNotIn('word', found)
+        self.assertIn('   same: <hidden>', found)
+        self.assertIn('-  other: <hidden, as now>', found)
+        self.assertIn('+  other: <hidden, another one>', found)
+        self.assertIn('+  new: <hidden, another one>', found)
+
+    def test_new_secret(self):
+        found = self.difference([], [made('Secret', 's', data={'a': 'Z2g='})])
+        self.assertNotIn('Z2g=', found)
+
+    def test_secret_in_a_file_of_nodes(self):
+        proxy = 'http_proxy=http://u:{}@proxy.example:3128\n'
+        found = self.difference(*(
+            [made('KubeadmControlPlane', 'c', spec={'files': [
+                {'path': '/etc/p', 'content': proxy.format(word) + more}]})]
+            for word, more in (('geheim1x', ''), ('geheim2x', 'b=1\n'))))
+        self.assertNotIn('geheim', found)
+        self.assertIn('+      b=1', found)
+
+    def test_only_a_secret_in_a_file_of_nodes(self):
+        found = self.difference(*(
+            [made('KubeadmControlPlane', 'c', password=word)]
+            for word in ('geheim-1x', 'geheim-2x')))
+        self.assertEqual(
+            '--- KubeadmControlPlane/c\n+++ KubeadmControlPlane/c\n'
+            '# What differs is secret', found)
+
+    def test_long_text_is_shown_by_lines(self):
+        found = self.difference(*(
+            [made('ConfigMap', 'c', data={'a': f'first\n{word}\nlast\n'})]
+            for word in ('old', 'new')))
+        self.assertIn('     first\n-    old\n+    new\n     last', found)
+
+    def test_what_looks_like_a_time_stays_a_text(self):
+        found = difference.parse('kind: A\nmetadata: {name: a, b: 2026-01-01}')
+        self.assertEqual('2026-01-01', found[0]['metadata']['b'])
+
+    def test_documents_without_an_object(self):
+        self.assertEqual([], difference.parse('---\n# nothing\n---\n'))
