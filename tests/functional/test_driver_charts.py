@@ -1,0 +1,214 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``magnum-capi driver charts`` where a conductor runs, with the real helm.
+
+Two clusters of a sandbox, charts in a repository: what is told beforehand is
+what happens, and to the one that was named only.
+"""
+
+import functools
+import http.server
+import json
+import pathlib
+import shutil
+import subprocess
+import threading
+
+import fixtures
+
+from magnum_capi_tempest.driver.kubernetes import access
+from magnum_capi_tempest.driver.kubernetes import kube
+from magnum_capi_tempest.driver.kubernetes import rest as kube_rest
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import rest
+from magnum_capi_tempest import toolchain
+from magnum_capi_tempest import waiting
+from tests.functional import boxes
+
+#: Neither the default one nor that of other tests.
+PORT_BASE = 30000
+
+_DRIVER = pathlib.Path(boxes.__file__).parents[2] / 'drivers/k8s_capi_v1'
+
+_FILE = '''
+    files:
+      - path: /etc/motd
+        content: Welcome
+'''
+
+#: What each version of the chart has in its kubeadmConfigSpec.
+_VERSIONS = {'0.1.0': '\n', '0.2.0': '\n', '0.3.0': _FILE}
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+
+    def log_message(self, *args):
+        pass
+
+
+class Repository(fixtures.Fixture):
+    """A Helm repository with versions of the sandbox's chart.
+
+    :ivar url: of it.
+    """
+
+    def _setUp(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        helm = toolchain.ensure(['helm'])['helm']
+        for version, part in _VERSIONS.items():
+            chart = folder / version / 'sandbox-cluster'
+            shutil.copytree(resources.find('charts/sandbox-cluster'), chart)
+            self._replace(chart / 'Chart.yaml', 'version: 0.1.0',
+                          f'version: {version}')
+            self._replace(chart / 'templates/control-plane.yaml',
+                          '  kubeadmConfigSpec:\n',
+                          f'  kubeadmConfigSpec:{part}')
+            processes.run([helm, 'package', chart, '-d', folder], timeout=60)
+        processes.run([helm, 'repo', 'index', folder], timeout=60)
+        server = http.server.ThreadingHTTPServer(
+            ('127.0.0.1', 0), functools.partial(_Quiet, directory=folder))
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.url = f'http://127.0.0.1:{server.server_port}'
+
+    @staticmethod
+    def _replace(path, old, new):
+        text = path.read_text()
+        if text.count(old) != 1:
+            raise AssertionError(f'{path} has changed')
+        path.write_text(text.replace(old, new))
+
+
+class ChartsTest(boxes.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        url = self.useFixture(Repository()).url
+        self.one = self.box(port_base=PORT_BASE)
+        conf = self.one.base / 'charts.conf'
+        conf.write_text(
+            f'[k8s_capi]\nchart_repository = {url}\n'
+            'chart_name = sandbox-cluster\nchart_version = 0.1.0\n'
+            f'allowed_chart_versions = {", ".join(_VERSIONS)}\n')
+        self.assert_done(self.one.up('--install', str(_DRIVER),
+                                     '--magnum-conf', str(conf)))
+        self.layout = self.one.sandbox.layout()
+        self.user = rest.User(self.layout,
+                              self.one.sandbox.passwords()['demo'])
+        self.kube = kube.Kube(kube_rest.Rest(access.load(
+            self.layout.kubeconfig)))
+
+    def post(self, path, **body):
+        answer = self.user.request('container-infra', 'POST', path, body)
+        self.assertIn(answer.status_code, (201, 202), answer.text)
+        return answer.json()['uuid']
+
+    def status(self, uuid):
+        answer = self.user.request('container-infra', 'GET',
+                                   f'clusters/{uuid}')
+        # Of a machine that is busy: seen if it stays.
+        return answer.json()['status'] if answer.ok else answer.text
+
+    def wait_for(self, wanted, *uuids):
+        waiting.wait_for(
+            lambda: {self.status(uuid) for uuid in uuids},
+            done=lambda found: found == {wanted},
+            timeout=300, what=f'the clusters to be {wanted}')
+
+    def clusters(self, *names):
+        """Uuids of clusters with a worker each."""
+        seeded = json.loads((self.one.directory / 'seeded.json').read_text())
+        template = self.post(
+            'clustertemplates', driver='k8s_capi_v1', coe='kubernetes',
+            network_driver='calico', flavor_id='m1.small',
+            master_flavor_id='m1.small',
+            image_id=seeded['images']['ubuntu-capi'],
+            external_network_id=seeded['networks']['public'])
+        found = [self.post('clusters', name=name, node_count=1,
+                           master_count=1, cluster_template_id=template)
+                 for name in names]
+        self.wait_for('CREATE_COMPLETE', *found)
+        return found
+
+    def configure(self, **options):
+        self.assert_done(self.one.call('set', *(
+            f'k8s_capi.{key}={value}' for key, value in options.items())))
+
+    def charts(self, *arguments, code=0):
+        """What the command prints, in the environment of Magnum."""
+        file, folder = self.layout.magnum_conf
+        files = [file, *sorted(folder.glob('*.conf'))]
+        helm = toolchain.ensure(['helm'])['helm']
+        done = subprocess.run(
+            [self.layout.magnum_env / 'bin' / 'python', '-m',
+             'magnum_capi_tempest.cli.main', 'driver', 'charts', *arguments,
+             *(word for path in files for word in ('--config-file', path))],
+            env=self.one.env | {'PATH': f'{helm.parent}:/usr/bin:/bin'},
+            capture_output=True, text=True, timeout=600, check=False)
+        ended = boxes.Ended(done.returncode, done.stdout, done.stderr)
+        self.assert_done(ended, code)
+        return ended.out
+
+    def versions(self):
+        return {one['Name']: (one['Version'], one['Behind'])
+                for one in json.loads(self.charts('-f', 'json'))}
+
+    def machines(self, uuid):
+        release = f'c{uuid.replace("-", "")}'
+        return {one['metadata']['uid'] for namespace in self.kube.list(
+            'Namespace', None) for one in self.kube.list(
+                'Machine', namespace['metadata']['name'],
+                {'cluster.x-k8s.io/cluster-name': release})}
+
+    def test_one_is_moved_and_the_other_one_not(self):
+        alpha, beta = self.clusters('alpha', 'beta')
+        before = {uuid: self.machines(uuid) for uuid in (alpha, beta)}
+        self.assertEqual([2, 2], list(map(len, before.values())))
+        old = ('0.1.0', 'no')
+        self.assertEqual({'alpha': old, 'beta': old}, self.versions())
+
+        self.configure(chart_version='0.2.0')
+        old = ('0.1.0', 'chart')
+        self.assertEqual({'alpha': old, 'beta': old}, self.versions())
+        told = self.charts('move', '--all')
+        self.assertEqual(4, told.count(': nodes stay\n'), told)
+        self.assertEqual(2, told.count(
+            '# Objects in which only the label helm.sh/chart differs: '), told)
+        self.assertEqual({'alpha': old, 'beta': old}, self.versions())
+
+        self.charts('move', alpha, '--apply', '--wait', '5')
+        self.assertEqual({'alpha': ('0.2.0', 'no'), 'beta': old},
+                         self.versions())
+        self.assertEqual('UPDATE_COMPLETE', self.status(alpha))
+        self.assertEqual(before, {
+            uuid: self.machines(uuid) for uuid in (alpha, beta)})
+
+        told = self.charts('move', alpha, '--to', '0.3.0', '--apply',
+                           '--wait', '5')
+        self.assertIn('control plane: nodes are REPLACED '
+                      '(kubeadmConfigSpec.files)\n', told)
+        self.assertIn('node group default-worker: nodes stay\n', told)
+        self.assertIn('\n+      content: Welcome\n', told)
+        after = self.machines(alpha)
+        # Its worker stayed.
+        self.assertEqual((2, 1), (len(after), len(after & before[alpha])))
+        self.assertEqual(before[beta], self.machines(beta))
+        self.assertEqual({'alpha': ('0.3.0', 'chart'), 'beta': old},
+                         self.versions())
+
+        told = self.charts('move', '--all', '--to', '0.9.9', '--apply',
+                           code=2)
+        self.assertEqual('', told)
+        self.assertEqual('CREATE_COMPLETE', self.status(beta))
