@@ -28,7 +28,7 @@ class Render(base.Command):
     The cluster is described in a file, with the fields of Magnum's API, or is
     one that Magnum has. Names of images and networks are looked up in a
     cloud, unless the file has a section "cloud". Nothing is changed anywhere,
-    and no credentials are printed: the values name a Secret, which has to be
+    and no credentials are printed: the values name Secrets, which have to be
     made by other means.
 
     Exit code: 0 it is printed, 2 the description or the configuration is
@@ -103,3 +103,6 @@ def _head(found):
     yield f'# Chart {found.chart}'
     yield (f'# The Secret {found.credentials} with clouds.yaml and cacert is '
            'not in here')
+    if found.proxies:
+        yield (f'# The Secret {found.proxies} with 50-proxy.conf is not in '
+               'here')

@@ -235,13 +235,16 @@ class Road:
         """What the cluster was made of, as far as anybody knows."""
         if state.pins is not None:
             return state.pins
+        if not releases.revisions(
+                self.world.kube, self.namespace, self.release):
+            return pins_module.Pins()
         chart = self.world.settings.chart
         version = None if chart.is_path else releases.chart_version(
             self.world.kube, self.namespace, self.release, chart.name)
-        if version is None:
-            return pins_module.Pins()
-        return pins_module.Pins(pins_module.ChartPin(
-            chart.name, chart.repository, version))
+        return pins_module.Pins(
+            chart=version and pins_module.ChartPin(
+                chart.name, chart.repository, version),
+            proxies_in_secret=self.vault.has_proxies())
 
     def converge(self, *, lost=False, joining=None):
         """Make the cluster what the rows say. With the lock just taken.
@@ -380,5 +383,7 @@ class Road:
                            world.helm.dead_after):
             LOG.warning('Repaired the Helm release %s, which a dead helm '
                         'left pending', self.release)
+        if plan.proxies and plan.proxies.secret:
+            self.vault.write_proxies(plan.proxies)
         world.helm.upgrade(self.release, plan.chart, plan.values,
                            self.namespace, digest=plan.digest)

@@ -28,6 +28,7 @@ from magnum_capi_tempest.driver import settings as settings_module
 from magnum_capi_tempest.driver.wanted import attributes
 from magnum_capi_tempest.driver.wanted import charts
 from magnum_capi_tempest.driver.wanted import labels as label_rules
+from magnum_capi_tempest.driver.wanted import node_files
 from magnum_capi_tempest.driver.wanted import pins as pins_module
 from magnum_capi_tempest.driver.wanted import rows as rows_module
 from magnum_capi_tempest.driver.wanted import spec as spec_model
@@ -50,6 +51,8 @@ class Plan:
     :param digest: see rows.Rows.digest.
     :param addons: whether the chart deploys any.
     :param pins: what it is made of, to be remembered before it is applied.
+    :param proxies: node_files.ProxyFile of its nodes, or None; the Secret
+        that it names is to be there first.
     """
 
     spec: spec_model.ClusterSpec
@@ -58,6 +61,7 @@ class Plan:
     digest: str
     addons: bool
     pins: pins_module.Pins
+    proxies: node_files.ProxyFile | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,8 +100,10 @@ def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
     look = _Lookup(cloud, settings, pins)
     volumes = pins.volumes or _volumes(
         _volume_types(cloud), settings, defaults)
-    found = _describe(rows, look, volumes, applied, held, cloud.services.
-                      identity_url(settings.credential_interface))
+    in_secret = pins.proxies_in_secret is not False
+    found = _describe(rows, look, volumes, applied, held, in_secret,
+                      cloud.services.identity_url(
+                          settings.credential_interface))
     default_labels = (settings.default_labels if pins.default_labels is None
                       else pins.default_labels)
     rules = label_rules.Policy(
@@ -122,9 +128,11 @@ def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
         scale_from_zero=settings.scale_from_zero, batch=batch)
     made_of = dataclasses.replace(
         look.found, chart=chart_pin, overlays=layers,
-        default_labels=dict(default_labels), volumes=volumes)
+        default_labels=dict(default_labels), volumes=volumes,
+        proxies_in_secret=in_secret)
     return Plan(found, chart, computed, rows.digest(applied, held, made_of),
-                computed['addons'].get('enabled', True), made_of)
+                computed['addons'].get('enabled', True), made_of,
+                node_files.proxies(found, labels))
 
 
 def configured(rows, settings, defaults=Defaults(),
@@ -209,7 +217,7 @@ def overlays(settings, names):
     return found
 
 
-def _describe(rows, look, volumes, applied, held,
+def _describe(rows, look, volumes, applied, held, proxies_in_secret,
               auth_url) -> spec_model.ClusterSpec:
     """The cluster that the rows ask for, with ids and names looked up."""
     cluster, template = rows.cluster, rows.template
@@ -242,7 +250,8 @@ def _describe(rows, look, volumes, applied, held,
         keypair=cluster.keypair,
         floating_ip_enabled=cluster.floating_ip_enabled is not False,
         proxies=spec_model.Proxies(
-            template.http_proxy, template.https_proxy, template.no_proxy),
+            template.http_proxy, template.https_proxy, template.no_proxy,
+            proxies_in_secret),
         volumes=volumes, auth_url=auth_url,
         attributes=attributes.given(template, cluster))
 

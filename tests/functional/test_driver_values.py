@@ -29,6 +29,7 @@ import yaml
 
 from magnum_capi_tempest.driver.wanted import charts
 from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import node_files
 from magnum_capi_tempest.driver.wanted import spec as spec_model
 from magnum_capi_tempest.driver.wanted import validation
 from magnum_capi_tempest.driver.wanted import values
@@ -381,20 +382,36 @@ class TestPublishedChart(Promises, ChartCase):
 
         self.assertEqual('v1.34.1', gpu['version'])
 
-    def test_proxies_are_files_of_all_nodes(self):
-        objects = self.render(LARGE)
+    def nodes(self, objects):
+        """What kubeadm is told, of all kinds of nodes."""
         plane = objects['KubeadmControlPlane', names.control_plane(
             names.cluster(UUID))]['spec']['kubeadmConfigSpec']
-        nodes = [plane] + [self.template(
+        return [plane] + [self.template(
             objects, self.deployment(objects, uuid), 'bootstrap')
             for uuid in (WORKER, GPU)]
 
-        for node in nodes:
+    def test_proxies_are_files_of_all_nodes(self):
+        for node in self.nodes(self.render(LARGE)):
             self.assertIn('HTTP_PROXY=http://proxy.example.org:3128',
                           [f['content'] for f in node['files']
                            if 'proxy' in f['path']][0])
             self.assertIn('systemctl restart containerd',
                           node['preKubeadmCommands'])
+
+    def test_password_of_a_proxy_is_in_no_object(self):
+        spec = dataclasses.replace(LARGE, proxies=spec_model.Proxies(
+            http='http://squid:S3cret@proxy.example.org:3128'))
+        objects = self.render(spec)
+
+        self.assertNotIn('S3cret', json.dumps(list(objects.values())))
+        for node in self.nodes(objects):
+            file, = [f for f in node['files']
+                     if f['path'].endswith(node_files.KEY)]
+            self.assertEqual(
+                {'name': node_files.proxies(
+                    spec, validation.check(spec)).secret,
+                 'key': '50-proxy.conf'}, file['contentFrom']['secret'])
+            self.assertNotIn('content', file)
 
     def test_the_control_plane_keeps_the_charts_own_files(self):
         plane = self.render(LARGE)['KubeadmControlPlane', names.control_plane(

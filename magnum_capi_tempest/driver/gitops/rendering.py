@@ -33,6 +33,8 @@ class Rendered:
     :param values: of the chart.
     :param credentials: name of the Secret with ``clouds.yaml`` and perhaps
         ``cacert``, in ``namespace``.
+    :param proxies: name of the Secret with the file for proxies that have a
+        password, see node_files; None: there are none.
     """
 
     release: str
@@ -40,6 +42,7 @@ class Rendered:
     chart: object
     values: typing.Mapping
     credentials: str
+    proxies: str | None = None
 
 
 def render(template, cluster, groups, cloud, settings, *, creating=True,
@@ -59,7 +62,8 @@ def render(template, cluster, groups, cloud, settings, *, creating=True,
     return Rendered(
         release, names.namespace(cluster.project_id,
                                  settings.namespace_prefix),
-        plan.chart, plan.values, names.credentials(release))
+        plan.chart, plan.values, names.credentials(release),
+        plan.proxies and plan.proxies.secret)
 
 
 def manifests(rendered, helm) -> str:

@@ -26,10 +26,13 @@ import yaml
 
 from magnum_capi_tempest.driver.keys import state as state_module
 from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import node_files
 
 #: Type of the Secrets of Cluster API (api/core/v1beta1/common_types.go,
 #: ClusterSecretType).
 CAPI = 'cluster.x-k8s.io/secret'
+#: By which "clusterctl move" takes along what no Cluster owns.
+MOVE = 'clusterctl.cluster.x-k8s.io/move'
 
 CLOUDS = 'clouds.yaml'
 CACERT = 'cacert'
@@ -82,6 +85,23 @@ class Vault:
                                names.credentials(self._release))
         return found and dict(found.get('data') or {})
 
+    def write_proxies(self, file):
+        """Write a file of nodes with passwords, node_files.ProxyFile.
+
+        The one before stays until the cluster goes: machines of an earlier
+        revision can still be made.
+        """
+        self._kube.apply(self._secret(
+            file.secret, {node_files.KEY: file.content}))
+
+    def has_proxies(self) -> bool:
+        """Whether there is such a file."""
+        begin = names.proxies(self._release, '')
+        return any(secret['metadata']['name'].startswith(begin)
+                   for secret in self._kube.list_metadata(
+                       'Secret', self._namespace,
+                       {names.CLUSTER_UUID: str(self._uuid)}))
+
     def write_authorities(self, pairs):
         """Write certificate authorities.
 
@@ -122,7 +142,8 @@ class Vault:
             'metadata': {
                 'name': name, 'namespace': self._namespace,
                 'labels': {**self._marks.labels,
-                           names.CAPI_CLUSTER_NAME: self._release},
+                           names.CAPI_CLUSTER_NAME: self._release,
+                           MOVE: ''},
                 'annotations': dict(self._marks.annotations)},
             'type': type_,
             'data': {key: base64.b64encode(text.encode()).decode()

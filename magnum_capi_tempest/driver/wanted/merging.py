@@ -46,6 +46,10 @@ class Misfit(ValueError):
     """An overlay would take away a mapping, or a list of the table."""
 
 
+#: A file has one of these only (Cluster API, bootstrap/kubeadm, File).
+_EITHER = ('content', 'contentFrom')
+
+
 def merged(below, above, path=()) -> dict:
     """A mapping merged over another; neither is changed.
 
@@ -87,6 +91,9 @@ def _into_map(items, key, item, where):
         raise Misfit(f'{where}: every item needs "{key}"')
     for number, known in enumerate(items):
         if known[key] == item[key]:
+            if any(name in item for name in _EITHER):
+                known = {name: value for name, value in known.items()
+                         if name not in _EITHER}
             items[number] = merged(known, item)
             return
     items.append(item)

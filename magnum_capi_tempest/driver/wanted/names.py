@@ -126,6 +126,14 @@ def credentials(release) -> str:
     return f'{release}-cloud-credentials'
 
 
+def proxies(release, digest) -> str:
+    """Name of a Secret with a file that has passwords of proxies.
+
+    Another file has another name, so that its nodes are made anew.
+    """
+    return f'{release}-proxies-{digest}'
+
+
 def certificate(release, kind) -> str:
     """Name of a Secret with a certificate authority, or with the key pair.
 

@@ -49,6 +49,8 @@ class Pins:
     :param images: by what rows call them.
     :param flavors: names by what rows call them.
     :param networks, external_networks, subnets: ids by what rows call them.
+    :param proxies_in_secret: see spec.Proxies. To move a file of nodes
+        replaces them.
     """
 
     chart: ChartPin | None = None
@@ -65,6 +67,7 @@ class Pins:
         default_factory=dict)
     subnets: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
+    proxies_in_secret: bool | None = None
 
     def unconfigured(self) -> 'Pins':
         """What stays when an operator moves a cluster: its cloud."""
@@ -74,7 +77,8 @@ class Pins:
 
     def moved(self) -> 'Pins':
         """What stays in an upgrade: where a cluster is, and its flavors."""
-        return dataclasses.replace(self.unconfigured(), images={})
+        return dataclasses.replace(self.unconfigured(), images={},
+                                   proxies_in_secret=None)
 
     @property
     def digest(self) -> str:
@@ -110,7 +114,8 @@ def dump(pins: Pins) -> dict[str, typing.Any]:
 
 def load(found: typing.Mapping[str, typing.Any] | None) -> Pins:
     """Read what :func:`dump` made; fields of other releases are left out."""
-    known = _known(Pins, found or {})
+    # Releases that did not say so had them in the values.
+    known = {'proxies_in_secret': False, **_known(Pins, found or {})}
     if known.get('chart'):
         known['chart'] = ChartPin(**_known(ChartPin, known['chart']))
     if known.get('overlays') is not None:

@@ -65,11 +65,16 @@ class Volumes:
 
 @dataclasses.dataclass(frozen=True)
 class Proxies:
-    """Proxies of the template, by which nodes get images of containers."""
+    """Proxies of the template, by which nodes get images of containers.
+
+    :param in_secret: whether passwords in them are in a Secret; else they
+        are values of the chart, as earlier releases of the driver had it.
+    """
 
     http: str | None = None
     https: str | None = None
     no: str | None = None
+    in_secret: bool = True
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,7 +17,6 @@ this project; what differs between their versions is in ``charts``. A value
 that nobody asked for is left out, so that the chart's own default counts.
 """
 
-import copy
 import hashlib
 import re
 
@@ -98,11 +97,10 @@ def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
     etcd = _etcd(labels)
     if etcd:
         result['etcd'] = {'blockDevice': etcd}
-    kubeadm = node_files.proxies(spec.proxies, (labels.fixed_subnet_cidr,))
-    if kubeadm:
-        result['controlPlane']['kubeadmConfigSpec'] = kubeadm
-        result['nodeGroupDefaults']['kubeadmConfigSpec'] = copy.deepcopy(
-            kubeadm)
+    proxies = node_files.proxies(spec, labels)
+    if proxies:
+        for part in ('controlPlane', 'nodeGroupDefaults'):
+            result[part]['kubeadmConfigSpec'] = proxies.kubeadm()
     for name, overlay in overlays:
         result = _overlaid(result, name, overlay)
     for group, asked in zip(result['nodeGroups'], spec.node_groups):

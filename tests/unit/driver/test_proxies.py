@@ -14,7 +14,6 @@
 
 import base64
 import json
-import unittest
 
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm_errors
@@ -54,7 +53,6 @@ class Base(test_pins.Base):
 
 class NewClusterTest(Base):
 
-    @unittest.expectedFailure
     def test_password_is_in_a_secret_only(self):
         self.created()
         for values in self.w.helm.upgrades:
@@ -69,7 +67,6 @@ class NewClusterTest(Base):
                  secret['metadata']['labels'][
                      'clusterctl.cluster.x-k8s.io/move']))
 
-    @unittest.expectedFailure
     def test_secret_is_there_before_helm_is_run(self):
         seen = []
         self.w.helm.before = lambda: seen.extend(self.w.secrets())
@@ -77,7 +74,6 @@ class NewClusterTest(Base):
         self.assertTrue([name for name in seen
                          if name.startswith('proxies-')], seen)
 
-    @unittest.expectedFailure
     def test_resize_names_the_same_secret(self):
         self.created()
         before = self.files()
@@ -133,7 +129,6 @@ class OlderClusterTest(Base):
                 self.assertIn(URL, file['content'])
                 self.assertNotIn('contentFrom', file)
 
-    @unittest.expectedFailure
     def test_upgrade_moves_the_password(self):
         self.made_before()
         self.upgrade()
@@ -154,9 +149,18 @@ class OlderClusterTest(Base):
         self.assertIn(URL, self.files()[0]['content'])
 
 
+class LostMemoryTest(Base):
+
+    def test_resize_names_the_same_secret(self):
+        self.created()
+        before = self.files()
+        del self.api.objects[_MEMORY]
+        self.resize(2)
+        self.assertEqual(before, self.files())
+
+
 class OtherPasswordTest(Base):
 
-    @unittest.expectedFailure
     def test_upgrade_names_another_secret(self):
         self.created()
         before = self.files()[0]
@@ -167,3 +171,9 @@ class OtherPasswordTest(Base):
         self.assertIn('N3w', self.secret(after)[1])
         # Nodes that are still of the old revision may be made again.
         self.assertIn('S3cret', self.secret(before)[1])
+
+    def test_upgrade_with_the_same_one_names_the_same_secret(self):
+        self.created()
+        before = self.files()
+        self.upgrade()
+        self.assertEqual(before, self.files())

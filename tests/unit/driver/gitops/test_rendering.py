@@ -148,6 +148,16 @@ class RenderingTest(test_converge.Base):
                          found.values['cloudCredentialsSecretName'])
         self.assertNotIn('clouds', found.values)
 
+    def test_password_of_a_proxy_is_not_rendered(self):
+        url = 'http://squid:S3cret@proxy:3128'
+        self.assertIsNone(self.rendered().proxies)
+        found = self.rendered(template={'http_proxy': url})
+        file, = found.values['controlPlane']['kubeadmConfigSpec']['files']
+
+        self.assertNotIn('S3cret', repr(found))
+        self.assertEqual(found.proxies,
+                         file['contentFrom']['secret']['name'])
+
     def test_manifests_are_helms(self):
         self.assertIn(small_world.RELEASE, rendering.manifests(
             self.rendered(), self.w.helm))

@@ -413,23 +413,55 @@ class TestAddons(testtools.TestCase):
 
 class TestProxies(testtools.TestCase):
 
+    HIDDEN = spec_model.Proxies(http='http://u:p%40@proxy:3128')
+
     def test_they_are_for_containerd_on_all_nodes(self):
         result = made(proxies=spec_model.Proxies(
-            http='http://u:p%40@proxy:3128', no='.example.org'))
+            http='http://proxy:3128', no='.example.org'))
         plane = result['controlPlane']['kubeadmConfigSpec']
         file, = plane['files']
 
         self.assertEqual(plane, result['nodeGroupDefaults'][
             'kubeadmConfigSpec'])
         self.assertEqual('0600', file['permissions'])
-        # systemd reads "%" as the begin of a specifier.
-        self.assertIn('"HTTP_PROXY=http://u:p%%40@proxy:3128"',
-                      file['content'])
+        self.assertIn('"HTTP_PROXY=http://proxy:3128"', file['content'])
         self.assertIn('NO_PROXY=.example.org,localhost', file['content'])
         self.assertIn('10.0.0.0/24', file['content'])
 
+    def file(self, **changes):
+        return node_files.proxies(dataclasses.replace(
+            SPEC, proxies=dataclasses.replace(self.HIDDEN, **changes)),
+            labels.parse({}))
+
+    def test_file_with_a_password_is_named_only(self):
+        result = made(proxies=self.HIDDEN)
+        file, = result['controlPlane']['kubeadmConfigSpec']['files']
+
+        # The key is the name that systemd wants, too.
+        self.assertEqual({'secret': {
+            'name': self.file().secret, 'key': '50-proxy.conf'}},
+            file['contentFrom'])
+        self.assertNotIn('content', file)
+        # systemd reads "%" as the begin of a specifier.
+        self.assertIn('"HTTP_PROXY=http://u:p%%40@proxy:3128"',
+                      self.file().content)
+        self.assertNotIn('p%%40', repr(self.file()))
+
+    def test_name_of_the_secret_is_of_what_is_in_it(self):
+        name = self.file().secret
+
+        self.assertTrue(name.startswith(f'{names.cluster(UUID)}-proxies-'))
+        self.assertEqual(name, self.file().secret)
+        for other in ({'http': 'http://u:other@proxy:3128'}, {'no': 'a'},
+                      {'https': self.HIDDEN.http}):
+            self.assertNotEqual(name, self.file(**other).secret)
+
+    def test_password_for_https_alone(self):
+        self.assertIsNotNone(self.file(
+            http='http://proxy:3128', https=self.HIDDEN.http).secret)
+
     def test_no_proxy_alone_is_nothing(self):
-        self.assertEqual({}, node_files.proxies(spec_model.Proxies(no='a')))
+        self.assertIsNone(self.file(http=None, no='a'))
 
 
 class TestOverlays(testtools.TestCase):
@@ -486,6 +518,21 @@ class TestOverlays(testtools.TestCase):
 
         self.assertEqual(('a:b', '0600'),
                          (found['owner'], found['permissions']))
+
+    def test_content_takes_the_place_of_a_reference(self):
+        # Cluster API refuses a file with both.
+        path, = [file['path'] for file in self.kubeadm()['files']]
+        reference = {'contentFrom': {'secret': {'name': 'a', 'key': 'b'}}}
+        found, = self.kubeadm(
+            {'files': [{'path': path, **reference}]},
+            {'files': [{'path': path, 'content': 'c'}]})['files']
+
+        self.assertEqual('c', found['content'])
+        self.assertNotIn('contentFrom', found)
+
+        found, = self.kubeadm({'files': [{'path': path, **reference}]})[
+            'files']
+        self.assertNotIn('content', found)
 
     def test_files_of_two_overlays(self):
         files = [{'path': f'/{n}', 'content': n} for n in 'ab']
