@@ -148,6 +148,14 @@ class ChartCase(testtools.TestCase):
                              'bootstrap')['joinConfiguration'][
                                  'nodeRegistration']
 
+    def nodes(self, objects):
+        """What kubeadm is told, of all kinds of nodes."""
+        plane = objects['KubeadmControlPlane', names.control_plane(
+            names.cluster(UUID))]['spec']['kubeadmConfigSpec']
+        return [plane] + [self.template(
+            objects, self.deployment(objects, uuid), 'bootstrap')
+            for uuid in (WORKER, GPU)]
+
 
 class Promises:
     """What both charts keep."""
@@ -333,6 +341,29 @@ class Promises:
         self.assertEqual([{'cidr': '10.0.0.0/24', 'dnsNameservers': [
             '192.0.2.53']}], spec['managedSubnets'])
 
+    def test_proxies_are_files_of_all_nodes(self):
+        for node in self.nodes(self.render(LARGE)):
+            self.assertIn('HTTP_PROXY=http://proxy.example.org:3128',
+                          [f['content'] for f in node['files']
+                           if f['path'].endswith(node_files.KEY)][0])
+            self.assertIn('systemctl restart containerd',
+                          node['preKubeadmCommands'])
+
+    def test_password_of_a_proxy_is_in_no_object(self):
+        spec = dataclasses.replace(LARGE, proxies=spec_model.Proxies(
+            http='http://squid:S3cret@proxy.example.org:3128'))
+        objects = self.render(spec)
+
+        self.assertNotIn('S3cret', json.dumps(list(objects.values())))
+        for node in self.nodes(objects):
+            file, = [f for f in node['files']
+                     if f['path'].endswith(node_files.KEY)]
+            self.assertEqual(
+                {'name': node_files.proxies(
+                    spec, validation.check(spec)).secret,
+                 'key': '50-proxy.conf'}, file['contentFrom']['secret'])
+            self.assertNotIn('content', file)
+
     def test_addons_are_those_that_were_asked_for(self):
         def components(spec):
             return {o['metadata']['labels']['capi.stackhpc.com/component']
@@ -381,37 +412,6 @@ class TestPublishedChart(Promises, ChartCase):
             'spec']
 
         self.assertEqual('v1.34.1', gpu['version'])
-
-    def nodes(self, objects):
-        """What kubeadm is told, of all kinds of nodes."""
-        plane = objects['KubeadmControlPlane', names.control_plane(
-            names.cluster(UUID))]['spec']['kubeadmConfigSpec']
-        return [plane] + [self.template(
-            objects, self.deployment(objects, uuid), 'bootstrap')
-            for uuid in (WORKER, GPU)]
-
-    def test_proxies_are_files_of_all_nodes(self):
-        for node in self.nodes(self.render(LARGE)):
-            self.assertIn('HTTP_PROXY=http://proxy.example.org:3128',
-                          [f['content'] for f in node['files']
-                           if 'proxy' in f['path']][0])
-            self.assertIn('systemctl restart containerd',
-                          node['preKubeadmCommands'])
-
-    def test_password_of_a_proxy_is_in_no_object(self):
-        spec = dataclasses.replace(LARGE, proxies=spec_model.Proxies(
-            http='http://squid:S3cret@proxy.example.org:3128'))
-        objects = self.render(spec)
-
-        self.assertNotIn('S3cret', json.dumps(list(objects.values())))
-        for node in self.nodes(objects):
-            file, = [f for f in node['files']
-                     if f['path'].endswith(node_files.KEY)]
-            self.assertEqual(
-                {'name': node_files.proxies(
-                    spec, validation.check(spec)).secret,
-                 'key': '50-proxy.conf'}, file['contentFrom']['secret'])
-            self.assertNotIn('content', file)
 
     def test_the_control_plane_keeps_the_charts_own_files(self):
         plane = self.render(LARGE)['KubeadmControlPlane', names.control_plane(

@@ -161,6 +161,17 @@ template:
   spec:
     joinConfiguration:
       nodeRegistration: {{ include "sandbox.nodeRegistration" (list (index . 0) (index . 1) (index . 1).name) | nindent 8 }}
+    {{- with include "sandbox.files" (index . 1) }}
+    {{- . | nindent 4 }}
+    {{- end }}
+{{- end -}}
+
+{{/* Files and commands of nodes, as the published chart has them. Argument:
+control plane or node group. */}}
+{{- define "sandbox.files" -}}
+{{- with pick (.kubeadmConfigSpec | default dict) "files" "preKubeadmCommands" "postKubeadmCommands" -}}
+{{- toYaml . -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "sandbox.bootstrap.name" -}}
