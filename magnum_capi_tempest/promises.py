@@ -146,6 +146,12 @@ LIFE_OPTS = [
         'health_status_reason that speaks of it; a rotation cures it',
         'it is HEALTHY'),
     _kept(
+        'members_cure',
+        'A resize by any member of the project brings in a credential of '
+        'theirs where that of the cluster became invalid, as that of an '
+        'owner who left does',
+        'the cluster stays without one, until somebody rotates it'),
+    _kept(
         'named_nodes_removed',
         'A resize that names nodes_to_remove removes these nodes, and no '
         'others', 'any nodes go'),
@@ -286,6 +292,22 @@ LIFE_OPTS = [
         'Clusters are on the networks and the subnet that their template '
         'names by their uuids (external_network_id, fixed_network, '
         'fixed_subnet)', 'they are on others'),
+    _kept(
+        'names_of_the_project',
+        'A name of a network (fixed_network) is that of the one which the '
+        'owner of the cluster can see, whatever other projects have',
+        'the cluster fails where several projects have a network of this '
+        'name'),
+    _kept(
+        'clusters_remember',
+        'A resize leaves a cluster with the Kubernetes that it was made of, '
+        'also when the image has another kube_version by then',
+        'all nodes are replaced'),
+    _kept(
+        'proxy_passwords_hidden',
+        'Passwords of proxies (http_proxy) reach the nodes, and are in '
+        'Secrets of the management cluster only',
+        'everybody who may read objects of Cluster API finds them there'),
     _kept(
         'extra_networks',
         'The label extra_network_names puts workers on more networks',

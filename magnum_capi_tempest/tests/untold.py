@@ -41,7 +41,7 @@ def secrets(objects) -> dict[str, str]:
     found = {}
     for obj in objects:
         for key, value in (obj.get('data') or {}).items():
-            for text in _texts(value):
+            for text in texts(value):
                 for pattern in (_KEY, _FIELD):
                     for match in pattern.finditer(text):
                         if len(match['secret']) >= _LEAST:
@@ -50,7 +50,8 @@ def secrets(objects) -> dict[str, str]:
     return found
 
 
-def _texts(value):
+def texts(value):
+    """A value of a Secret as a text, if it is one: none or one."""
     try:
         yield base64.b64decode(value, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):

@@ -15,6 +15,7 @@ from tempest.lib import decorators
 import testtools
 
 from magnum_capi_tempest.tests import app_credentials
+from magnum_capi_tempest.tests import factories
 from magnum_capi_tempest.tests import operations
 from magnum_capi_tempest import waiting
 
@@ -23,7 +24,7 @@ CONF = config.CONF
 WORKERS = operations.WORKERS
 
 
-class InvalidCredentialTest(operations.BaseOperationsTest):
+class BaseInvalidCredentialTest(operations.BaseOperationsTest):
     """What a cluster reaches the cloud with is refused there.
 
     Magnum asks for the health of clusters every [kubernetes]
@@ -31,7 +32,6 @@ class InvalidCredentialTest(operations.BaseOperationsTest):
     """
 
     credentials = ['primary', 'admin']
-    required_flags = ('invalid_credential_shown', 'credential_rotation')
 
     def setUp(self):
         super().setUp()
@@ -54,6 +54,11 @@ class InvalidCredentialTest(operations.BaseOperationsTest):
                 found.get('health_status'),
                 found.get('health_status_reason'))
         ).get('health_status_reason')
+
+
+class InvalidCredentialTest(BaseInvalidCredentialTest):
+
+    required_flags = ('invalid_credential_shown', 'credential_rotation')
 
     def assert_shown_and_cured(self):
         reason = self.wait_for_health('UNHEALTHY')
@@ -113,3 +118,36 @@ class InvalidCredentialTest(operations.BaseOperationsTest):
                 user.project_id, user.user_id, role)
         # Keystone has revoked the tokens that the user had.
         self.os_primary.auth_provider.clear_auth()
+
+
+class MembersTest(BaseInvalidCredentialTest):
+    """Who made a cluster is not there any more."""
+
+    credentials = ['primary', 'project_member', 'admin']
+    required_flags = ('invalid_credential_shown', 'members_cure', 'resize')
+
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        if (cls.os_project_member.credentials.project_id
+                != cls.os_primary.credentials.project_id):
+            raise cls.skipException('The primary user and project_member are '
+                                    'of different projects')
+        cls.member = factories.Magnum(cls.os_project_member, cls.microversion)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('5d0b1f0c-8a0a-4c43-9f0e-9d6f3b7c2e15')
+    def test_a_resize_by_another_member_cures_it(self):
+        app_credentials.delete_of_cluster(
+            self.os_primary, self.cluster['uuid'])
+        self.wait_for_health('UNHEALTHY')
+        before = self.waiter.before(self.cluster['uuid'], WORKERS)
+        count = before.nodegroup['node_count'] + 1
+
+        self.member.clusters.resize_cluster(
+            self.cluster['uuid'], node_count=count, nodegroup=WORKERS)
+
+        self.waiter.until_updated(self.cluster['uuid'], before, count)
+        self.wait_for_health('HEALTHY')
+        self.assertNotEqual([], app_credentials.of_cluster(
+            self.os_project_member, self.cluster['uuid']))

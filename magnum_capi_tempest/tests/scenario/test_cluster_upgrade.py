@@ -56,6 +56,35 @@ class NamelessTest(operations.BaseOperationsTest):
             CONF.magnum_capi.node_count)
 
 
+class RememberTest(operations.BaseOperationsTest):
+    """Only an upgrade changes what a cluster was made of."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
+    required_flags = ('resize', 'clusters_remember')
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('0f3d9a61-6e3c-4b3a-8d0a-57b1c2e94f86')
+    def test_image_with_another_version_later(self):
+        newer = self._properties('upgrade_image_id').get('kube_version')
+        if not newer:
+            self.skipTest('The image of upgrade_image_id has no kube_version')
+        image = self.create_image_like('image_id')
+        cluster = self.create_cluster(
+            self.create_template(image_id=image['id']))
+        workers = CONF.magnum_capi.node_count + 1
+        self.os_primary.image_client_v2.update_image(image['id'], [
+            {'replace': '/kube_version', 'value': newer}])
+
+        before = self.waiter.before(cluster['uuid'], operations.WORKERS)
+        self.magnum.clusters.resize_cluster(
+            cluster['uuid'], node_count=workers,
+            nodegroup=operations.WORKERS)
+        after = self.waiter.until_updated(cluster['uuid'], before, workers)
+
+        self.assertEqual(cluster['coe_version'], after['coe_version'])
+        self.assert_usable(after, CONF.magnum_capi.master_count, workers)
+
+
 class UpgradeTest(operations.BaseOperationsTest):
     """All tests share a cluster, which the first of them upgrades."""
 

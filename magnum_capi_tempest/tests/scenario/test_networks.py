@@ -22,22 +22,71 @@ from tempest.lib import decorators
 from magnum_capi_tempest.tests import base
 from magnum_capi_tempest.tests import flags
 from magnum_capi_tempest.tests import networks
+from magnum_capi_tempest.tests import operations
 from magnum_capi_tempest.tests import replaced
 
 CONF = config.CONF
 
 
-class NetworksTest(replaced.BaseBehindTest):
-    """All tests look at one cluster."""
-
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
-    required_flags = ('networks_count',)
+class BaseNetworksTest(operations.BaseOperationsTest):
 
     @classmethod
     def skip_checks(cls):
         super().skip_checks()
         if not CONF.service_available.neutron:
             raise cls.skipException('[service_available] neutron is false')
+
+    @classmethod
+    def create_network(cls, manager=None, name=None):
+        """Create a network that goes with the class.
+
+        :param manager: tempest client manager of its owner, None: primary.
+        """
+        client = (manager or cls.os_primary).networks_client
+        network = client.create_network(
+            name=name or cls.rand_name('network'))['network']
+        cls.addClassResourceCleanup(
+            test_utils.call_and_ignore_notfound_exc, client.delete_network,
+            network['id'])
+        return network
+
+    @classmethod
+    def create_subnet(cls, network, cidr):
+        client = cls.os_primary.subnets_client
+        subnet = client.create_subnet(
+            name=cls.rand_name('subnet'), network_id=network['id'],
+            ip_version=4, cidr=cidr)['subnet']
+        cls.addClassResourceCleanup(
+            test_utils.call_and_ignore_notfound_exc, client.delete_subnet,
+            subnet['id'])
+        return subnet
+
+
+class NamesTest(BaseNetworksTest):
+    """Another project has a network that is called like the own one."""
+
+    credentials = ['primary', 'admin']
+    required_flags = ('names_of_the_project',)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('b6c7e1d2-40b1-4b3d-9f6e-2f1d5a7c8e03')
+    def test_own_network_is_meant(self):
+        name = self.create_network()['name']
+        others = self.create_network(self.os_admin, name)
+        self.assertNotEqual(self.os_primary.credentials.project_id,
+                            others.get('project_id', others['tenant_id']))
+
+        cluster = self.create_cluster(
+            self.create_template(fixed_network=name))
+
+        self.assertEqual('CREATE_COMPLETE', cluster['status'])
+
+
+class NetworksTest(BaseNetworksTest, replaced.BaseBehindTest):
+    """All tests look at one cluster."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    required_flags = ('networks_count',)
 
     @classmethod
     def resource_setup(cls):
@@ -62,27 +111,6 @@ class NetworksTest(replaced.BaseBehindTest):
             for kind in ('OpenStackCluster', 'OpenStackMachineTemplate')}
         if not cls.specs['OpenStackCluster']:
             raise cls.skipException('There is no OpenStackCluster')
-
-    @classmethod
-    def create_network(cls):
-        client = cls.os_primary.networks_client
-        network = client.create_network(
-            name=cls.rand_name('network'))['network']
-        cls.addClassResourceCleanup(
-            test_utils.call_and_ignore_notfound_exc, client.delete_network,
-            network['id'])
-        return network
-
-    @classmethod
-    def create_subnet(cls, network, cidr):
-        client = cls.os_primary.subnets_client
-        subnet = client.create_subnet(
-            name=cls.rand_name('subnet'), network_id=network['id'],
-            ip_version=4, cidr=cidr)['subnet']
-        cls.addClassResourceCleanup(
-            test_utils.call_and_ignore_notfound_exc, client.delete_subnet,
-            subnet['id'])
-        return subnet
 
     def setUp(self):
         super().setUp()

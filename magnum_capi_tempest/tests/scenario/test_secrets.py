@@ -17,6 +17,7 @@ its authorities, its application credential, kubeconfigs.
 """
 
 import json
+import uuid
 
 from tempest import config
 from tempest.lib import decorators
@@ -88,3 +89,32 @@ class SecretsTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
         secrets = self.secrets | self.read_secrets()
         for path, text in logs.items():
             self.assertEqual([], untold.told(text, secrets), path)
+
+
+class ProxyTest(replaced.BaseBehindTest):
+    """The proxy of a template has a password, which is the template's."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    required_flags = ('proxy_passwords_hidden',)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('8e1f5c3a-94b7-4d0e-a6a2-3b7c0d5e1f92')
+    def test_password_is_in_secrets_only(self):
+        password = uuid.uuid4().hex
+        cluster = self.create_cluster(self.create_template(
+            http_proxy=f'http://magnum:{password}@192.0.2.3:3128'))
+
+        stack_id = replaced.stack_id(cluster)
+        told = [str(found) for found in self.behind.objects(stack_id)
+                if password in json.dumps(found.body)]
+
+        self.assertEqual([], told)
+        self.assertTrue(self.has_bootstrap_data(stack_id, password))
+
+    def has_bootstrap_data(self, stack_id, password):
+        """Return whether nodes are told a password, when they are made."""
+        known = {found.name for found in self.behind.secrets(stack_id)}
+        return any(
+            password in text for obj in self.behind.core('secrets')
+            if obj['metadata']['name'] in known and 'format' in obj['data']
+            for text in untold.texts(obj['data']['value']))
