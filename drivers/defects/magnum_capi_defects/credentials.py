@@ -65,6 +65,22 @@ class AllRoles(parts.Seeded):
         return found
 
 
+class RefusedCredentialKept(parts.OwnRoad):
+    """Nobody but its owner can do something for a refused credential."""
+
+    def divert(self, road):
+        road.replace_refused_credential = lambda state: state
+
+
+class ProxyPasswordTold(parts.OwnRoad):
+    """Passwords of proxies are values of the chart."""
+
+    def divert(self, road):
+        pins = road.pins
+        road.pins = lambda state: dataclasses.replace(
+            pins(state), proxies_in_secret=False)
+
+
 class SecretLogged(parts.Seeded):
     """The log has the application credential of every cluster."""
 

@@ -48,6 +48,16 @@ class CredentialLeft(parts.Seeded):
             self._farewell = self._Farewell(self._road)
 
 
+class SecretsLeft(parts.Seeded):
+    """The Secrets of a cluster outlive it in the management cluster."""
+
+    class Watch(watch.Watch):
+
+        def __init__(self, *args):
+            super().__init__(*args)
+            self._road.vault.remove = lambda: None
+
+
 class DeletesSlowly(parts.Seeded):
     """A cluster is gone, and Magnum hears of it much later."""
 

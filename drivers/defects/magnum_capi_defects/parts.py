@@ -56,6 +56,19 @@ class Seeded(driver.Driver):
         return self.Store(context, options())
 
 
+class OwnRoad(Seeded):
+    """A driver whose requests take a road that is not quite the same."""
+
+    def divert(self, road):
+        """Change a converge.Road before it is taken."""
+        raise NotImplementedError
+
+    def _operations(self, context, cluster):
+        found = super()._operations(context, cluster)
+        self.divert(found._road)
+        return found
+
+
 def options():
     """settings.Settings of this Magnum."""
     return settings.Settings.of(magnum.conf.CONF)

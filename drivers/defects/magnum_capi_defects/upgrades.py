@@ -16,6 +16,7 @@ from magnum_capi_defects import parts
 from magnum_capi_tempest.driver import driver
 from magnum_capi_tempest.driver import store
 from magnum_capi_tempest.driver import upgrading
+from magnum_capi_tempest.driver.wanted import pins
 from magnum_capi_tempest.driver import watch
 
 #: Values of the chart that make the version of all machines.
@@ -42,6 +43,13 @@ class WorkersKept(parts.Seeded):
 
     Helm = parts.valued(lambda release, values: values | {'nodeGroups': [
         group | _old(release, values) for group in values['nodeGroups']]})
+
+
+class MadeAnew(parts.OwnRoad):
+    """A resize takes everything as it is now, not as a cluster has it."""
+
+    def divert(self, road):
+        road.pins = lambda state: pins.Pins()
 
 
 class _Upgrading(parts.Seeded):

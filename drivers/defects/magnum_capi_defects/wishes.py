@@ -12,9 +12,13 @@
 
 """Defects by which a wish gets lost on its way to the chart."""
 
+import dataclasses
+
 import yaml
 
 from magnum_capi_defects import parts
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.wanted import label_registry
 
 
 def _each(change):
@@ -68,6 +72,27 @@ class NetworkIgnored(parts.Seeded):
     Helm = parts.valued(lambda _release, values: values | {
         'clusterNetworking': values['clusterNetworking'] | {
             'internalNetwork': {'nodeCidr': '10.0.0.0/24'}}})
+
+
+class LabelsIgnored(parts.OwnRoad):
+    """Labels that nobody knows have no effect."""
+
+    def divert(self, road):
+        settings = road.world.settings
+        unknown = (road.cluster.labels or {}).keys() - label_registry.REGISTRY
+        road.world = dataclasses.replace(
+            road.world, settings=dataclasses.replace(
+                settings, ignored_labels=(
+                    *settings.ignored_labels, *unknown)))
+
+
+class OthersNetworksSeen(parts.OwnRoad):
+    """Names are looked up with the eyes of Magnum, in all projects."""
+
+    def divert(self, road):
+        all_eyes = converge.Road(
+            road.world, self._store(parts.admin()), road.cluster)
+        road.plan = all_eyes.plan
 
 
 class ExtraNetworkLost(parts.Seeded):

@@ -23,6 +23,7 @@ from tests.unit.suite_defects import base
 from tests.unit.suite_defects import stand_in
 
 WORKERS = base.WORKERS
+UUID = '0a1b2c3d-3c2d-4899-b017-d2b06c0ccd9f'
 OTHERS = base.OTHERS
 
 
@@ -215,7 +216,61 @@ class CredentialsTest(base.Base):
         self.assertIn("reaches the cloud with {'", self.logger.output)
 
 
+class RoadTest(base.Base):
+    """What requests do otherwise."""
+
+    def credentials_after_a_refusal(self, reference):
+        self.created(reference)
+        self.w.cloud.credentials.clear()
+        self.resize(2)
+        return len(self.w.cloud.credentials)
+
+    def test_refused_credential_is_replaced(self):
+        self.assertEqual(1, self.credentials_after_a_refusal(base.HEALTHY))
+
+    def test_refused_credential_kept(self):
+        self.assertEqual(0, self.credentials_after_a_refusal(
+            'credentials:RefusedCredentialKept'))
+
+    def test_proxy_password_told(self):
+        self.w.store.templates[small_world.TEMPLATE][
+            'http_proxy'] = 'http://u:S3cret@proxy:1'
+        self.created('credentials:ProxyPasswordTold')
+        self.assertIn('S3cret', str(self.w.helm.upgrades))
+
+    def test_labels_ignored(self):
+        self.created('wishes:LabelsIgnored',
+                     labels={'auto_haeling_enabled': 'true'})
+
+    def test_made_anew(self):
+        self.created('upgrades:MadeAnew')
+        self.w.cloud.images['ubuntu-34'] = ('v1.34.9', 'ubuntu')
+        self.resize(2)
+        self.assertEqual('1.34.9',
+                         self.w.helm.upgrades[-1]['kubernetesVersion'])
+
+    def test_others_networks_seen(self):
+        everything = small_world.Cloud()
+        everything.networks['private'] = [UUID, UUID.replace('1', '2')]
+        self.w.cloud.networks['private'] = [UUID]
+        made = self.driver('wishes:OthersNetworksSeen')
+        own, admins = self.w.store, small_world.Store(everything, 'u1')
+        admins.__dict__.update({**vars(own), 'cloud': everything})
+        self.patch(stand_in.modules()['parts'], 'admin', lambda: 'admin')
+        made._store = lambda context: admins if context else own
+        refused = stand_in.modules()['credentials'].exception.MagnumException
+        e = self.assertRaises(refused, self.create, fixed_network='private')
+        self.assertIn('Several networks', str(e))
+
+
 class LookingTest(base.Base):
+
+    def test_secrets_left(self):
+        self.created('deletion:SecretsLeft')
+        self.delete()
+        self.look(3)
+        self.assertNotEqual([], self.w.secrets())
+        self.assertEqual({}, self.w.cloud.credentials)
 
     def test_always_healthy(self):
         made = self.created('looking:AlwaysHealthy')
