@@ -17,7 +17,8 @@ from tests.driver_mutants import tables
 
 #: Drivers by the letter of their bugs.
 _DRIVERS = {'H': 'Of magnum-capi-helm 1.4.0',
-            'V': 'Of magnum-cluster-api 0.38.1'}
+            'V': 'Of magnum-cluster-api 0.38.1',
+            'C': 'Of k8s_capi_v1, once'}
 
 
 def page(bugs, flags=references.flags) -> str:

@@ -30,7 +30,8 @@ DRIVER = pathlib.Path(magnum_capi_tempest.driver.__file__).parent
 
 #: Numbers of the bugs that were measured.
 KNOWN = ([f'H{number}' for number in range(1, 22)]
-         + [f'V{number}' for number in range(1, 13)])
+         + [f'V{number}' for number in range(1, 13)]
+         + [f'C{number}' for number in range(1, 6)])
 
 
 class BugsTest(testtools.TestCase):
