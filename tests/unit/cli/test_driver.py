@@ -70,6 +70,14 @@ class RenderTest(testtools.TestCase):
                       f'{small_world.NAMESPACE}', out)
         self.assertIn('openstack-cluster', out)
 
+    def test_password_of_a_proxy_is_not_printed_but_where_it_belongs(self):
+        out = self.call(self.described(template={
+            'http_proxy': 'http://squid:S3cret@proxy:3128'}))[1]
+
+        self.assertNotIn('S3cret', out)
+        self.assertRegex(out, rf'# The Secret {small_world.RELEASE}-proxies-'
+                              r'[0-9a-f]{10} with 50-proxy\.conf is not in')
+
     def test_values_as_json_are_the_same(self):
         path = self.described()
         self.assertEqual(yaml.safe_load(self.call(path)[1]),
