@@ -243,6 +243,12 @@ LIFE_OPTS = [
         'a status_reason that names the label',
         'such labels have no effect'),
     _kept(
+        'attributes_checked',
+        'A cluster with an attribute that the driver has nothing for is '
+        'refused: with an error, or it becomes CREATE_FAILED with a '
+        'status_reason that names the attribute (insecure_registry)',
+        'such attributes have no effect'),
+    _kept(
         'any_name',
         'Every name that Magnum accepts for a cluster or a node group does',
         'some names collide, are refused late, or hang'),

@@ -199,3 +199,10 @@ class RefusalTest(operations.BaseOperationsTest):
     def test_unknown_label(self):
         self.assertIn('auto_haeling_enabled', self.refusal(labels={
             **CONF.magnum_capi.labels, 'auto_haeling_enabled': 'true'}))
+
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promised('attributes_checked')
+    @decorators.idempotent_id('c5a0b9d7-1e64-4f0c-b7d3-6a2f8e9c4b10')
+    def test_attribute_without_effect(self):
+        self.assertIn('insecure_registry', self.refusal(
+            insecure_registry='registry.example.org:5000'))
