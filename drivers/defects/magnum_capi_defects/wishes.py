@@ -86,6 +86,15 @@ class LabelsIgnored(parts.OwnRoad):
                     *settings.ignored_labels, *unknown)))
 
 
+class AttributesIgnored(parts.OwnRoad):
+    """Attributes for which there is nothing have no effect."""
+
+    def divert(self, road):
+        plan = road.plan
+        road.plan = lambda state, **options: plan(
+            state, **options | {'creating': False})
+
+
 class OthersNetworksSeen(parts.OwnRoad):
     """Names are looked up with the eyes of Magnum, in all projects."""
 

@@ -242,6 +242,11 @@ class RoadTest(base.Base):
         self.created('wishes:LabelsIgnored',
                      labels={'auto_haeling_enabled': 'true'})
 
+    def test_attributes_ignored(self):
+        self.w.store.templates[small_world.TEMPLATE][
+            'insecure_registry'] = 'registry.example.org:5000'
+        self.created('wishes:AttributesIgnored')
+
     def test_made_anew(self):
         self.created('upgrades:MadeAnew')
         self.w.cloud.images['ubuntu-34'] = ('v1.34.9', 'ubuntu')
