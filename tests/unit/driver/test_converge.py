@@ -13,6 +13,7 @@
 import contextlib
 import dataclasses
 import threading
+import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -417,6 +418,26 @@ class DeleteTest(Base):
             'DELETE_IN_PROGRESS')
         self.look(2)
         self.assertEqual(1, self.w.helm.uninstalls)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+
+    @unittest.expectedFailure
+    def test_helm_that_does_not_say_why_it_failed_is_asked_again(self):
+        # helm 3.20, when the API server ends while it deletes.
+        self.created()
+        uninstall = self.w.helm.uninstall
+
+        def fail(*args):
+            raise helm_errors.HelmFailed(
+                'helm uninstall failed',
+                reason='failed to delete release: c1')
+        self.w.helm.uninstall = fail
+        self.operations().delete()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual(
+            'Will be tried again: failed to delete release: c1',
+            self.w.cluster.status_reason)
+        self.w.helm.uninstall = uninstall
+        self.look(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
     def overwritten(self):
