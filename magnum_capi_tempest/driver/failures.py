@@ -33,6 +33,9 @@ PASSING = (
     releases.ReleasePending, lock.LockBusy, lock.LockLost,
     services.CloudUnreachable)
 
+#: Of helm's errors a deletion waits out all: often it does not say why.
+PASSING_DELETION = (*PASSING, helm_errors.HelmFailed)
+
 _UNEXPECTED = ('an unexpected error of the driver; the log of '
                'magnum-conductor has it')
 

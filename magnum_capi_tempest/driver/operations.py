@@ -93,7 +93,7 @@ class Operations:
         saved what it read before.
         """
         settings = self._world.settings
-        with self._failing(delete=True):
+        with self._failing(delete=True, passing=failures.PASSING_DELETION):
             self._leave()
             with self._road.held(settings.lock_timeout) as lock:
                 self._leave()
@@ -114,7 +114,7 @@ class Operations:
         settings = self._world.settings
         # Magnum's API waits for it, and needs time for what follows.
         patience = min(settings.lock_timeout, settings.answer_timeout / 2)
-        with self._failing(passing=False):
+        with self._failing(passing=()):
             with road.held(patience) as lock:
                 road.stop_if_deleting()
                 state = state_module.begun(
@@ -208,8 +208,11 @@ class Operations:
         return False
 
     @contextlib.contextmanager
-    def _failing(self, create=False, delete=False, passing=True):
-        """Tell failures to the owner; leave to the status what may pass."""
+    def _failing(self, create=False, delete=False, passing=failures.PASSING):
+        """Tell failures to the owner; leave to the status what may pass.
+
+        :param passing: kinds of errors that may.
+        """
         cluster = self._cluster
         try:
             self._road.refuse_foreign()
@@ -227,7 +230,7 @@ class Operations:
                 return
             can_wait = not create or again.has_credential(
                 self._road, unknown=self._road.had)
-            if passing and can_wait and isinstance(e, failures.PASSING):
+            if can_wait and isinstance(e, passing):
                 self._later(e, create, delete)
                 return
             reason = failures.told(e)

@@ -13,7 +13,6 @@
 import contextlib
 import dataclasses
 import threading
-import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -420,7 +419,6 @@ class DeleteTest(Base):
         self.assertEqual(1, self.w.helm.uninstalls)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
-    @unittest.expectedFailure
     def test_helm_that_does_not_say_why_it_failed_is_asked_again(self):
         # helm 3.20, when the API server ends while it deletes.
         self.created()
