@@ -42,6 +42,8 @@ GONE = 60
 #: Seconds until the garbage collector has taken what the cluster owned.
 COLLECTED = 30
 
+_LEASES = '/apis/coordination.k8s.io/v1/leases'
+
 
 class SandboxTest(unittest.TestCase):
     """One sandbox for all tests of the class.
@@ -52,6 +54,11 @@ class SandboxTest(unittest.TestCase):
     #: Set by each class of tests.
     profile: str
 
+    #: Distributions with drivers, and the driver under test; by default the
+    #: one that Magnum chooses.
+    install = ()
+    driver = None
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -60,7 +67,7 @@ class SandboxTest(unittest.TestCase):
         cls.box = sandbox.Sandbox(pathlib.Path(folder) / 'box')
         cls.addClassCleanup(cls.box.down, progress.Silent())
         cls.up()
-        cls.cloud = cloud.Cloud(cls.box)
+        cls.cloud = cloud.Cloud(cls.box, cls.driver)
         layout = cls.box.layout()
         cls.kubeconfig = layout.kubeconfig
         cls.api = client.from_kubeconfig(cls.kubeconfig)
@@ -71,7 +78,8 @@ class SandboxTest(unittest.TestCase):
         start = time.monotonic()
         try:
             cls.box.up(sandbox.Wish(profile=cls.profile,
-                                    port_base=PORT_BASE),
+                                    port_base=PORT_BASE,
+                                    install=cls.install),
                        progress.Silent())
         except errors.MagnumCapiError:
             for status in (cls.box.supervisor.status()
@@ -111,21 +119,34 @@ class SandboxTest(unittest.TestCase):
     @contextlib.contextmanager
     def cluster(self, name, node_count=1):
         """A complete cluster; deleted when the test that uses it fails."""
-        uuid = self.cloud.create(name, node_count)
+        with self.clusters({'name': name, 'node_count': node_count}) as (one,):
+            yield one
+
+    @contextlib.contextmanager
+    def clusters(self, *wanted):
+        """Complete clusters, made at once; see :meth:`cluster`.
+
+        :param wanted: what :meth:`.cloud.Cloud.create` takes, for each.
+        :returns: pairs of uuid and stack_id, in a context manager.
+        """
+        uuids = []
         try:
-            look = self.cloud.wait_created(uuid)
-            yield uuid, look.stack_id
+            for arguments in wanted:
+                uuids.append(self.cloud.create(**arguments))
+            yield [(uuid, self.cloud.wait_created(uuid).stack_id)
+                   for uuid in uuids]
         except BaseException:
             # The next test needs a sandbox that is whole and empty.
             self.up()
-            self.delete(uuid)
+            for uuid in uuids:
+                self.delete(uuid, cloud.PATIENCE)
             raise
 
-    def delete(self, uuid):
+    def delete(self, uuid, timeout=GONE):
         """Have a cluster deleted; seconds until Magnum answers 404."""
         start = time.monotonic()
         self.cloud.magnum('DELETE', f'clusters/{uuid}')
-        self.cloud.wait_gone(uuid, GONE)
+        self.cloud.wait_gone(uuid, timeout)
         return time.monotonic() - start
 
     def left(self, names, uuid, credentials):
@@ -142,6 +163,10 @@ class SandboxTest(unittest.TestCase):
             for s in kube.Reader(self.kubeconfig).core('secrets')
             if any(s['metadata']['name'].startswith(
                 f'sh.helm.release.v1.{name}') for name in names)}
+        found |= {
+            f'Lease {lease["metadata"]["namespace"]}/{name}'
+            for lease in self.api.get(_LEASES)['items'] for name in names
+            if lease['metadata']['name'] == name}
         found |= {f'application credential {i}'
                   for i in self.cloud.credentials() - credentials}
         return sorted(found)

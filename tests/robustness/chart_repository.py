@@ -1,0 +1,68 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""A Helm repository on loopback, with two versions of the sandbox's chart."""
+
+import functools
+import http.server
+import pathlib
+import shutil
+
+import fixtures
+import yaml
+
+from magnum_capi_tempest import processes
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import toolchain
+from tests.unit import loopback
+
+NAME = 'sandbox-cluster'
+OLD, NEW = '0.1.0', '0.2.0'
+
+#: Label of nodes of the newer one. It is part of what nodes are made from, so
+#: that a cluster that moves to that chart gets others.
+LABEL = 'newer-chart'
+
+
+class ChartRepository(fixtures.Fixture):
+    """Served until the end of the fixture.
+
+    :ivar url: of the repository.
+    """
+
+    def _setUp(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        helm = toolchain.ensure(['helm'])['helm']
+        newer, served = folder / NAME, folder / 'served'
+        shutil.copytree(resources.find(f'charts/{NAME}'), newer)
+        _label_nodes(newer / 'values.yaml')
+        for chart, version in (
+                (resources.find(f'charts/{NAME}'), OLD), (newer, NEW)):
+            processes.run([helm, 'package', chart, '--version', version,
+                           '--destination', served], timeout=60)
+        processes.run([helm, 'repo', 'index', served], timeout=60)
+        server = http.server.ThreadingHTTPServer(
+            ('127.0.0.1', 0), functools.partial(_Handler, directory=served))
+        loopback.serve(self, server)
+        self.url = f'http://127.0.0.1:{server.server_port}'
+
+
+class _Handler(http.server.SimpleHTTPRequestHandler):
+
+    def log_message(self, *_args):
+        pass
+
+
+def _label_nodes(path):
+    values = yaml.safe_load(path.read_text())
+    for machines in 'controlPlane', 'nodeGroupDefaults':
+        values[machines]['nodeLabels'][LABEL] = 'true'
+    path.write_text(yaml.safe_dump(values))
