@@ -27,6 +27,8 @@ import types
 import fixtures
 from oslo_config import cfg
 
+from tests.unit.driver import objects
+
 #: Modules that import Magnum.
 OURS = ('magnum_capi_tempest.driver.driver',
         'magnum_capi_tempest.driver.store')
@@ -107,7 +109,7 @@ class Row:
 
     def __init__(self, table, values):
         self.__dict__.update(_table=table, _changed=set(),
-                             **copy.deepcopy(values))
+                             **objects.as_read(values))
 
     def __setattr__(self, name, value):
         if name not in self.fields:

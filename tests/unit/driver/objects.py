@@ -42,6 +42,17 @@ def ago(**kwargs):
     return NOW - datetime.timedelta(**kwargs)
 
 
+def as_read(value):
+    """A copy that shares no text with the original, as from a database."""
+    if isinstance(value, str):
+        return value.encode().decode()
+    if isinstance(value, dict):
+        return {as_read(key): as_read(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(as_read, value))
+    return copy.deepcopy(value)
+
+
 def recorded(moment, version, **kwargs):
     """A Snapshot of a recorded moment."""
     parts = json.loads((DATA / f'{moment}-{version}.json').read_text())

@@ -64,7 +64,7 @@ class Row:
 
     def load(self):
         self.__dict__.update(_changed=set(),
-                             **copy.deepcopy(self._table[self._key]))
+                             **objects.as_read(self._table[self._key]))
 
     def __setattr__(self, name, value):
         if self.__dict__.get(name) != value:
@@ -141,7 +141,8 @@ class Store:
                      for uuid in sorted(self.node_groups))
 
     def template(self, uuid):
-        return types.SimpleNamespace(**self.templates[uuid])
+        return types.SimpleNamespace(
+            **objects.as_read(self.templates[uuid]))
 
     def driver_of(self, template):
         return template.driver or self.picked
