@@ -12,6 +12,8 @@
 
 """Bounds: what options, names and lists take, and what they do not."""
 
+import dataclasses
+
 from oslo_config import cfg
 import testtools
 
@@ -28,7 +30,30 @@ LEAST = {
     'connect_timeout': (0.1, 0.09), 'read_timeout': (0.1, 0.09),
     'retry_time': (0, -0.1), 'openstack_timeout': (1, 0.9),
     'helm_timeout': (5, 4), 'answer_timeout': (1, 0.9),
-    'helm_history': (2, 1), 'lock_duration': (6, 5), 'lock_timeout': (0, -1)}
+    'helm_history': (2, 1), 'lock_duration': (6, 5), 'lock_timeout': (0, -1),
+    'credential_settle': (0, -1), 'credential_bound': (0, -1),
+    'credential_check_interval': (0, -1), 'failure_patience': (0, -1),
+    'progress_timeout': (0, -1), 'lost_after': (1, 0)}
+
+#: What an operator has who sets nothing, and relies on with an update.
+AS_DELIVERED = {
+    'kubeconfig_file': '', 'namespace_prefix': 'magnum',
+    'allowed_chart_versions': (), 'charts': {}, 'value_overlays': {},
+    'default_value_overlays': (), 'extra_os_distros': (),
+    'minimum_flavor_ram': 2048, 'minimum_flavor_vcpus': 2,
+    'credential_roles': ('member', 'reader', 'load-balancer_member',
+                         'creator'),
+    'credential_interface': 'public', 'delete_load_balancers': True,
+    'connect_timeout': 5, 'read_timeout': 30, 'retry_time': 30,
+    'openstack_timeout': 60, 'helm_binary': 'helm', 'helm_timeout': 120,
+    'answer_timeout': 50, 'helm_history': 10, 'helm_registry_config': None,
+    'chart_cache': None, 'lock_duration': 30, 'lock_timeout': 60,
+    'credential_settle': 30, 'credential_bound': 900,
+    'credential_check_interval': 300, 'failure_patience': 300,
+    'progress_timeout': 60, 'lost_after': 60, 'default_labels': {},
+    'ignored_labels': (), 'scale_from_zero': False,
+    'csi_cinder_default_volume_type': None,
+    'csi_cinder_allowed_topologies': ()}
 
 
 class OptionsTest(testtools.TestCase):
@@ -45,6 +70,19 @@ class OptionsTest(testtools.TestCase):
                 least, getattr(self.settings(name, least), name))
             self.assertRaises((ValueError, errors.UsageError),
                               self.settings, name, less)
+
+    def test_as_delivered(self):
+        found = dataclasses.asdict(settings.Settings.of(cfg.ConfigOpts()))
+        # The chart has a test of its own.
+        del found['chart']
+        self.assertEqual(AS_DELIVERED, found)
+
+    def test_no_interface_but_those_of_a_catalog(self):
+        for interface in ('public', 'internal', 'admin'):
+            self.assertEqual(interface, self.settings(
+                'credential_interface', interface).credential_interface)
+        self.assertRaises((ValueError, errors.UsageError), self.settings,
+                          'credential_interface', 'publicURL')
 
 
 class NamespaceTest(testtools.TestCase):
