@@ -202,6 +202,12 @@ class ProxyTest(_Base):
                          access.proxy_of('https://k.example:6443'))
         self.assertIsNone(access.proxy_of('http://k.example:6443'))
 
+    def test_names_that_are_no_address_of_this_machine(self):
+        for host in ('management.example', 'a.example', '192.0.2.1',
+                     'localhost.example', '[2001:db8::1]'):
+            self.assertEqual('http://p.example:3128',
+                             access.proxy_of(f'https://{host}:6443'))
+
     def test_of_the_kubeconfig_wins(self):
         found = self.load({'server': 'https://k.example',
                            'proxy-url': 'http://q.example'})

@@ -10,6 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import base64
 import datetime
 import pathlib
 import ssl
@@ -53,6 +54,13 @@ class PassingFaultsTest(_Base):
         self.api.faults = [(429, {'Retry-After': '7'}, {})]
         self.api.rest().request('GET', PATH)
         self.assertEqual([7.0], self.api.clock.naps)
+
+    def test_pause_that_is_no_number_of_seconds_is_that_of_the_driver(self):
+        for said in ('Wed, 21 Oct 2026 07:28:00 GMT', '-3', ''):
+            self.api.clock.naps.clear()
+            self.api.faults = [(429, {'Retry-After': said}, {})]
+            self.api.rest().request('GET', PATH)
+            self.assertEqual([0.2], self.api.clock.naps)
 
     def test_server_that_wants_too_long_a_pause_is_given_up_at_once(self):
         e = self.refused(rest.Unreachable,
@@ -264,6 +272,26 @@ class PoolTest(testtools.TestCase):
         self.assertNotIn('geheim', str(pool.proxy))
         self.assertIn('proxy-authorization', pool.proxy_headers)
 
+    def test_user_and_password_reach_the_proxy(self):
+        for given, sent in (('u:geheim', b'u:geheim'), ('u', b'u:'),
+                            ('d%40m%5Cu:a%3Ab%2F', b'd@m\\u:a:b/')):
+            with self.subTest(given):
+                pool = self.pool(proxy=f'https://{given}@p.example:3128')
+                kind, _, text = pool.proxy_headers[
+                    'proxy-authorization'].partition(' ')
+                self.assertEqual(('Basic', sent),
+                                 (kind, base64.b64decode(text)))
+                self.assertEqual(
+                    ('https', None, 'p.example', 3128),
+                    (pool.proxy.scheme, pool.proxy.auth, pool.proxy.host,
+                     pool.proxy.port))
+
+    def test_proxy_without_a_user_gets_none(self):
+        pool = self.pool(proxy='http://p.example:3128')
+        self.assertEqual({}, pool.proxy_headers)
+        self.assertIs(pool.connection_pool_kw['ssl_context'].verify_mode,
+                      ssl.CERT_REQUIRED)
+
     def test_other_kinds_of_proxy_are_refused(self):
         e = self.assertRaises(errors.EnvironmentProblem, self.pool,
                               proxy='socks5://u:geheim@p.example')
@@ -274,3 +302,30 @@ class PoolTest(testtools.TestCase):
         options = self.pool(server_name='api.internal').connection_pool_kw
         self.assertEqual('api.internal', options['server_hostname'])
         self.assertEqual('api.internal', options['assert_hostname'])
+
+    def test_server_that_is_not_verified(self):
+        # insecure-skip-tls-verify, with a name for its front end.
+        tls = ssl.create_default_context()
+        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+        options = self.pool(
+            tls=tls, server_name='api.internal').connection_pool_kw
+        self.assertEqual(
+            ('api.internal', False, ssl.CERT_NONE),
+            (options['server_hostname'], options['assert_hostname'],
+             options['cert_reqs']))
+
+    def test_server_is_verified_by_its_own_name(self):
+        options = self.pool().connection_pool_kw
+        self.assertEqual(ssl.CERT_REQUIRED, options['cert_reqs'])
+        self.assertNotIn('assert_hostname', options)
+        self.assertNotIn('server_hostname', options)
+
+    def test_server_without_tls(self):
+        options = self.pool(server='http://k.example', tls=None,
+                            server_name='api.internal').connection_pool_kw
+        self.assertFalse({'ssl_context', 'cert_reqs', 'server_hostname',
+                          'assert_hostname'} & set(options))
+
+    def test_requests_of_several_threads_do_not_wait_for_each_other(self):
+        options = self.pool().connection_pool_kw
+        self.assertEqual(8, options['maxsize'])

@@ -13,12 +13,14 @@
 import dataclasses
 import os
 import pathlib
+from unittest import mock
 
 import fixtures
 from oslo_config import cfg
 import testtools
 import yaml
 
+from magnum_capi_tempest.driver.kubernetes import access
 from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest.driver.kubernetes import shared
 from magnum_capi_tempest.driver import settings
@@ -59,6 +61,25 @@ class SharedTest(testtools.TestCase):
         after = self.shared()
         self.assertIsNot(before, after)
         self.assertEqual('http://two-is-longer', after._rest.access.server)
+
+    def test_file_that_changes_while_it_is_read_is_read_again(self):
+        real = access.load
+
+        def load(path):
+            found = real(path)
+            self.write('http://two-is-longer')
+            return found
+        with mock.patch.object(access, 'load', load):
+            self.assertEqual('http://one', self.shared()._rest.access.server)
+        self.assertEqual('http://two-is-longer',
+                         self.shared()._rest.access.server)
+
+    def test_pod_without_a_kubeconfig(self):
+        found = access.Access('http://pod', None, None)
+        with mock.patch.object(access, 'find', return_value=None), \
+                mock.patch.object(access, 'load', return_value=found):
+            self.assertIs(self.shared(), self.shared())
+            self.assertIs(found, self.shared()._rest.access)
 
     def test_half_written_file_does_no_lasting_harm(self):
         self.shared()
