@@ -13,6 +13,8 @@
 
 import testtools
 
+from magnum_capi_tempest.driver.kubernetes import access
+from magnum_capi_tempest.driver.kubernetes import kube
 from magnum_capi_tempest.driver.kubernetes import rest
 from tests.unit.driver import api_server
 
@@ -44,6 +46,11 @@ class ReadTest(_Base):
         self.assertEqual([], self.kube.list('HelmChartProxy', 'n'))
         self.assertFalse(self.kube.delete('HelmChartProxy', 'n', 'x'))
         self.assertEqual([], self.api.calls())
+
+    def test_kubeconfig_for_other_programs(self):
+        for path in (None, '/k'):
+            found = access.Access(self.api.url, path, None)
+            self.assertEqual(path, kube.Kube(rest.Rest(found)).kubeconfig)
 
     def test_unknown_path_is_no_answer_about_an_object(self):
         for kind in ('Secret', 'Cluster'):
@@ -114,6 +121,17 @@ class WriteTest(_Base):
         self.assertEqual(
             {'a': 'b', 'cluster.x-k8s.io/delete-machine': 'true'},
             found['metadata']['annotations'])
+
+    def test_marks_are_set_and_taken_off_beside_somebody_else(self):
+        # A controller changed the Machine at the same moment.
+        self.api.put(f'{CAPI}/machines/m', {})
+        self.kube.kind('Machine')
+        for change, marked in ((self.kube.mark_for_deletion, True),
+                               (self.kube.unmark_for_deletion, False)):
+            self.api.faults = [(409, {}, {})]
+            change('n', 'm')
+            self.assertEqual(marked, bool(self.kube.get(
+                'Machine', 'n', 'm')['metadata'].get('annotations')))
 
     def test_annotation_of_what_is_not_there(self):
         self.assertIsNone(self.kube.mark_for_deletion('n', 'm'))
@@ -191,6 +209,19 @@ class EventsTest(_Base):
         for i in range(9):
             self.event(f'e{i}', 'c1', f'2026-01-01T00:00:0{i}Z')
         self.assertEqual(['e8', 'e7', 'e6'], self.messages(newest=3))
+        self.assertEqual(['e8', 'e7', 'e6', 'e5', 'e4'], self.messages())
+
+    def test_warnings_unless_all_are_asked_for(self):
+        self.event('a', 'c1', '2026-01-01T00:00:00Z', type='Normal')
+        self.messages()
+        self.assertEqual({'type!=Normal'}, self.selectors())
+        self.api.seen.clear()
+        self.messages(warnings=False)
+        self.assertEqual({None}, self.selectors())
+
+    def selectors(self):
+        return {query.get('fieldSelector')
+                for _, path, query, *_ in self.api.seen if 'events' in path}
 
     def test_of_this_cluster_only(self):
         self.event('a', 'c1-g1-x', '2026-01-01T00:00:00Z')

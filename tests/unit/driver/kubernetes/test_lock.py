@@ -106,13 +106,18 @@ class AcquireTest(_Base):
 class TakeOverTest(_Base):
 
     def test_dead_holder_is_replaced_after_its_duration(self):
-        self.stranger(leaseTransitions=4)
+        self.stranger()
         mine = self.lock()
         mine.acquire(60)
         self.assertGreaterEqual(self.clock.now, 30)
         self.assertEqual(mine.identity, self.holder())
-        self.assertEqual(
-            5, self.api.objects[PATH]['spec']['leaseTransitions'])
+
+    def test_take_overs_are_counted(self):
+        for number in (4, 5):
+            self.stranger(leaseTransitions=number)
+            self.lock().acquire(60)
+            self.assertEqual(number + 1, self.api.objects[PATH]['spec'][
+                'leaseTransitions'])
 
     def test_times_in_the_lease_do_not_count(self):
         # The clocks of two machines differ; only what is seen to stand
@@ -134,6 +139,18 @@ class TakeOverTest(_Base):
     def test_empty_holder_is_replaced_at_once(self):
         self.stranger(holderIdentity='')
         self.lock().acquire(0)
+
+    def test_what_a_conductor_has_seen_does_not_grow_for_ever(self):
+        seen = {f'lease-{n}': ('1', 0) for n in range(10100)}
+        self.stranger()
+        self.assertRaises(lock.LockBusy, self.lock(sightings=seen).acquire, 0)
+        self.assertEqual(1, len(seen))
+
+    def test_what_was_seen_lately_is_kept(self):
+        seen = {f'lease-{n}': ('1', 0) for n in range(100)}
+        self.stranger()
+        self.assertRaises(lock.LockBusy, self.lock(sightings=seen).acquire, 0)
+        self.assertEqual(101, len(seen))
 
     def test_only_one_of_two_takes_over(self):
         self.stranger()

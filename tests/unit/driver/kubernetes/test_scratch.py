@@ -68,6 +68,23 @@ class ScratchTest(testtools.TestCase):
         scratch.sweep()
         self.assertTrue(other.exists())
 
+    def test_folder_of_another_user_stays(self):
+        left = self.left()
+        for other in (-1, 1):
+            self.useFixture(fixtures.MonkeyPatch(
+                'os.geteuid', lambda other=other: (
+                    left.stat().st_uid + other)))
+            scratch.sweep()
+            self.assertTrue(left.exists())
+
+    def test_what_is_no_folder_keeps_nobody(self):
+        # To open a FIFO is to wait for who writes to it.
+        path = self.folder / f'{scratch.PREFIX}fifo'
+        os.mkfifo(path)
+        self.useFixture(fixtures.Timeout(5, gentle=True))
+        with scratch.folder():
+            self.assertTrue(path.exists())
+
     def test_link_is_not_followed(self):
         other = self.left('somebody-else')
         (self.folder / f'{scratch.PREFIX}link').symlink_to(other)
