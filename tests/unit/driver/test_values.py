@@ -1,0 +1,66 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What threads, looks and requests share cannot be changed by one of them."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+
+import testtools
+
+from magnum_capi_tempest import driver
+from magnum_capi_tempest.driver.seen import attention
+from magnum_capi_tempest.driver import watch
+from tests.unit.driver import magnum_double
+
+#: What a process keeps between two looks, and only one thread has.
+KEPT = (watch.Memory, attention.Attention)
+
+
+class ValuesTest(testtools.TestCase):
+
+    def test_they_cannot_be_changed(self):
+        found = set(self.values())
+        self.assertGreater(len(found), 50)
+        for kind in found - set(KEPT):
+            value = object.__new__(kind)
+            for field in dataclasses.fields(kind):
+                with testtools.ExpectedException(
+                        dataclasses.FrozenInstanceError, msg=str(kind)):
+                    setattr(value, field.name, None)
+
+    def test_they_are_compared_by_what_they_say(self):
+        # Two looks at the same are equal, so that nothing is written.
+        for kind in set(self.values()) - set(KEPT):
+            one, two = (object.__new__(kind) for _ in range(2))
+            for value in (one, two):
+                for field in dataclasses.fields(kind):
+                    object.__setattr__(value, field.name, field.name)
+            self.assertEqual(one, two)
+            for field in dataclasses.fields(kind):
+                if field.compare:
+                    object.__setattr__(two, field.name, 'other')
+                    self.assertNotEqual(one, two)
+                    object.__setattr__(two, field.name, field.name)
+
+    def values(self):
+        """The dataclasses of the driver."""
+        self.useFixture(magnum_double.Magnum())
+        for info in pkgutil.walk_packages(
+                driver.__path__, f'{driver.__name__}.'):
+            module = importlib.import_module(info.name)
+            for _name, kind in inspect.getmembers(module, inspect.isclass):
+                if (dataclasses.is_dataclass(kind)
+                        and kind.__module__ == module.__name__):
+                    yield kind
