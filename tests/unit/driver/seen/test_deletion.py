@@ -64,6 +64,14 @@ class DeletionTest(testtools.TestCase):
             self.assertEqual((DELETE, {part}),
                              (verdict.status, verdict.unseen))
 
+    def test_who_is_being_deleted_is_told_so(self):
+        verdict = judge(
+            snapshot.Snapshot(going(objects.cluster())),
+            groups=(objects.group(key='a', status='DELETE_FAILED'),
+                    objects.group(key='b', status='UPDATE_COMPLETE')))
+        self.assertEqual({'a': DELETE, 'b': 'UPDATE_COMPLETE'}, {
+            key: found.status for key, found in verdict.groups.items()})
+
     def test_nothing_more_is_read_while_the_cluster_is_there(self):
         verdict = judge(snapshot.Snapshot(going(objects.cluster())))
 

@@ -116,6 +116,19 @@ class LeftTest(testtools.TestCase):
     def test_machines_beyond_need_are_left(self):
         self.assertEqual(3, self.left(self.rolling(0, 5, there=5)))
 
+    def test_size_that_is_not_set_yet_wants_no_machine(self):
+        for kind, key in (('control_plane', objects.master().key),
+                          ('deployment', objects.group().key)):
+            seen = objects.complete()
+            obj = (seen.control_plane if kind == 'control_plane'
+                   else seen.machine_deployments['default-worker'])
+            del obj['spec']['replicas']
+            obj['status'].update(objects.counts(0))
+            seen = objects.complete(
+                control_plane=seen.control_plane, machine_sets=(),
+                machine_deployments=seen.machine_deployments)
+            self.assertEqual(0, self.left(seen, f'groups/{key}'))
+
     def test_status_of_an_older_spec_tells_nothing(self):
         seen = objects.complete()
         seen.machine_deployments['default-worker']['metadata'][

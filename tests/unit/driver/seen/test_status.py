@@ -177,6 +177,53 @@ class CompleteTest(testtools.TestCase):
                         found[key] += change
                         self.assert_blocked(seen, (version, name, key))
 
+    def test_a_new_cluster_says_which_conditions_it_lacks(self):
+        seen = objects.complete()
+        status = seen.cluster['status']
+        status['conditions'] = status['deprecated']['v1beta1'][
+            'conditions'] = []
+
+        verdict = judge(seen)
+
+        self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
+        self.assertIn('Cluster: InfrastructureReady is not known',
+                      verdict.reason)
+
+    def test_a_part_that_blocks_says_no_more_of_a_cluster_that_is_well(self):
+        seen = objects.complete()
+        seen.control_plane['status']['readyReplicas'] = 0
+        self.assertNotIn('is not known', judge(seen).reason)
+        self.assertEqual('', judge(objects.complete()).reason)
+
+    def test_a_rollout_tells_how_many_machines_are_replaced(self):
+        for count, old, text in ((5, 2, '3 of 5'), (3, 3, '0 of 3'),
+                                 (1, 2, '0 of 1'), (6, 5, '1 of 6')):
+            deployment = objects.deployment(count=count, machine='t2')
+            deployment['status']['readyReplicas'] = count - 1
+            seen = objects.complete(
+                machine_deployments={'default-worker': deployment},
+                machine_sets=(
+                    objects.machine_set(name='old', count=old),
+                    objects.machine_set(
+                        name='new', machine='t2', count=count)))
+            wanted = objects.wanted(
+                objects.master(), objects.group(count=count))
+            self.assertIn(f'{text} machines replaced',
+                          judge(seen, wanted).reason)
+
+    def test_what_is_waited_for_is_told_of_who_is_in_progress_only(self):
+        seen = objects.complete()
+        seen.machine_deployments['default-worker']['status'][
+            'readyReplicas'] = 1
+        for said, told in (('CREATE_IN_PROGRESS', True),
+                             ('UPDATE_FAILED', True),
+                             ('UPDATE_COMPLETE', False)):
+            verdict = judge(seen, objects.wanted(
+                objects.master(), objects.group(status=said)))
+            found = verdict.groups['default-worker']
+            self.assertEqual((said, told),
+                             (found.status, bool(found.reason)))
+
     def assert_blocked(self, seen, what):
         self.assertEqual('CREATE_IN_PROGRESS', judge(seen).status, what)
         self.assertNotEqual('', judge(seen).reason, what)
