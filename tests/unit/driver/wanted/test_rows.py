@@ -187,6 +187,12 @@ class RowsTest(testtools.TestCase):
                         state.ended(kept)):
             self.assertEqual((None, ''), (changed.progress, changed.failed))
 
+    def test_look_that_names_no_limits_ends_nothing(self):
+        for status in ('CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'):
+            self.store.clusters[small_world.CLUSTER]['status'] = status
+            wanted = self.rows().wanted(state.State())
+            self.assertEqual((0, 0), (wanted.limit, wanted.patience))
+
     def test_each_operation_has_its_own_end(self):
         for status, expected in (
                 ('CREATE_IN_PROGRESS', (60, 0)),
@@ -238,6 +244,38 @@ class RemovalTest(testtools.TestCase):
     def test_more_than_the_group_loses_is_refused(self):
         e = self.assertRaises(spec.InvalidSpec, self.chosen, 'm1', 'm2')
         self.assertIn('loses 1 when it goes from 2 to 1', str(e))
+
+    def test_earlier_ones_go_too_while_the_group_loses_as_many(self):
+        self.found += [self.machine('m3'), self.machine('m4')]
+        for count, nodes, expected in (
+                (1, ['m4'], ['m1', 'm2', 'm4']), (2, ['m4'], ['m4']),
+                (2, ['m2'], ['m1', 'm2']), (3, ['m2'], ['m2']),
+                (2, [], ['m1', 'm2']), (3, [], []), (4, [], [])):
+            self.group.node_count = count
+            self.assertEqual(expected, removal.machines(
+                self.found, nodes, 'c1', self.group, ('m1', 'm2')),
+                (count, nodes))
+
+    def test_earlier_ones_of_other_groups_go_all_the_same(self):
+        self.group.node_count = 2
+        self.assertEqual(['other'], removal.machines(
+            self.found, [], 'c1', self.group, ('other', 'm1')))
+
+    def test_those_that_go_already_are_not_counted(self):
+        self.found.append(self.machine('m3'))
+        self.found[0]['metadata']['deletionTimestamp'] = '2026-11-21'
+        e = self.assertRaises(spec.InvalidSpec, self.chosen, 'm2', 'm3')
+        self.assertIn('2 nodes to remove are named', str(e))
+        self.assertIn('loses 1 when it goes from 2 to 1', str(e))
+
+    def test_group_that_grows_loses_none(self):
+        self.group.node_count = 5
+        e = self.assertRaises(spec.InvalidSpec, self.chosen, 'm1')
+        self.assertIn('loses 0 when it goes from 2 to 5', str(e))
+
+    def test_every_node_that_is_not_there_is_named(self):
+        e = self.assertRaises(spec.InvalidSpec, self.chosen, 'x', 'm1', 'y')
+        self.assertEqual(2, len(e.problems))
 
     def test_masters(self):
         self.group.role = 'master'
