@@ -15,6 +15,7 @@
 
 import dataclasses
 import re
+from unittest import mock
 
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.keys import vault
@@ -88,6 +89,25 @@ class LostLockTest(Base):
         self.assertIn('try 3: The lock', self.w.cluster.status_reason)
         self.assert_complete()
         self.assertIsNone(self.w.cluster.status_reason)
+
+    def test_who_had_it_meanwhile_has_the_last_word(self):
+        for status in ('CREATE_COMPLETE', 'CREATE_FAILED',
+                       'UPDATE_IN_PROGRESS'):
+            with self.subTest(status):
+                self.w.store.clusters[small_world.CLUSTER][
+                    'status'] = 'CREATE_IN_PROGRESS'
+                ensure = self.w.world.kube.ensure_namespace
+
+                def end(*args, status=status, ensure=ensure):
+                    ensure(*args)
+                    self.w.store.clusters[small_world.CLUSTER][
+                        'status'] = status
+                with mock.patch.object(
+                        self.w.world.kube, 'ensure_namespace', end):
+                    self.operations().create(60)
+                self.assertEqual((0, {}, status), (
+                    len(self.w.helm.upgrades), self.w.cloud.credentials,
+                    self.w.cluster.status))
 
     def test_no_credential_is_made_without_it(self):
         write = vault.Vault.write_state

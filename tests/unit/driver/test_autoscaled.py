@@ -13,6 +13,7 @@
 
 """Is the resize of an autoscaled node group what its user asked for?"""
 
+from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm_errors
 from magnum_capi_tempest.driver.wanted import names
@@ -50,6 +51,24 @@ class ResizeTest(test_converge.Base):
 
         self.assertEqual(('UPDATE_COMPLETE', 4), (
             self.w.cluster.status, self.w.group().node_count))
+
+    def test_size_of_another_group_is_its_own(self):
+        self.machines(3)
+        self.w.store.add_group(labels={'auto_scaling_enabled': 'false'})
+        group = self.w.store.row(small_world.OTHERS)
+        self.operations().change(group, group=group)
+
+        self.resize(2, small_world.OTHERS)
+
+        other = names.node_group(small_world.OTHERS)
+        self.assertEqual((3, 2), (self.asked(), self.w.helm.replicas(
+            small_world.RELEASE, other)))
+        # Nothing is left to be set later.
+        self.assertEqual({}, dict(self.road().vault.state().sizes))
+
+    def road(self):
+        return converge.Road(
+            self.w.world, self.w.store, self.w.store.row())
 
     def test_the_autoscaler_goes_on_from_there(self):
         self.resize(4)

@@ -353,6 +353,25 @@ class UpgradeOrderTest(test_converge.Base):
 
         self.assertEqual(OLD, self.versions()[0][WORKERS])
 
+    def test_image_that_machines_are_made_of_needs_no_other_witness(self):
+        self.vault().write_state(
+            dataclasses.replace(self.vault().state(), pins=None))
+        del self.w.cloud.images['ubuntu-34']
+        self.upgrade()
+
+        self.assertEqual(OLD, self.versions()[0][WORKERS])
+
+    def test_group_that_would_be_too_old_for_the_control_plane_is_named(self):
+        # A node may be three minor versions behind (Kubernetes, version
+        # skew policy), and one with an image of its own stays where it is.
+        self.w.cloud.images['special'] = ('v1.31.1', 'ubuntu')
+        self.w.store.node_groups[small_world.OTHERS]['image_id'] = 'special'
+
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+
+        self.assertIn('A_b', str(e))
+        self.assertEqual([], self.w.helm.upgrades)
+
     def test_upgrade_is_refused_when_nobody_knows_the_image(self):
         self.without_image()
         del self.w.cloud.images['ubuntu-34']

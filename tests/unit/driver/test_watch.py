@@ -15,6 +15,7 @@
 import dataclasses
 import threading
 
+from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.seen import attention
 from magnum_capi_tempest.driver import watch
 from tests.unit.driver import gate
@@ -59,6 +60,45 @@ class CostTest(test_converge.Base):
         self.look(2)
         self.assertEqual([3, 6, 9], self.thorough(9, before=self.change))
 
+    def test_what_does_not_show_in_the_cluster_is_read_every_third_time(self):
+        # All is there but an addon, or it is being deleted.
+        self.api.objects[self.path]['status']['observedGeneration'] = 1
+        addon, = [path for path in self.api.objects
+                  if '/helmreleases/' in path]
+        self.api.objects[addon]['status']['phase'] = 'Installing'
+        self.look(2)
+        self.assertEqual([3, 6], self.with_events(7))
+
+    def test_deletion_is_read_every_third_time(self):
+        self.api.objects[self.path]['metadata'][
+            'deletionTimestamp'] = '2026-11-21T15:00:00Z'
+        for uuid in self.w.store.node_groups:
+            self.w.store.node_groups[uuid]['status'] = 'DELETE_IN_PROGRESS'
+        self.w.store.clusters[small_world.CLUSTER][
+            'status'] = 'DELETE_IN_PROGRESS'
+        self.look(2)
+        self.assertEqual([3, 6], self.with_events(7))
+
+    def with_events(self, looks):
+        found = []
+        for number in range(1, looks + 1):
+            self.api.seen.clear()
+            self.look()
+            if any(path.endswith('/events')
+                   for _, path in self.api.calls()):
+                found.append(number)
+        return found
+
+    def test_end_of_an_operation_reads_nothing_twice(self):
+        self.api.objects[self.path]['status']['observedGeneration'] = 1
+        self.api.seen.clear()
+        self.look()
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+        reads = [path for path in self.api.calls('GET')
+                 if '/secrets/' not in str(path)
+                 and '/leases/' not in str(path)]
+        self.assertEqual(sorted(set(reads)), sorted(reads))
+
     def test_failure_is_followed_until_it_has_lasted(self):
         plane = next(path for path in self.api.objects
                      if '/kubeadmcontrolplanes/' in path)
@@ -97,6 +137,63 @@ class CostTest(test_converge.Base):
         read, real = [], self.w.store.template
         self.w.store.template = lambda uuid: read.append(uuid) or real(uuid)
         return read
+
+
+class GroupsTest(test_converge.Base):
+    """What node groups say while and after something happens to them."""
+
+    def test_group_that_was_handed_over_stays_when_it_fails(self):
+        self.created()
+        self.w.store.add_group()
+        group = self.w.store.row(small_world.OTHERS)
+        self.operations().change(group, group=group)
+        self.w.store.node_groups[small_world.OTHERS][
+            'status'] = 'CREATE_FAILED'
+
+        self.resize(2)
+
+        self.assertEqual(2, len(self.w.helm.upgrades[-1]['nodeGroups']))
+
+    def test_default_groups_are_no_ones_that_were_added(self):
+        self.created()
+        self.w.store.add_group()
+        group = self.w.store.row(small_world.OTHERS)
+        self.operations().change(group, group=group)
+        road = converge.Road(
+            self.w.world, self.w.store, self.w.store.row())
+        self.assertEqual({small_world.OTHERS},
+                         set(road.vault.state().applied))
+
+    def test_deletion_that_is_tried_again_says_so_of_each_group(self):
+        self.created()
+        self.w.helm.uninstall = lambda *args: True
+        self.operations().delete()
+        path, = [path for path in self.api.objects if '/clusters/' in path]
+        self.api.objects[path]['metadata'][
+            'deletionTimestamp'] = '2026-11-21T15:00:00Z'
+        self.w.store.node_groups[small_world.WORKERS][
+            'status'] = 'DELETE_FAILED'
+
+        self.look()
+
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.group().status)
+
+    def test_nothing_is_written_behind_what_helm_did(self):
+        self.created()
+        self.resize(2)
+        self.look()
+        real = self.w.helm.upgrade
+
+        def upgrade(*args, **kwargs):
+            real(*args, **kwargs)
+            self.api.seen.clear()
+        self.w.helm.upgrade = upgrade
+
+        self.resize(3)
+
+        self.assertEqual([], [
+            (method, path) for method, path in self.api.calls()
+            if method != 'GET' and '/leases/' not in path])
 
 
 class MemoryTest(test_converge.Base):
