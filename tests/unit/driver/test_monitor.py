@@ -16,7 +16,9 @@ import socket
 from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.kubernetes import look
 from magnum_capi_tempest.driver import monitor
+from magnum_capi_tempest.driver import recovery
 from magnum_capi_tempest.driver.seen import health
 from magnum_capi_tempest.driver import upkeep
 from tests.unit.driver import small_world
@@ -82,6 +84,72 @@ class MonitorTest(test_converge.Base):
             self.w.world.settings.credential_check_interval)
         self.poll()
         self.assertEqual(2, len(self.asked))
+
+    def test_answer_of_one_credential_is_none_of_another(self):
+        self.created()
+        self.poll()
+        monitor._checked['another'] = credentials.INVALID, 1e9
+        self.answer = credentials.INVALID
+        self.assertEqual(health.HEALTHY, self.poll()['health_status'])
+        self.assertEqual(1, len(self.asked))
+
+    def test_answers_do_not_grow_for_ever(self):
+        self.created()
+        monitor._checked.update({
+            str(number): (credentials.VALID, 0) for number in range(10001)})
+        self.poll()
+        self.assertEqual(1, len(monitor._checked))
+
+    def test_rows_of_who_is_gone_are_not_kept_true(self):
+        self.autoscaled(3)
+        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        snapshot = look.look(
+            self.w.world.kube, road.namespace, road.release,
+            ('machine_deployments',), thorough=True)
+        rows = road.rows()
+        self.w.store.clusters.clear()
+
+        # Neither raises.
+        upkeep.keep(road, rows, snapshot)
+
+        self.assertEqual(1, self.w.group().node_count)
+
+    def test_busy_lock_leaves_rows_as_they_are(self):
+        self.autoscaled(3)
+        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        snapshot = look.look(
+            self.w.world.kube, road.namespace, road.release,
+            ('machine_deployments',), thorough=True)
+        other = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        with other.held(0):
+            upkeep.keep(road, road.rows(), snapshot)
+        self.assertEqual(1, self.w.group().node_count)
+        upkeep.keep(road, road.rows(), snapshot)
+        self.assertEqual(3, self.w.group().node_count)
+
+    def test_failed_deletion_is_left_to_who_holds_the_lock(self):
+        self.created()
+        for table in (self.w.store.clusters, self.w.store.node_groups):
+            for row in table.values():
+                row['status'] = 'DELETE_FAILED'
+        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        other = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        rows, state = road.rows(), road.vault.state()
+        with other.held(0):
+            recovery.recover(road, rows, state, None)
+        self.assertEqual('DELETE_FAILED', self.w.cluster.status)
+        recovery.recover(road, rows, state, None)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        # Nor when it is another driver's, or gone.
+        self.w.store.clusters[small_world.CLUSTER][
+            'status'] = 'DELETE_FAILED'
+        row = self.w.store.row()
+        row.stack_id = 'another-driver-abcdefghijkl'
+        foreign = converge.Road(self.w.world, self.w.store, row)
+        recovery.recover(foreign, foreign.rows(), state, None)
+        self.assertEqual('DELETE_FAILED', self.w.cluster.status)
+        self.w.store.clusters.clear()
+        recovery.recover(road, rows, state, None)
 
     def test_the_api_of_the_cluster_is_never_asked(self):
         # It may be in a network that Magnum does not reach.
