@@ -179,7 +179,9 @@ class WrongTest(_Base):
                     allowed_chart_versions=['0.26.0', version]))
 
     def test_extra_chart_has_to_have_a_version(self):
-        for text in ('oci://r/b', 'name', '@1.2.3', 'a/b@1.2.3'):
+        for text in ('oci://r/b', 'name', '@1.2.3', 'a/b@1.2.3',
+                     'oci://r/b@latest', 'name@0.27', 'name@', '@', 'oci://@',
+                     '@latest'):
             with self.subTest(text):
                 self.assertIn('extra_charts',
                               self.refused(extra_charts={'a': text}))

@@ -14,6 +14,7 @@ import testtools
 
 from magnum_capi_tempest.driver.wanted import rollout
 from magnum_capi_tempest.driver.wanted import spec
+from tests.unit.driver import objects
 
 
 class BatchTest(testtools.TestCase):
@@ -32,7 +33,9 @@ class StrategyTest(testtools.TestCase):
 
     def rolling(self, size, group=None, **strategy):
         return rollout.strategy(
-            {'rolloutStrategy': strategy} if strategy else {}, size,
+            # As from a file of the operator.
+            objects.as_read({'rolloutStrategy': strategy})
+            if strategy else {}, size,
             spec.NodeGroupSpec(uuid='u', name='n', flavor='f',
                                **{'count': 2, **(group or {})}))
 
@@ -50,6 +53,13 @@ class StrategyTest(testtools.TestCase):
 
     def test_nothing_is_said_when_nobody_asked(self):
         self.assertEqual({}, self.rolling(None))
+
+    def test_type_that_is_the_usual_one_changes_nothing(self):
+        for group in ({}, {'count': 1}, {'held': True}):
+            self.assertEqual(
+                self.rolling(3, group),
+                self.rolling(3, group, type='RollingUpdate'))
+            self.assertNotEqual({}, self.rolling(3, group))
 
     def test_nothing_is_said_where_nodes_are_replaced_by_hand(self):
         for group in ({}, {'count': 1}, {'held': True}):
