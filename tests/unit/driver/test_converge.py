@@ -507,6 +507,24 @@ class DeleteTest(Base):
         self.look(watch.THOROUGH)
         self.assertEqual([(small_world.RELEASE, small_world.PROJECT)], asked)
 
+    def test_load_balancers_stay_unless_the_deletion_was_asked_for(self):
+        # Somebody deletes the Cluster by hand.
+        asked = self.deleting()
+        for status in ('CREATE_IN_PROGRESS', 'UPDATE_IN_PROGRESS'):
+            for table in (self.w.store.clusters, self.w.store.node_groups):
+                for row in table.values():
+                    row['status'] = status
+            self.look(2 * watch.THOROUGH)
+        self.assertEqual([], asked)
+
+    def test_load_balancers_stay_when_the_operator_says_so(self):
+        asked = self.deleting()
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, delete_load_balancers=False))
+        self.look(watch.THOROUGH)
+        self.assertEqual([], asked)
+
     def test_load_balancers_wait_for_the_machines(self):
         asked = self.deleting()
         machine = objects.machine()
@@ -695,6 +713,7 @@ class UpgradeTest(Base):
         self.w.helm.before = self.slow()
         self.upgrade()
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('goes on behind the answer', self.logger.output)
         # It has the lock, so that nobody else runs a helm.
         self.look()
         self.assertEqual(1, len(self.w.helm.upgrades))
@@ -714,6 +733,11 @@ class UpgradeTest(Base):
             raise error
         self.w.helm.before = refuse
         self.upgrade()
+
+    def test_log_tells_of_no_upgrade_that_was_answered_in_time(self):
+        self.created()
+        self.upgrade()
+        self.assertNotIn('behind the answer', self.logger.output)
 
     def test_failure_behind_the_answer_restores_and_is_told(self):
         self.upgrade_failing_slowly(
