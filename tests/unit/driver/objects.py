@@ -21,6 +21,7 @@ Made: the smallest objects that are complete, in both shapes of the API.
 """
 
 import copy
+import dataclasses
 import datetime
 import json
 import pathlib
@@ -50,7 +51,11 @@ def as_read(value):
         return {as_read(key): as_read(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(map(as_read, value))
-    return copy.deepcopy(value)
+    if dataclasses.is_dataclass(value):
+        return dataclasses.replace(value, **{
+            field.name: as_read(getattr(value, field.name))
+            for field in dataclasses.fields(value)})
+    return value if value is snapshot.UNSEEN else copy.deepcopy(value)
 
 
 def recorded(moment, version, **kwargs):
@@ -64,9 +69,9 @@ def recorded(moment, version, **kwargs):
 
 def group(**kwargs):
     """Default worker group as GroupWanted."""
-    return goal.GroupWanted(**{
+    return goal.GroupWanted(**as_read({
         'key': 'default-worker', 'name': 'default-worker', 'role': 'worker',
-        'status': 'CREATE_IN_PROGRESS', 'count': 2, **kwargs})
+        'status': 'CREATE_IN_PROGRESS', 'count': 2, **kwargs}))
 
 
 def master(**kwargs):
@@ -78,10 +83,10 @@ def master(**kwargs):
 def wanted(*groups, **kwargs):
     """Wanted, of groups given or of the default ones, begun a minute ago."""
     status = kwargs.get('status', 'CREATE_IN_PROGRESS')
-    return goal.Wanted(**{
+    return goal.Wanted(**as_read({
         'name': NAME, 'status': status, 'kube_version': 'v1.34.2',
         'groups': groups or (master(status=status), group(status=status)),
-        'since': ago(minutes=1), 'timeout': 60, **kwargs})
+        'since': ago(minutes=1), 'timeout': 60, **kwargs}))
 
 
 def conditions(types, status='True'):
@@ -197,12 +202,12 @@ def addon(name='cni-calico', phase='Deployed', **status):
 
 def complete(version=V1BETA2, **kwargs):
     """A Snapshot of a cluster that is all that ``wanted()`` wants."""
-    return snapshot.Snapshot(**{
+    return snapshot.Snapshot(**as_read({
         'cluster': cluster(version),
         'control_plane': control_plane(version),
         'machine_deployments': {'default-worker': deployment(version)},
         'machine_sets': (machine_set(version),), 'machines': (),
-        'addons': (addon(),), **kwargs})
+        'addons': (addon(),), **kwargs}))
 
 
 def condition(obj, kind, **changes):

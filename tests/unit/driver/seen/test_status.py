@@ -216,8 +216,8 @@ class CompleteTest(testtools.TestCase):
         seen.machine_deployments['default-worker']['status'][
             'readyReplicas'] = 1
         for said, told in (('CREATE_IN_PROGRESS', True),
-                             ('UPDATE_FAILED', True),
-                             ('UPDATE_COMPLETE', False)):
+                           ('UPDATE_FAILED', True),
+                           ('UPDATE_COMPLETE', False)):
             verdict = judge(seen, objects.wanted(
                 objects.master(), objects.group(status=said)))
             found = verdict.groups['default-worker']
