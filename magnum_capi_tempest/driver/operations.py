@@ -219,8 +219,6 @@ class Operations:
             yield
         except failures.Stopped as e:
             LOG.info('Nothing more to do for %s: %s', cluster.uuid, e)
-        except failures.NotViable:
-            raise
         except Exception as e:
             if isinstance(e, errors.MagnumCapiError):
                 LOG.warning('Cluster %s: %s', cluster.uuid, e)
