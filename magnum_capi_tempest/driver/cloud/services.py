@@ -95,7 +95,7 @@ class Services:
     :raises CloudError: (every method) and its kinds.
     """
 
-    def __init__(self, session_factory, *, places=None, timeout=60):
+    def __init__(self, session_factory, *, timeout, places=None):
         self._session_factory = session_factory
         self._places = places or {}
         self._timeout = timeout

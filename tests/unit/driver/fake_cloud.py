@@ -71,8 +71,9 @@ class FakeCloud(fixtures.Fixture):
     def session(self):
         return session.Session(auth=_Catalog(self.url, self.types))
 
-    def services(self, **options):
-        return services.Services(self.session, **options)
+    def services(self, timeout=60, **options):
+        return services.Services(
+            self.session, timeout=timeout, **options)
 
     def calls(self, *methods):
         return [(m, p) for m, p, *_ in self.seen if m in methods]

@@ -22,7 +22,7 @@ class _Base(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.fake = self.useFixture(fake_cloud.FakeCloud())
-        self.cloud = openstack.Cloud(self.fake.session)
+        self.cloud = openstack.Cloud(self.fake.session, timeout=60)
 
     def serve(self, method, path, body, status=200):
         self.fake.answers[method, path] = (status, body)
@@ -154,7 +154,7 @@ class VolumeTypesTest(_Base):
         # B.4.18: Cinder was mandatory.
         fake = self.useFixture(fake_cloud.FakeCloud(types=('identity',)))
         self.assertEqual(
-            (), openstack.Cloud(fake.session).volume_types())
+            (), openstack.Cloud(fake.session, timeout=60).volume_types())
 
     def test_cinder_that_is_down_is_not_missing(self):
         self.serve('GET', '/types', {}, status=503)
@@ -194,7 +194,7 @@ class ErrorsTest(_Base):
         self.assertEqual(3, made.timeout)
 
     def test_no_session_before_the_first_request(self):
-        services.Services(lambda: self.fail('made'))
+        services.Services(lambda: self.fail('made'), timeout=7)
 
     def test_interface_of_the_place(self):
         cloud = self.fake.services(places={
@@ -211,7 +211,8 @@ class OtherProjectsTest(_Base):
 
     def setUp(self):
         super().setUp()
-        self.cloud = openstack.Cloud(self.fake.session, project_id='ours')
+        self.cloud = openstack.Cloud(
+            self.fake.session, project_id='ours', timeout=60)
 
     def serve_images(self, *images):
         self.serve('GET', '/images', {'images': [
