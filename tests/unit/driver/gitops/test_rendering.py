@@ -11,10 +11,13 @@
 # under the License.
 
 import copy
+import pathlib
 import types
 from unittest import mock
 
+import fixtures
 from openstack import exceptions as sdk_exceptions
+import testtools
 
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.gitops import by_hand
@@ -26,6 +29,7 @@ from magnum_capi_tempest.driver.kubernetes import helm_errors
 from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest.driver.wanted import spec
 from magnum_capi_tempest import errors
+from tests.unit.driver import fake_cloud
 from tests.unit.driver import small_world
 from tests.unit.driver import test_converge
 
@@ -257,7 +261,60 @@ class ByHandTest(test_converge.Base):
                           found, self.w.world.settings)
 
 
+class ConfigurationTest(testtools.TestCase):
+
+    def of(self, text):
+        path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'magnum.conf'
+        path.write_text(text)
+        return by_hand.configuration([str(path)])
+
+    def test_options_of_magnum_that_count(self):
+        found, defaults = self.of(
+            '[k8s_capi]\nhelm_history = 3\n[cinder]\n'
+            'default_boot_volume_size = 12\ndefault_boot_volume_type = fast')
+        self.assertEqual((3, 12, 'fast'), (
+            found.helm_history, defaults.boot_size, defaults.boot_type))
+
+    def test_nothing_set(self):
+        _settings, defaults = self.of('')
+        self.assertEqual((0, None), (defaults.boot_size, defaults.boot_type))
+
+    def test_what_cannot_be_read_is_the_users_mistake(self):
+        for text in ('[cinder]\ndefault_boot_volume_size = large', 'nothing',
+                     '[k8s_capi]\nlock_duration = 1'):
+            self.assertRaises(errors.UsageError, self.of, text)
+        self.assertRaises(errors.UsageError, by_hand.configuration,
+                          ['/nonexistent/magnum.conf'])
+
+
 class ConnectionTest(test_converge.Base):
+
+    def asked(self, interface, region):
+        """Where things of a cloud are asked for that is configured so."""
+        cloud = self.useFixture(fake_cloud.FakeCloud())
+        cloud.answers['GET', '/flavors/m1'] = 200, {'flavor': {
+            'id': 'm1', 'name': 'm1', 'ram': 1, 'vcpus': 1, 'disk': 1}}
+        session = cloud.session()
+        regions = []
+        catalog = session.auth.get_endpoint
+
+        def get_endpoint(*args, **kwargs):
+            regions.append((kwargs.get('interface'),
+                            kwargs.get('region_name')))
+            return catalog(*args, **kwargs)
+        session.auth.get_endpoint = get_endpoint
+        connection = types.SimpleNamespace(
+            session=session, config=types.SimpleNamespace(
+                get_interface=lambda: interface,
+                get_region_name=lambda: region))
+        found = by_hand._cloud(connection, self.w.world.settings)
+        self.assertTrue(found.services.has('network'))
+        return regions[-1]
+
+    def test_cloud_is_asked_where_clouds_yaml_says(self):
+        self.assertEqual(('internal', 'one'), self.asked('internal', 'one'))
+        self.assertEqual(('public', None), self.asked(None, ''))
 
     def test_no_cloud_is_the_users_mistake(self):
         self.patch(by_hand.openstacksdk, 'connect', mock.Mock(

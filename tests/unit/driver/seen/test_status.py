@@ -718,6 +718,21 @@ class GroupTest(testtools.TestCase):
 
         self.assertEqual(status.APPLY, verdict.action)
 
+    def test_a_removal_tells_what_it_waits_for(self):
+        for said, told in (('True', True), ('False', False),
+                           ('Unknown', False)):
+            deployment = objects.deployment()
+            deployment['metadata']['deletionTimestamp'] = '2026-11-21'
+            deployment['status']['conditions'].append({
+                'type': 'Deleting', 'status': said, 'message': 'drains'})
+            verdict = judge(
+                objects.complete(
+                    machine_deployments={'default-worker': deployment}),
+                objects.wanted(objects.master(), objects.group(
+                    status='DELETE_IN_PROGRESS'), status=UPDATE))
+            self.assertIn('is being deleted', verdict.reason)
+            self.assertEqual(told, 'drains' in verdict.reason)
+
     def test_a_removal_under_way_is_not_asked_for_again(self):
         verdict = self.going(machine_deployments=self.deployments(
             deletionTimestamp='now'))
