@@ -34,19 +34,16 @@ class Image:
     kube_version: str | None = None
     os_distro: str | None = None
     magnum_distro: str | None = None
-    min_disk: int = 0
-    min_ram: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
 class Flavor:
-    """A flavor; memory in MiB, disk in GiB."""
+    """A flavor; memory in MiB."""
 
     id: str
     name: str
     ram: int
     vcpus: int
-    disk: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,14 +102,13 @@ class Cloud:
             id=found.id, name=found.name, status=found.status,
             kube_version=properties.get('kube_version'),
             os_distro=found.os_distro or properties.get('os_distro'),
-            magnum_distro=properties.get('magnum_distro'),
-            min_disk=found.min_disk or 0, min_ram=found.min_ram or 0)
+            magnum_distro=properties.get('magnum_distro'))
 
     def flavor(self, reference):
         """Return the Flavor of an id or name."""
         found = self._find('compute', 'flavor', reference)
         return Flavor(id=found.id, name=found.name, ram=found.ram,
-                      vcpus=found.vcpus, disk=found.disk or 0)
+                      vcpus=found.vcpus)
 
     def usable_flavor(self, reference, *, ram, vcpus):
         """As :meth:`flavor`, but large enough.

@@ -49,7 +49,7 @@ class DescribedCloud:
                 key: str(value) for key, value in found.items()}})
 
     def usable_flavor(self, reference, *, ram, vcpus):
-        return openstack.Flavor(reference, reference, ram, vcpus, 0)
+        return openstack.Flavor(reference, reference, ram, vcpus)
 
     def network(self, reference, external=None):
         if not reference:
