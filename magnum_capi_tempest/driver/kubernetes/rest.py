@@ -347,6 +347,6 @@ def _refused(status, content, where):
 def _retry_after(headers):
     """Seconds of a Retry-After header; a date is not worth the trouble."""
     try:
-        return max(float(headers.get('Retry-After', 0)), 0.0)
+        return float(headers.get('Retry-After', 0))
     except ValueError:
         return 0.0

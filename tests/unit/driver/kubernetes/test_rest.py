@@ -73,11 +73,33 @@ class PassingFaultsTest(_Base):
         self.assertLess(sum(self.api.clock.naps), 30)
         self.assertIn('waited', str(e))
 
-    def test_pauses_grow(self):
+    def test_pauses_double_up_to_a_bound(self):
         self.refused(rest.Unreachable, *[(500, {}, {})] * 100)
-        naps = self.api.clock.naps
-        self.assertEqual(sorted(naps), naps)
-        self.assertEqual((0.2, 5.0), (naps[0], naps[-1]))
+        naps = [round(nap, 3) for nap in self.api.clock.naps]
+        # No other would end within the 30 seconds.
+        self.assertEqual([0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5, 5], naps)
+
+    def test_request_may_have_less_time_than_others(self):
+        self.refused(rest.Unreachable, *[(500, {}, {})] * 100, total=1)
+        self.assertEqual([0.2, 0.4], self.api.clock.naps)
+        self.api.clock.naps.clear()
+        self.refused(rest.Unreachable, *[(500, {}, {})] * 100, total=0)
+        self.assertEqual([], self.api.clock.naps)
+
+    def test_statuses_beside_those_that_pass_are_final(self):
+        for status in (400, 408, 428, 430, 499, 501, 505):
+            with self.subTest(status):
+                self.api.seen.clear()
+                e = self.refused(rest.KubeError, (status, {}, {}))
+                self.assertEqual((1, f'refused: {status}'), (
+                    len(self.api.seen), e.what.partition('cluster ')[2]))
+                self.assertNotIsInstance(e, rest.Unreachable)
+
+    def test_every_answer_below_400_is_one(self):
+        for status in (200, 201, 202, 399):
+            self.api.faults = [(status, {}, {'a': status})]
+            self.assertEqual({'a': status},
+                             self.api.rest().request('GET', PATH))
 
     def test_answer_that_is_no_json_is_tried_again(self):
         self.api.faults = [(200, {}, b'<html>')]
@@ -114,6 +136,27 @@ class RefusalsTest(_Base):
             with self.subTest(status):
                 e = self.refused(rest.Forbidden, (status, {}, {}))
                 self.assertEqual(status, e.status)
+
+    def test_refusals_say_what_and_how_to_go_on(self):
+        for status, kind, what, hint in (
+                (401, rest.Forbidden, 'does not know the user', None),
+                (403, rest.Forbidden, 'does not allow this',
+                 'Give the user of the kubeconfig this right'),
+                (409, rest.Conflict, 'has another state', None),
+                (422, rest.KubeError, 'refused: 422', None),
+                (503, rest.Unreachable, 'has a passing fault: 503', None)):
+            with self.subTest(status):
+                e = self.refused(kind, *[(status, {}, {
+                    'message': 'so', 'reason': 'Why'})] * 99)
+                self.assertIs(kind, type(e))
+                self.assertIn(f'The management cluster {what}', str(e))
+                self.assertEqual((status, 'Why', 'so', hint), (
+                    e.status, e.reason, e.last_seen, e.hint))
+                self.assertEqual(f'GET {self.api.url}{PATH}', e.where)
+
+    def test_refusal_in_other_words_is_cut(self):
+        e = self.refused(rest.KubeError, (418, {}, b'x' * 999))
+        self.assertEqual(('x' * 200, None), (e.last_seen, e.reason))
 
     def test_missing_object_is_named(self):
         e = self.refused(rest.NotFound, (404, {}, {
@@ -217,6 +260,16 @@ class HeadersTest(_Base):
         self.assertEqual(
             ['Bearer one', 'Bearer two'],
             [headers['Authorization'] for *_, headers, _ in self.api.seen])
+
+    def test_what_is_sent_says_what_it_is(self):
+        client = self.api.rest()
+        client.request('GET', PATH, query={'a': 'b c', 'none': None})
+        client.request('PATCH', PATH, body={'data': {}})
+        (*_, query, read, _), (*_, sent, body) = self.api.seen
+        self.assertEqual(({'a': 'b c'}, 'application/json', None), (
+            query, read['Accept'], read.get('Content-Type')))
+        self.assertEqual(('application/json', {'data': {}}),
+                         (sent['Content-Type'], body))
 
     def test_time_of_the_server_is_noted(self):
         client = self.api.rest()
