@@ -152,18 +152,6 @@ class Names:
 
 
 @dataclasses.dataclass(frozen=True)
-class Uuid:
-    """A uuid in its usual form."""
-
-    form = 'a uuid'
-
-    def read(self, text):
-        if not is_uuid(text):
-            raise ValueError
-        return text.lower()
-
-
-@dataclasses.dataclass(frozen=True)
 class Cidr:
     """One network."""
 

@@ -239,6 +239,20 @@ class TestPlain(testtools.TestCase):
             self.assertTrue(label_types.plain(text), text)
 
 
+class TestNames(testtools.TestCase):
+
+    def test_as_many_as_there_are_each_once(self):
+        for count in (1, 2, 300):
+            names = tuple(f'n-{number}' for number in range(count))
+            for between in (',', ' ', ', '):
+                self.assertEqual(
+                    names, label_types.Names().read(between.join(names)))
+            self.assertRaises(ValueError, label_types.Names().read,
+                              ','.join((*names, 'n-0')))
+        for nothing in ('', ',', ' , '):
+            self.assertRaises(ValueError, label_types.Names().read, nothing)
+
+
 class TestMerged(testtools.TestCase):
 
     def test_labels_of_the_cluster_count_as_magnum_merged_them(self):
