@@ -38,6 +38,14 @@ def quiet(debug):
 
 class _Explained:
 
+    def get_epilog(self):
+        """What stands below a command's help: not whose command it is.
+
+        To say that, cliff reads the metadata of every installed
+        distribution, which takes longer than most commands do.
+        """
+        return self._epilog or ''
+
     def run(self, parsed_args):
         """Run the command; returns its exit code."""
         return endings.explained(

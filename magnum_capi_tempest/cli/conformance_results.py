@@ -12,10 +12,11 @@
 
 """``magnum-capi conformance results``: the verdict on an archive."""
 
+import argparse
 import pathlib
+import sys
 
 from magnum_capi_tempest.cli import base
-from magnum_capi_tempest.cli import results
 
 
 class Results(base.Judging):
@@ -45,13 +46,47 @@ class Results(base.Judging):
             '--kubernetes-version', metavar='VERSION', default='',
             help='Version of the cluster, for loose files, which do not '
                  'tell it.')
-        parser.add_argument(
-            '--keep', action='store_true',
-            help='Keep what was read beside the archive, so that it is not '
-                 'read again.')
+        # Once kept what was read beside the archive.
+        parser.add_argument('--keep', action='store_true',
+                            help=argparse.SUPPRESS)
         return parser
 
     def act(self, args):
-        return results.show(
-            args.record, as_json=args.json, verified=args.no_verify,
-            kubernetes=args.kubernetes_version, keep=args.keep)
+        return show(args.record, as_json=args.json, verified=args.no_verify,
+                    kubernetes=args.kubernetes_version)
+
+
+def show(record, *, as_json=False, verified=False, kubernetes='',
+         stream=None):
+    """Print a record's verdict; returns the exit code.
+
+    :param stream: text stream, standard output by default.
+    """
+    stream = stream or sys.stdout
+    from magnum_capi_tempest.conformance.record import reading
+    from magnum_capi_tempest.conformance import required
+    from magnum_capi_tempest.conformance.showing import lines
+    from magnum_capi_tempest.conformance import verdict as verdicts
+    result = reading.find(record, verified=verified, kubernetes=kubernetes)
+    verdict = verdicts.judge(
+        result, required.names(result.cluster.kubernetes))
+    if as_json:
+        import json
+        json.dump(lines.document(result, verdict), stream, indent=1)
+        print(file=stream)
+    else:
+        _print(lines.lines(result, verdict), stream)
+    return verdict.exit_code
+
+
+def _print(pairs, stream):
+    if not stream.isatty():
+        for line, _ in pairs:
+            print(line, file=stream)
+        return
+    # Imported only where there are colours to show.
+    import rich.console
+    from rich.text import Text
+    console = rich.console.Console(file=stream, highlight=False)
+    for line, style in pairs:
+        console.print(Text(line, style=style), soft_wrap=True)

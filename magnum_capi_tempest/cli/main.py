@@ -14,18 +14,14 @@
 import os
 import sys
 
-from magnum_capi_tempest.cli import quick
+from magnum_capi_tempest.cli import app
 
 
 def main(argv=None):
     """Entry point of the console script; returns the exit code."""
     argv = sys.argv[1:] if argv is None else argv
     try:
-        code = quick.run(argv)
-        if code is None:
-            from magnum_capi_tempest.cli import app
-            code = app.MagnumCapi().run(argv)
-        return code
+        return app.MagnumCapi().run(argv)
     except BrokenPipeError:
         # The reader of our output has gone: "magnum-capi ... | head".
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

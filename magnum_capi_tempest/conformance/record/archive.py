@@ -10,30 +10,46 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Walks a tar archive once, forward, and never writes a file.
+"""Reads a ``.tar.gz`` once, forward and within bounds, and writes no file.
 
-Why not :mod:`tarfile`: it keeps every member it has seen, reads extended
-headers of any size into memory, and its ``getmember`` gives the last of two
-members of one name where Go gives the first. Here a member is either read
-while it passes by or skipped; what an archive of results never holds (links,
-devices, names that lead elsewhere, two members of one name) ends the walk.
-
-Formats: POSIX ustar and pax, which Go writes, and GNU's long names.
+:mod:`gzip` (or ISA-L's drop-in for it, from the extra ``conformance``) and
+:mod:`tarfile` read the formats. What they would follow or believe and an
+archive of results never holds ends the reading here: links, devices, names
+that lead elsewhere, two members of one name, headers of any size, bombs.
 """
 
 import dataclasses
+import gzip
+import hashlib
+import io
+import re
+import tarfile
+import zlib
 
 from magnum_capi_tempest.conformance.record import damage
 
-_BLOCK = 512
-#: Most bytes of an extended header; a name and a path are a few hundred.
-_EXTENDED = 64 << 10
-_FILES = frozenset(b'0\x007')
-_FOLDER = ord('5')
-_PAX, _GLOBAL, _LONG_NAME, _LONG_LINK = b'xgLK'
-_KINDS = {ord('1'): 'a hard link', ord('2'): 'a symbolic link',
-          ord('3'): 'a character device', ord('4'): 'a block device',
-          ord('6'): 'a FIFO', ord('S'): 'a sparse file'}
+try:
+    from isal import igzip
+    from isal.isal_zlib import error as _Error
+except ImportError:
+    igzip, _Error = gzip, zlib.error
+
+PIECE = 512 << 10
+#: Compressed bytes that may be read before any content has come, more than
+#: those of a piece: reading many empty gzip streams costs time.
+_HEADERS = 3 * PIECE
+#: Bytes of an extended header, and digits in a row in it: tarfile searches it
+#: with patterns that take time in the square of these (CVE-2024-6232).
+_EXTENDED, _DIGITS = 64 << 10, re.compile(rb'\d{200}')
+_RECORD = re.compile(rb'([1-9]\d{0,5}) ([^=\n]+)=')
+_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE,
+          tarfile.DIRTYPE)
+_PAX = (tarfile.XHDTYPE, tarfile.XGLTYPE)
+_NAMES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
+_KINDS = {tarfile.LNKTYPE: 'a hard link', tarfile.SYMTYPE: 'a symbolic link',
+          tarfile.CHRTYPE: 'a character device',
+          tarfile.BLKTYPE: 'a block device', tarfile.FIFOTYPE: 'a FIFO',
+          tarfile.GNUTYPE_SPARSE: 'a sparse file'}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,75 +64,267 @@ class Member:
     size: int
 
 
+class Content:
+    """The inflated content of a gzip file, to be read once.
+
+    Its checksums are at its end: who reads :meth:`to_end` has checked them.
+
+    :param file: binary file, unbuffered best, read from where it stands.
+    :param where: its name, for errors.
+    :param limits: :class:`~.limits.Limits`.
+    """
+
+    def __init__(self, file, where, limits):
+        self._source = _Source(file, where, limits)
+        self._gzip = igzip.open(self._source, 'rb')
+        self._where = where
+
+    def read(self, size: int) -> bytes:
+        """The next bytes: fewer than ``size`` only at the end.
+
+        :raises Damage: no gzip file, corrupt, cut off, or a bomb.
+        """
+        try:
+            data = self._gzip.read(size)
+        except EOFError as e:
+            raise damage.Damage(
+                'The archive is cut off', where=self._where,
+                last_seen=f'{self._source.count} bytes, '
+                          f'{self._source.inflated} inflated',
+                hint='Retrieve it again') from e
+        except (OSError, zlib.error, _Error) as e:
+            what = 'is corrupt' if self._source.inflated else 'is no gzip file'
+            raise damage.Damage(
+                f'The archive {what}', where=self._where,
+                last_seen=f'{e} within {self._source.count} bytes',
+                hint='Retrieve it again') from e
+        if not self._source.count:
+            raise damage.Damage('The archive is empty', where=self._where)
+        self._source.inflated += len(data)
+        self._source.guard()
+        return data
+
+    def pieces(self, size: int):
+        """Iterate over the next ``size`` bytes; fewer come at the end."""
+        while size and (piece := self.read(min(size, PIECE))):
+            size -= len(piece)
+            yield piece
+
+    def tell(self) -> int:
+        """Where in the content it stands."""
+        return self._source.inflated
+
+    def seek(self, position: int):
+        """Go forward."""
+        for _ in self.pieces(position - self._source.inflated):
+            pass
+
+    def to_end(self):
+        """Iterate over all that is left."""
+        while piece := self.read(PIECE):
+            yield piece
+
+    @property
+    def sha256(self) -> str:
+        """Of the file, hex; of all of it when it was read to its end."""
+        return self._source.digest.hexdigest()
+
+
+class _Source(io.RawIOBase):
+    """A file whose bytes are counted and hashed as they are read.
+
+    ``inflated`` is what came of them, counted by who inflates them.
+    """
+
+    def __init__(self, file, where, limits):
+        self._file = file
+        self._where = where
+        self._limits = limits
+        self.digest = hashlib.sha256()
+        self.count = self.inflated = 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        size = self._file.readinto(buffer)
+        self.digest.update(memoryview(buffer)[:size])
+        self.count += size
+        self.guard()
+        return size
+
+    def guard(self):
+        """Refuse what inflates to too much, or to too little.
+
+        :raises Damage: it does.
+        """
+        limits, compressed = self._limits, self.count
+        if self.inflated > limits.total:
+            raise damage.Damage(
+                f'The archive inflates to more than {limits.total} bytes',
+                where=self._where)
+        if (self.inflated > limits.ratio_from
+                and self.inflated > limits.ratio * compressed):
+            raise damage.Damage(
+                f'The archive inflates to more than {limits.ratio} times '
+                'its size: a decompression bomb', where=self._where,
+                last_seen=f'{self.inflated} bytes of {compressed}')
+        if compressed > _HEADERS + 4 * self.inflated:
+            raise damage.Damage(
+                'The archive has more gzip headers than content',
+                where=self._where, hint='It is not what Sonobuoy writes')
+
+
+class _Headers:
+    """The content of an archive as :class:`tarfile.TarFile` reads it.
+
+    :param refuse: function of what an archive must not hold; it raises.
+    :param cut: function that is called where the content ends too early.
+    """
+
+    def __init__(self, content, refuse, cut):
+        self._content = content
+        self._refuse = refuse
+        self._cut = cut
+        self._pax = None
+        self.tell = content.tell
+
+    def seek(self, position):
+        """Go forward: a size that leads back is no size."""
+        if position < self.tell():
+            self._refuse('a header that is no tar header')
+        self._content.seek(position)
+
+    def read(self, size):
+        """A header, or what an extended header says."""
+        data = self._content.read(size)
+        if len(data) < size:
+            self._cut()
+        if self._pax:
+            self._check(self._pax, data.rstrip(b'\0'))
+            self._pax = None
+        return data
+
+    def expect(self, entry):
+        """Refuse a header before what it announces is read."""
+        kind = entry.type
+        if kind in (*_PAX, *_NAMES):
+            if not 0 <= entry.size <= _EXTENDED:
+                self._refuse(f'an extended header of {entry.size} bytes')
+            self._pax = kind if kind in _PAX else None
+        elif kind not in _FILES:
+            what = _KINDS.get(kind, f'an entry of unknown kind {kind}')
+            self._refuse(f'{what}: {entry.name!r}')
+        elif entry.size < 0:
+            self._refuse('a header that is no tar header')
+
+    def _check(self, kind, data):
+        """Refuse records of pax that tarfile would pass over in silence."""
+        if _DIGITS.search(data):
+            self._refuse('an extended header that is malformed')
+        while data:
+            match = _RECORD.match(data)
+            end = int(match[1]) if match else 0
+            key, value = match[2] if match else b'', data[:end]
+            if not end <= len(data) or not value.endswith(b'\n'):
+                self._refuse('an extended header that is malformed')
+            if key.startswith(b'GNU.sparse'):
+                self._refuse('a sparse file')
+            if kind == tarfile.XGLTYPE and key in (b'path', b'size'):
+                self._refuse('a name or a size for all members at once')
+            if key == b'size' and not value[match.end():-1].isdigit():
+                self._refuse('a size that is no number')
+            data = data[end:]
+
+
+class _Entry(tarfile.TarInfo):
+    """A header that is refused, or read as it is."""
+
+    @classmethod
+    def fromtarfile(cls, tar):
+        """Read the next header; TarFile.next takes a broken one for the end.
+
+        :raises ReadError: it is broken.
+        """
+        try:
+            return super().fromtarfile(tar)
+        except tarfile.EOFHeaderError:
+            raise
+        except tarfile.HeaderError as e:
+            raise tarfile.ReadError(str(e)) from e
+
+    def _proc_member(self, tar):
+        # Subclasses may override it, tarfile says.
+        tar.fileobj.expect(self)
+        return super()._proc_member(tar)
+
+
 class Walk:
     """Iterates over the files of an archive.
 
     Between two members, :meth:`content` gives the pieces of the last one;
     what is not taken of it is skipped.
 
-    :param pieces: iterable of bytes, :class:`~.inflate.Gzip`.
+    :param content: :class:`Content`.
     :param where: name of the archive, for errors.
     :param limits: :class:`~.limits.Limits`.
     :raises Damage: while iterating.
     """
 
-    def __init__(self, pieces, where, limits):
-        self._pieces = iter(pieces)
+    def __init__(self, content, where, limits):
+        self._content = content
         self._where = where
         self._limits = limits
-        self._piece = memoryview(b'')
-        self._left = 0
-        self._padding = 0
+        self._entry = None
         self._names = set()
         self._count = 0
 
     def __iter__(self):
-        while (header := self._header()) is not None:
-            kind, name, size = header
-            self._left, self._padding = size, -size % _BLOCK
-            if kind in _FILES and name:
-                yield Member(name, size)
-            self._skip(self._left + self._padding)
-            self._left = self._padding = 0
-        self._end()
+        for entry in self._entries():
+            name = self._name(entry)
+            if entry.isreg() and name:
+                self._entry = entry
+                yield Member(name, entry.size)
+        for piece in self._content.to_end():
+            if piece.strip(b'\0'):
+                self._refuse('something behind its end')
 
     def content(self):
-        """The pieces of the current member, as memoryviews."""
-        while self._left:
-            piece = self._some(self._left) or self._cut()
-            self._left -= len(piece)
-            yield piece
+        """The pieces of the current member."""
+        entry = self._entry
+        self._content.seek(entry.offset_data)
+        yield from self._content.pieces(entry.size)
+        if self._content.tell() < entry.offset_data + entry.size:
+            self._cut()
 
-    def _header(self):
-        """Kind, name and size of the next entry, None at the end."""
-        override = {}
-        while True:
-            block = self._exactly(_BLOCK)
-            if not block.strip(b'\0'):
-                return None
-            self._checksum(block)
-            kind, size = block[156], self._number(block[124:136])
-            if kind in (_PAX, _GLOBAL, _LONG_NAME, _LONG_LINK):
-                override |= self._extended(kind, size)
-                continue
-            name = override.get('path') or self._name(block)
-            size = override.get('size', size)
-            return kind, self._entry(kind, name), self._size(kind, size)
+    def _entries(self):
+        try:
+            tar = tarfile.TarFile(
+                fileobj=_Headers(self._content, self._refuse, self._cut),
+                tarinfo=_Entry, encoding='utf-8', errors='strict')
+            while (entry := tar.next()) is not None:
+                yield entry
+                # It would keep all of them.
+                tar.members.clear()
+                tar.pax_headers.clear()
+        except UnicodeDecodeError as e:
+            self._refuse(f'a name that is not UTF-8: {e.object[:80]!r}', e)
+        except (tarfile.TarError, ValueError, RecursionError) as e:
+            self._refuse('a header that is no tar header', e)
 
-    def _entry(self, kind, name):
-        """Count an entry, refuse what cannot be ours."""
+    def _name(self, entry):
+        """The normal form of an entry's name; refuses what is not ours."""
         self._count += 1
-        if self._count > self._limits.members:
-            self._refuse(f'more than {self._limits.members} members')
-        if len(name) > self._limits.name:
-            self._refuse('a name of more than '
-                         f'{self._limits.name} characters')
+        name, limits = entry.name, self._limits
+        if self._count > limits.members:
+            self._refuse(f'more than {limits.members} members')
+        if len(name) > limits.name:
+            self._refuse(f'a name of more than {limits.name} characters')
         parts = [part for part in name.split('/') if part not in ('', '.')]
         if name.startswith('/') or '..' in parts or '\0' in name:
             self._refuse(f'a name that leads elsewhere: {name!r}')
-        if kind not in _FILES and kind != _FOLDER:
-            what = _KINDS.get(kind, f'an entry of unknown kind {kind}')
-            self._refuse(f'{what}: {name!r}')
+        if entry.size > limits.total:
+            self._refuse(f'a member of {entry.size} bytes')
         normal = '/'.join(parts)
         # 64 bits of a hash with a secret key are enough to tell names
         # apart, and a tenth of the memory of the names.
@@ -125,106 +333,6 @@ class Walk:
             self._refuse(f'two members of the name {normal!r}')
         self._names.add(key)
         return normal
-
-    def _size(self, kind, size):
-        if kind == _FOLDER:
-            return 0
-        if size > self._limits.total:
-            self._refuse(f'a member of {size} bytes')
-        return size
-
-    def _name(self, block):
-        name = block[:100].split(b'\0', 1)[0]
-        if block[257:263] == b'ustar\0':
-            prefix = block[345:500].split(b'\0', 1)[0]
-            name = prefix + b'/' + name if prefix else name
-        return self._text(name)
-
-    def _text(self, data):
-        try:
-            return data.decode()
-        except UnicodeDecodeError as e:
-            self._refuse(f'a name that is not UTF-8: {data[:80]!r}', e)
-
-    def _extended(self, kind, size):
-        """What an extended header says of the next entry."""
-        if size > _EXTENDED:
-            self._refuse(f'an extended header of {size} bytes')
-        data = self._exactly(size + -size % _BLOCK)[:size]
-        if kind == _LONG_NAME:
-            return {'path': self._text(data.rstrip(b'\0'))}
-        if kind == _LONG_LINK:
-            return {}
-        found = self._records(data)
-        if kind == _GLOBAL and found.keys() & {'path', 'size'}:
-            self._refuse('a name or a size for all members at once')
-        if any(key.startswith('GNU.sparse') for key in found):
-            self._refuse('a sparse file')
-        return {key: value for key, value in found.items()
-                if key in ('path', 'size')}
-
-    def _records(self, data):
-        """``LENGTH KEY=VALUE\\n`` of pax (POSIX.1-2001)."""
-        found = {}
-        while data:
-            length, blank, _ = data[:16].partition(b' ')
-            if not blank or not length.isdigit() or length[:1] == b'0':
-                self._refuse('an extended header that is malformed')
-            record = data[len(length) + 1:int(length)]
-            key, equals, value = record.partition(b'=')
-            if (not equals or len(record) != int(length) - len(length) - 1
-                    or not value.endswith(b'\n')):
-                self._refuse('an extended header that is malformed')
-            key, value = self._text(key), value[:-1]
-            if key == 'size':
-                if not value.isdigit() or len(value) > 19:
-                    self._refuse('a size that is no number')
-                found[key] = int(value)
-            else:
-                found[key] = self._text(value) if key == 'path' else ''
-            data = data[int(length):]
-        return found
-
-    def _number(self, field):
-        """A number of the header: octal digits, or GNU's binary form."""
-        if field[0] & 0x80:
-            return int.from_bytes(
-                bytes([field[0] & 0x7f]) + field[1:], 'big')
-        digits = field.strip(b' \0') or b'0'
-        if digits.strip(b'01234567'):
-            self._refuse('a header that is no tar header')
-        return int(digits, 8)
-
-    def _checksum(self, block):
-        field = block[148:156]
-        total = sum(block) - sum(field) + 8 * ord(' ')
-        if self._number(field) != total:
-            self._refuse('a header that is no tar header')
-
-    def _end(self):
-        """After the end only zeros may follow."""
-        while piece := self._some(1 << 30):
-            if bytes(piece).strip(b'\0'):
-                self._refuse('something behind its end')
-
-    def _exactly(self, size):
-        found = []
-        while size:
-            piece = self._some(size) or self._cut()
-            found.append(bytes(piece))
-            size -= len(piece)
-        return b''.join(found)
-
-    def _skip(self, size):
-        while size:
-            size -= len(self._some(size) or self._cut())
-
-    def _some(self, size):
-        """At most ``size`` of the next bytes, empty at the end."""
-        if not self._piece:
-            self._piece = memoryview(next(self._pieces, b''))
-        piece, self._piece = self._piece[:size], self._piece[size:]
-        return piece
 
     def _cut(self):
         raise damage.Damage('The archive ends within a member',

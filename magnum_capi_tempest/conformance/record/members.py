@@ -21,9 +21,7 @@ import pathlib
 import re
 
 from magnum_capi_tempest.conformance.record import archive
-from magnum_capi_tempest.conformance.record import blocks
 from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import inflate
 from magnum_capi_tempest.conformance.record import limits as bounds
 
 LOG, JUNIT = 'e2e.log', 'junit_01.xml'
@@ -68,8 +66,8 @@ def _archive(source, limits):
         raise damage.Damage(f'Cannot read the record: {e.strerror}',
                             where=source) from e
     with stream:
-        pieces = inflate.Gzip(blocks.Blocks(stream), source, limits)
-        walk = archive.Walk(pieces, source, limits)
+        walk = archive.Walk(archive.Content(stream, source, limits), source,
+                            limits)
         for member in walk:
             if match := _MEMBER.fullmatch(member.name):
                 yield match[1], member.size, walk.content()
@@ -81,4 +79,4 @@ def _folder(source):
         if file.is_file():
             with open(file, 'rb') as stream:
                 yield name, file.stat().st_size, iter(
-                    lambda stream=stream: stream.read(inflate.PIECE), b'')
+                    lambda stream=stream: stream.read(archive.PIECE), b'')

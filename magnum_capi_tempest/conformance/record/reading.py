@@ -17,25 +17,19 @@ written anywhere. What nobody wants of it is inflated and checked, and not
 looked at. The memory that this takes does not depend on the archive's size.
 """
 
-import contextlib
-import dataclasses
-import functools
 import os
 import pathlib
 import stat
 
-from magnum_capi_tempest.conformance.record import ahead
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import archive
-from magnum_capi_tempest.conformance.record import beside
-from magnum_capi_tempest.conformance.record import blocks
 from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import inflate
-from magnum_capi_tempest.conformance.record import layout
 from magnum_capi_tempest.conformance.record import limits as bounds
+from magnum_capi_tempest.conformance.record import records
 
 
 def read(path, *, title=None, expect_sha256=None, expect_size=None,
-         verified=False, limits=bounds.DEFAULT, engine=None):
+         verified=False, limits=bounds.DEFAULT):
     """Read an archive of Sonobuoy's.
 
     :param path: the ``.tar.gz``.
@@ -45,7 +39,6 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
     :param verified: the caller has checked size and digest already, when it
         was retrieved: stop behind the results of the e2e plugin. Such a
         result is not ``whole`` and not eligible for certification.
-    :param engine: the inflater, see :class:`~.inflate.Gzip`.
     :returns: :class:`~..model.Result`.
     :raises Damage: it is missing, broken, not what was expected, or not safe.
     """
@@ -56,37 +49,21 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
             raise damage.Damage(
                 f'The archive has {size} bytes instead of {expect_size}',
                 where=path, hint='Retrieve it again')
-        file = blocks.Blocks(stream)
+        content = archive.Content(stream, path, limits)
+        walk = archive.Walk(content, path, limits)
+        record = records.Record(path, limits)
         whole = True
-        with _members(file, path, limits, engine, verified) as members:
-            # Not above: this is imported while the archive is inflated.
-            from magnum_capi_tempest.conformance.record import records
-            record = records.Record(path, limits)
-            for member in members:
-                if verified and record.enough(member.name):
-                    whole = False
-                    break
-                record.take(member, members)
-    sha256 = file.sha256 if whole else expect_sha256 or ''
+        for member in walk:
+            if verified and record.enough(member.name):
+                whole = False
+                break
+            record.take(member, walk)
+    sha256 = content.sha256 if whole else expect_sha256 or ''
     if whole and expect_sha256 not in (None, sha256):
         raise damage.Damage(
             'The archive has not the SHA-256 that was expected', where=path,
             last_seen=sha256, hint='Retrieve it again')
     return record.result(title or _title(path), sha256, whole)
-
-
-@contextlib.contextmanager
-def _members(file, path, limits, engine, quick):
-    """The members of an archive, read ahead of whoever takes them."""
-    walk = functools.partial(archive.Walk, where=path, limits=limits)
-    if quick:
-        # It ends early: to inflate ahead would be in vain.
-        yield walk(inflate.Gzip(file, path, limits, engine))
-        return
-    with ahead.Ahead(file, ahead.BLOCKS) as read:
-        pieces = inflate.Gzip(read, path, limits, engine)
-        with ahead.Members(pieces, walk, layout.wanted) as members:
-            yield members
 
 
 def read_files(junit_path, e2e_log_path, *, title=None,
@@ -102,8 +79,6 @@ def read_files(junit_path, e2e_log_path, *, title=None,
     :returns: :class:`~..model.Result`; nothing certifies it is ``verified``.
     :raises Damage: neither is there, or one is not safe to read.
     """
-    from magnum_capi_tempest.conformance import model
-    from magnum_capi_tempest.conformance.record import records
     given = [pathlib.Path(p) for p in (junit_path, e2e_log_path) if p]
     there = [p for p in given if p.exists()]
     if not there:
@@ -123,8 +98,6 @@ def read_files(junit_path, e2e_log_path, *, title=None,
 def find(path, *, title=None, verified=False, **kwargs):
     """Read an archive, or a folder with one or with Hydrophone's files.
 
-    An archive with a sidecar that fits is not read again.
-
     :param verified: see :func:`read`.
     :param kwargs: of :func:`read_files`, for loose files.
     :returns: :class:`~..model.Result`.
@@ -132,7 +105,7 @@ def find(path, *, title=None, verified=False, **kwargs):
     """
     path = pathlib.Path(path)
     if not path.is_dir():
-        return _archive(path, title, verified)
+        return read(path, title=title, verified=verified)
     files = path / 'junit_01.xml', path / 'e2e.log'
     if any(file.exists() for file in files):
         return read_files(*files, title=title, **kwargs)
@@ -141,14 +114,7 @@ def find(path, *, title=None, verified=False, **kwargs):
         raise damage.Damage(
             f'The folder has {len(archives)} archives and no JUnit file',
             where=path, hint='Name the archive')
-    return _archive(archives[0], title, verified)
-
-
-def _archive(path, title, verified):
-    result = beside.load(path)
-    if result is None:
-        return read(path, title=title, verified=verified)
-    return dataclasses.replace(result, title=title or _title(path))
+    return read(archives[0], title=title, verified=verified)
 
 
 def _open(path):
@@ -166,7 +132,7 @@ def _open(path):
 
 def _pieces(stream, path, limits):
     size = 0
-    while piece := stream.read(inflate.PIECE):
+    while piece := stream.read(archive.PIECE):
         size += len(piece)
         if size > limits.member:
             raise damage.Damage(f'More than {limits.member} bytes',

@@ -19,10 +19,10 @@ that the tests have packed at their end. The image of the tests has kubectl
 is to make a ConfigMap of.
 """
 
+import io
 import pathlib
 
 from magnum_capi_tempest.conformance.record import archive
-from magnum_capi_tempest.conformance.record import inflate
 from magnum_capi_tempest.conformance.record import limits
 
 LOG, JUNIT = 'e2e.log', 'junit_01.xml'
@@ -64,6 +64,7 @@ def files(reader, namespace, pod):
 def _members(packed, where):
     """Names and contents of a small archive in memory."""
     bounds = limits.Limits()
-    walk = archive.Walk(inflate.Gzip([packed], where, bounds), where, bounds)
+    walk = archive.Walk(archive.Content(io.BytesIO(packed), where, bounds),
+                        where, bounds)
     for member in walk:
         yield member.name, b''.join(walk.content())

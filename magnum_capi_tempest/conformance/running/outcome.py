@@ -13,7 +13,6 @@
 
 """From what a run left to its result and verdict."""
 
-import contextlib
 import dataclasses
 import pathlib
 
@@ -21,7 +20,6 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import infra
 from magnum_capi_tempest.conformance.record import reading
-from magnum_capi_tempest.conformance.record import sidecar
 from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance import verdict as verdict_
@@ -55,14 +53,7 @@ def of_archive(record: runs.Run) -> Outcome:
 
 
 def _archive(record, path):
-    """Read it once; what it said is kept beside it."""
-    sha256 = record.sha256 or None
-    result = sidecar.load(path, sha256)
-    if result is None:
-        result = reading.read(path, expect_sha256=sha256)
-        # Where nothing can be written it is read again the next time.
-        with contextlib.suppress(damage.Damage):
-            sidecar.write(result, path)
+    result = reading.read(path, expect_sha256=record.sha256 or None)
     return dataclasses.replace(result, title=record.name)
 
 

@@ -27,9 +27,8 @@ import shutil
 import tempfile
 import time
 
-from magnum_capi_tempest.conformance.record import blocks
+from magnum_capi_tempest.conformance.record import archive
 from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import inflate
 from magnum_capi_tempest.conformance.record import limits
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest import errors
@@ -147,10 +146,10 @@ def difference(file: pathlib.Path, tarball: sonobuoy.Tarball) -> str:
     size = file.lstat().st_size
     if size != tarball.size:
         return f'{size} bytes instead of {tarball.size}'
-    with open(file, 'rb') as stream:
-        content = blocks.Blocks(stream)
+    with open(file, 'rb', buffering=0) as stream:
+        content = archive.Content(stream, file, limits.Limits())
         try:
-            for _ in inflate.Gzip(content, file, limits.Limits()):
+            for _ in content.to_end():
                 pass
         except damage.Damage as e:
             return str(e.what)

@@ -12,18 +12,20 @@
 
 """``magnum-capi conformance results``: what a person and a CI job see."""
 
+import contextlib
 import io
 import json
 import pathlib
+import subprocess
+import sys
 
 import fixtures
 import testtools
 
+from magnum_capi_tempest.cli import conformance_results
 from magnum_capi_tempest.cli import main
-from magnum_capi_tempest.cli import results
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import sidecar
 from magnum_capi_tempest.conformance.showing import lines
 from tests.unit.conformance import archives
 from tests.unit.conformance import by_hand
@@ -43,7 +45,7 @@ class ResultsTest(testtools.TestCase):
         if data is not None:
             self.path.write_bytes(data)
         stream = io.StringIO()
-        code = results.show(self.path, stream=stream, **kwargs)
+        code = conformance_results.show(self.path, stream=stream, **kwargs)
         return code, stream.getvalue()
 
     def test_a_passed_run(self):
@@ -83,11 +85,6 @@ class ResultsTest(testtools.TestCase):
         self.assertEqual({'failed': 0, 'unfinished': 0, 'skipped': 0,
                           'passed': 1}, document['counts'])
 
-    def test_keeps_what_it_read(self):
-        self.show(archives.good(), keep=True)
-
-        self.assertIsNotNone(sidecar.load(self.path))
-
     def test_without_the_check_of_the_rest(self):
         code, out = self.show(archives.broken_behind_results(),
                               verified=True)
@@ -102,10 +99,26 @@ class ResultsTest(testtools.TestCase):
 
     def test_the_command_line(self):
         self.path.write_bytes(archives.good())
-        out = self.useFixture(fixtures.StringStream('stdout')).stream
-        with fixtures.MonkeyPatch('sys.stdout', out):
-            code = main.main(['conformance', 'results', str(self.path)])
-        self.assertEqual(0, code)
+        for flags in ([], ['--no-verify'], ['--keep']):
+            with self.subTest(flags), \
+                    contextlib.redirect_stdout(io.StringIO()) as out:
+                code = main.main(['conformance', 'results', *flags,
+                                  str(self.path)])
+                self.assertEqual(0, code)
+                self.assertIn('PASSED: run\n', out.getvalue())
+        self.assertEqual([self.path], list(self.folder.iterdir()))
+
+    def test_a_reader_that_has_gone(self):
+        self.path.write_bytes(archives.good())
+        with subprocess.Popen(
+                [sys.executable, '-m', main.__name__, 'conformance',
+                 'results', self.path], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True,
+                cwd=pathlib.Path(main.__file__).parents[2]) as process:
+            process.stdout.close()
+            err = process.stderr.read()
+
+        self.assertEqual((141, ''), (process.returncode, err))
 
     def test_a_terminal_gets_colours(self):
         self.useFixture(fixtures.EnvironmentVariable('TERM', 'xterm'))
@@ -114,7 +127,7 @@ class ResultsTest(testtools.TestCase):
         stream.isatty = lambda: True
         self.path.write_bytes(archives.good())
 
-        results.show(self.path, stream=stream)
+        conformance_results.show(self.path, stream=stream)
 
         self.assertRegex(stream.getvalue(), '\x1b\\[1;32mPASSED: run')
 

@@ -10,23 +10,19 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What a record says: real archives, small ones, loose files, sidecars."""
+"""What a record says: real archives, small ones, loose files."""
 
-import dataclasses
 import hashlib
 import json
-import os
 import pathlib
 
 import fixtures
 import testtools
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.record import beside
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import infra
 from magnum_capi_tempest.conformance.record import reading
-from magnum_capi_tempest.conformance.record import sidecar
 from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import archives
@@ -314,95 +310,6 @@ class FilesTest(_Base):
 
     def test_an_empty_folder(self):
         self.assertRaises(damage.Damage, reading.find, self.folder)
-
-
-class SidecarTest(_Base):
-
-    def kept(self):
-        """The path of an archive that has a sidecar."""
-        result = self.read_bytes(archives.good())
-        sidecar.write(result, self.path)
-        return self.path
-
-    def test_holds_everything(self):
-        result = by_hand.real(by_hand.PARALLEL)
-
-        self.assertEqual(result, sidecar.from_json(sidecar.to_json(result)))
-
-    def test_everything_that_a_result_can_say(self):
-        result = dataclasses.replace(
-            self.read(archives.case('[It] a', 'timedout', '<failure/>'),
-                      archives.case('[AfterSuite]')),
-            infra_errors=(model.InfraError(infra.LOST, 'e2e', 'gone'),),
-            cluster=model.Cluster('v1.34.9', ('a', 'b'), 'n', 'd', 'c', 'i'),
-            stand_in_images=True, signs=('s',), problems=('p',),
-            facts={'k': 'v'})
-
-        self.assertEqual(result, sidecar.from_json(sidecar.to_json(result)))
-
-    def test_is_found_instead_of_reading(self):
-        path = self.kept()
-        with fixtures.MonkeyPatch(
-                'magnum_capi_tempest.conformance.record.reading.read', None):
-            found = reading.find(path, title='t')
-
-        self.assertEqual(('t', {'passed': 1}), (found.title, found.counts))
-        self.assertEqual(0o600,
-                         beside.path(path).stat().st_mode & 0o777)
-
-    def test_of_an_archive_that_changed(self):
-        path = self.kept()
-        path.write_bytes(archives.good(**{archives.LOG: None}))
-
-        self.assertIsNone(sidecar.load(path))
-        self.assertFalse(reading.find(path).suite_finished)
-
-    def test_of_an_archive_that_was_copied_with_its_times(self):
-        path = self.kept()
-        info = path.stat()
-        other = self.folder / 'b.tar.gz'
-        other.write_bytes(path.read_bytes())
-        os.utime(other, ns=(info.st_atime_ns, info.st_mtime_ns))
-        beside.path(other).write_bytes(beside.path(path).read_bytes())
-
-        self.assertIsNone(sidecar.load(other))
-
-    def test_of_another_digest(self):
-        path = self.kept()
-
-        self.assertIsNone(sidecar.load(path, expect_sha256='0' * 64))
-
-    def test_of_a_part_is_not_kept(self):
-        result = self.read_bytes(archives.good(), verified=True)
-
-        self.assertRaises(damage.Damage, sidecar.write, result, self.path)
-        self.assertEqual(['a.tar.gz'], os.listdir(self.folder))
-
-    def test_broken_ones(self):
-        path = self.kept()
-        target = beside.path(path)
-        document = json.loads(target.read_text())
-        for change in (
-                {'specs': [{'name': 'x', 'status': 'great'}]},
-                {'specs': [{'name': 1, 'status': 'passed'}]},
-                {'specs': 7}, {'seconds': 'long'}, {'verified': 'yes'},
-                {'mode': 'easy'}, {'planned': '1'}, {'cluster': []},
-                {'started': 'today'}, {'unheard': 'of'}, {'facts': []}):
-            with self.subTest(change):
-                target.write_text(json.dumps(
-                    document | {'result': document['result'] | change}))
-                self.assertRaises(damage.Damage, sidecar.load, path)
-        for text in ('', 'null', '[]', '{}', '[' * 100_000):
-            with self.subTest(text[:9]):
-                target.write_text(text)
-                self.assertRaises(damage.Damage, sidecar.load, path)
-
-    def test_text_in_it_is_cleaned(self):
-        result = dataclasses.replace(
-            self.read_bytes(archives.good()), title='a\x1b[2Jb\x9b')
-
-        self.assertEqual('ab\ufffd', sidecar.from_json(
-            sidecar.to_json(result)).title)
 
 
 class InfraTest(testtools.TestCase):
