@@ -369,7 +369,9 @@ class UpgradeOrderTest(test_converge.Base):
 
         e = self.assertRaises(failures.NotViable, self.upgrade)
 
-        self.assertIn('A_b', str(e))
+        self.assertIn('node group A_b: workers of 1.31.1 would be more than 3 '
+                      'minor versions older', str(e))
+        self.assertIn('upgrade or remove it first', str(e))
         self.assertEqual([], self.w.helm.upgrades)
 
     def test_upgrade_is_refused_when_nobody_knows_the_image(self):

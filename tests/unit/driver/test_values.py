@@ -20,9 +20,48 @@ import pkgutil
 import testtools
 
 from magnum_capi_tempest import driver
+from magnum_capi_tempest.driver.cloud import openstack
+from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import gather
+from magnum_capi_tempest.driver.gitops import description
+from magnum_capi_tempest.driver.gitops import rendering
+from magnum_capi_tempest.driver.keys import app_credentials
+from magnum_capi_tempest.driver.keys import credentials
+from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi_tempest.driver.keys import state
+from magnum_capi_tempest.driver.kubernetes import access
+from magnum_capi_tempest.driver.kubernetes import helm
+from magnum_capi_tempest.driver.kubernetes import kinds
+from magnum_capi_tempest.driver.kubernetes import releases
+from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest.driver.seen import attention
+from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.seen import groups
+from magnum_capi_tempest.driver.seen import progress
+from magnum_capi_tempest.driver.seen import snapshot
+from magnum_capi_tempest.driver.seen import verdicts
+from magnum_capi_tempest.driver import settings
+from magnum_capi_tempest.driver.wanted import charts
+from magnum_capi_tempest.driver.wanted import goal
+from magnum_capi_tempest.driver.wanted import label_registry
+from magnum_capi_tempest.driver.wanted import label_types
+from magnum_capi_tempest.driver.wanted import labels
+from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.wanted import pins
+from magnum_capi_tempest.driver.wanted import rows
+from magnum_capi_tempest.driver.wanted import spec
+from magnum_capi_tempest.driver.wanted import upgrade
 from magnum_capi_tempest.driver import watch
 from tests.unit.driver import magnum_double
+
+#: Those with values.
+MODULES = (
+    openstack, services, converge, gather, description, rendering,
+    app_credentials, credentials, rotation, state, access, helm, kinds,
+    releases, rest, attention, conditions, groups, progress, snapshot,
+    verdicts, settings, charts, goal, label_registry, label_types, labels,
+    names, pins, rows, spec, upgrade, watch)
 
 #: What a process keeps between two looks, and only one thread has.
 KEPT = (watch.Memory, attention.Attention)
@@ -54,12 +93,17 @@ class ValuesTest(testtools.TestCase):
                     self.assertNotEqual(one, two)
                     object.__setattr__(two, field.name, field.name)
 
-    def values(self):
-        """The dataclasses of the driver."""
+    def test_none_is_left_out(self):
         self.useFixture(magnum_double.Magnum())
-        for info in pkgutil.walk_packages(
-                driver.__path__, f'{driver.__name__}.'):
-            module = importlib.import_module(info.name)
+        found = {importlib.import_module(info.name) for info in
+                 pkgutil.walk_packages(
+                     driver.__path__, f'{driver.__name__}.')}
+        self.assertEqual(set(), set(self.values(found - set(MODULES))))
+
+    @staticmethod
+    def values(modules=MODULES):
+        """The dataclasses of modules."""
+        for module in modules:
             for _name, kind in inspect.getmembers(module, inspect.isclass):
                 if (dataclasses.is_dataclass(kind)
                         and kind.__module__ == module.__name__):

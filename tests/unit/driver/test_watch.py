@@ -91,9 +91,11 @@ class CostTest(test_converge.Base):
 
     def test_end_of_an_operation_reads_nothing_twice(self):
         self.api.objects[self.path]['status']['observedGeneration'] = 1
+        self.look()
+        self.resize(2)
         self.api.seen.clear()
         self.look()
-        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         reads = [path for path in self.api.calls('GET')
                  if '/secrets/' not in str(path)
                  and '/leases/' not in str(path)]
