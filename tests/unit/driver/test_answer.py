@@ -47,6 +47,12 @@ class AnswerTest(testtools.TestCase):
 
         self.assertTrue(made.of(made.commit))
 
+    def test_work_does_not_keep_a_conductor_that_ends(self):
+        found = []
+        answer.Answer(gate.PATIENCE).of(
+            lambda: found.append(threading.current_thread().daemon))
+        self.assertEqual([True], found)
+
     def test_its_error_is_the_askers(self):
         self.assertRaises(
             KeyError, answer.Answer(gate.PATIENCE).of, lambda: {}['x'])

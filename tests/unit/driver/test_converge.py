@@ -734,6 +734,25 @@ class UpgradeTest(Base):
         self.w.helm.before = refuse
         self.upgrade()
 
+    def test_what_passes_is_told_to_who_waits(self):
+        self.created()
+
+        def fail():
+            raise helm_errors.HelmUnreachable('no', reason='no answer')
+        self.w.helm.before = fail
+        self.upgrade()
+        self.assertEqual(
+            ('UPDATE_IN_PROGRESS', 'Will be tried again: no answer'),
+            (self.w.cluster.status, self.w.cluster.status_reason))
+
+    def test_what_passes_behind_the_answer_writes_nothing_over_others(self):
+        self.upgrade_failing_slowly(
+            helm_errors.HelmUnreachable('no', reason='no answer'))
+        self.w.store.clusters[small_world.CLUSTER][
+            'status_reason'] = 'of somebody else'
+        self.end()
+        self.assertEqual('of somebody else', self.w.cluster.status_reason)
+
     def test_log_tells_of_no_upgrade_that_was_answered_in_time(self):
         self.created()
         self.upgrade()
@@ -856,7 +875,7 @@ class RotateTest(Base):
         @contextlib.contextmanager
         def held(road, timeout):
             waited.append(timeout)
-            raise lock.LockBusy('busy')
+            raise lock.LockBusy('busy', holder='somebody')
             yield
         self.patch(converge.Road, 'held', held)
         self.w.world = dataclasses.replace(
@@ -864,6 +883,8 @@ class RotateTest(Base):
                 self.w.world.settings, lock_timeout=60, answer_timeout=50))
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
         self.assertEqual([25], waited)
+        # Nobody else can bring in a credential of this user.
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
     def test_new_owner(self):
         self.created()

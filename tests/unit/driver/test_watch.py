@@ -69,6 +69,19 @@ class CostTest(test_converge.Base):
         self.look(2)
         self.assertEqual([3, 6], self.with_events(7))
 
+    def test_look_that_finds_nothing_new_takes_no_lock(self):
+        # Of each kind of status: all well, one that waits, one that failed.
+        self.api.objects[self.path]['status']['observedGeneration'] = 1
+        addon, = [path for path in self.api.objects
+                  if '/helmreleases/' in path]
+        self.api.objects[addon]['status']['phase'] = 'Installing'
+        self.w.store.add_group(status='CREATE_COMPLETE')
+        self.look(4)
+        self.api.seen.clear()
+        self.look(4)
+        self.assertEqual(set(), {method for method, _ in self.api.calls()
+                                 if method != 'GET'})
+
     def test_deletion_is_read_every_third_time(self):
         self.api.objects[self.path]['metadata'][
             'deletionTimestamp'] = '2026-11-21T15:00:00Z'

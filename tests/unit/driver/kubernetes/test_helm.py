@@ -169,7 +169,9 @@ class RunTest(_Base):
         self.script(f"echo '{DONE}'")
         self.upgrade(helm_timeout=7)
         self.assertTrue(self.kept('argv').startswith('--kill-after=5 7 '))
-        self.assertGreater(self.helm(helm_timeout=7).dead_after, 12)
+        for seconds in (7, 120):
+            self.assertEqual(seconds + 10, self.helm(
+                helm_timeout=seconds).dead_after)
 
     def test_killed_helm(self):
         # Without "timeout" around it, which turns a signal into 137.

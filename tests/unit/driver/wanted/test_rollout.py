@@ -80,6 +80,9 @@ class StrategyTest(testtools.TestCase):
     def test_operator_without_room_for_one_more_may_say_so(self):
         self.assertEqual({}, self.rolling(None, {'count': 1}, rollingUpdate={
             'maxSurge': 0, 'maxUnavailable': 1}))
+        for told in ({'maxSurge': 0}, {'maxUnavailable': 1}):
+            self.assertEqual({}, self.rolling(
+                None, {'count': 1}, rollingUpdate=told))
         self.assertEqual(self.SURGE, self.rolling(
             None, {'count': 1}, rollingUpdate={'deletePolicy': 'Oldest'}))
 
