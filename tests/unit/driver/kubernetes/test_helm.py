@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import stat
+import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -303,6 +304,24 @@ class ErrorsTest(_Base):
             '10.0.0.1:6443/version": dial tcp 10.0.0.1:6443: connect: '
             'connection refused\n')
         self.assertNotIn('10.0.0.1', e.reason)
+
+    @unittest.expectedFailure
+    def test_management_cluster_goes_while_helm_works(self):
+        # Words of Go's net, net/http and x/net/http2.
+        for text in (
+                'read tcp 10.0.0.2:40000->10.0.0.1:6443: read: connection '
+                'reset by peer',
+                'write tcp 10.0.0.2:40000->10.0.0.1:6443: write: broken pipe',
+                'http2: client connection lost',
+                'http2: server sent GOAWAY and closed the connection; '
+                'LastStreamID=1, ErrCode=NO_ERROR, debug=""',
+                'unexpected EOF - error from a previous attempt: EOF'):
+            with self.subTest(text):
+                e = self.fails(
+                    helm_errors.HelmUnreachable,
+                    'Error: UPGRADE FAILED: Get "https://10.0.0.1:6443/api/'
+                    f'v1/namespaces/n/secrets": {text}\n')
+                self.assertNotIn('10.0.0.1', e.reason)
 
     def test_warnings_are_no_reason(self):
         e = self.fails(
