@@ -83,7 +83,10 @@ _SIGNS = (
         r'cluster unreachable|connection refused|i/o timeout'
         r'|TLS handshake timeout|no route to host|no such host'
         r'|context deadline exceeded|server was unable to return'
-        r'|x509: |EOF$|Unauthorized$|ServiceUnavailable')),
+        r'|x509: |EOF$|Unauthorized$|ServiceUnavailable'
+        # It went while helm was at work.
+        r'|connection reset by peer|broken pipe|unexpected EOF'
+        r'|http2: (client connection lost|server sent GOAWAY)')),
     # Kubernetes' words for 409, 429, 500 and 503 (apimachinery,
     # pkg/api/errors/errors.go; apiserver, pkg/registry/generic/registry).
     (HelmDisturbed, re.compile(

@@ -15,7 +15,6 @@ import json
 import os
 import pathlib
 import stat
-import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -305,7 +304,6 @@ class ErrorsTest(_Base):
             'connection refused\n')
         self.assertNotIn('10.0.0.1', e.reason)
 
-    @unittest.expectedFailure
     def test_management_cluster_goes_while_helm_works(self):
         # Words of Go's net, net/http and x/net/http2.
         for text in (
