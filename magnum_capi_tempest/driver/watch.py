@@ -416,10 +416,12 @@ class Watch:
         else:
             adopted = None
         self._state, step = road.rotation().go_on(self._state, adopted)
+        if step.kind == credentials.DONE:
+            return verdict
         waits_for_user = (step.entry is None
                           or step.entry.stage == credentials.PLANNED)
         if step.overdue or waits_for_user:
-            # Done, or the cluster works with the credential that it has.
+            # The cluster works, with the credential that it has.
             return dataclasses.replace(verdict, reason=step.reason)
         operation = verdict.status.partition('_')[0]
         return dataclasses.replace(
