@@ -11,7 +11,7 @@ from unittest import mock
 from cliff import sphinxext
 from sphinx.util import docutils
 
-from magnum_capi_tempest.driver.wanted import labels
+from magnum_capi_tempest.driver.desired import labels
 from magnum_capi_tempest.matrix import columns
 from magnum_capi_tempest.matrix import rst
 from magnum_capi_tempest.matrix import source

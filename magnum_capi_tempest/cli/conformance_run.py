@@ -13,12 +13,12 @@ import shlex
 
 from magnum_capi_tempest.cli import base
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import messages
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.running import telling
 from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import errors
@@ -110,13 +110,13 @@ class Status(_OfRun):
         if state is None:
             return 0
         out = self.app.stdout
-        print(telling.line(state, world.clock.monotonic()), file=out)
+        print(messages.line(state, world.clock.monotonic()), file=out)
         for note in state.notes:
             print(note, file=out)
         if not state.outcome:
             return 0
         print(f'{state.outcome} {state.reason}'.strip(), file=out)
-        return 0 if state.outcome == ends.COMPLETE else _HARNESS
+        return 0 if state.outcome == completion.COMPLETE else _HARNESS
 
     def _print(self, record):
         print(f'{record.name}: {record.stage}, {record.plan.mode}, '

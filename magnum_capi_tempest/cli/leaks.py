@@ -15,8 +15,8 @@ from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import cloud
 from magnum_capi_tempest.evidence import leaks as reads
-from magnum_capi_tempest.tests import leaks
-from magnum_capi_tempest.tests import ledger
+from magnum_capi_tempest.tests.common import leaks
+from magnum_capi_tempest.tests.common import ledger
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,16 +17,16 @@ import magnum.conf
 from magnum.drivers.common import driver
 from oslo_log import log as logging
 
-from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm
 from magnum_capi_tempest.driver.kubernetes import shared
 from magnum_capi_tempest.driver import monitor
 from magnum_capi_tempest.driver import operations
+from magnum_capi_tempest.driver import reconcile
+from magnum_capi_tempest.driver import self_repair
 from magnum_capi_tempest.driver import settings as settings_module
 from magnum_capi_tempest.driver import store
 from magnum_capi_tempest.driver import upgrading
-from magnum_capi_tempest.driver import upkeep
 from magnum_capi_tempest.driver import watch
 from magnum_capi_tempest import errors
 
@@ -103,9 +103,9 @@ class Driver(driver.Driver):
     def rotate_ca_certificate(self, context, cluster):
         # The conductor has already made new certificates and saves them
         # even if this is refused; what it signs then, no cluster trusts. The
-        # status that it saves as well is put right by ``upkeep``.
+        # status that it saves as well is put right by ``self_repair``.
         self._store(context).put_back_certificates(cluster)
-        raise exception.NotSupported(upkeep.ROTATION_REFUSED)
+        raise exception.NotSupported(self_repair.ROTATION_REFUSED)
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         admin = contexts.make_admin_context(all_tenants=True)
@@ -138,7 +138,7 @@ class Driver(driver.Driver):
     def _world(self, settings=None):
         settings = settings or _settings()
         kube = shared.kube(settings)
-        return converge.World(settings, kube, helm.Helm(
+        return reconcile.World(settings, kube, helm.Helm(
             settings, kube.kubeconfig), sightings=shared.sightings)
 
     def _store(self, context):

@@ -8,12 +8,12 @@ reaches Magnum's status_reason is read by tenants.
 """
 
 from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver.desired import spec
 from magnum_capi_tempest.driver.kubernetes import helm_errors
 from magnum_capi_tempest.driver.kubernetes import lock
 from magnum_capi_tempest.driver.kubernetes import releases
 from magnum_capi_tempest.driver.kubernetes import rest
-from magnum_capi_tempest.driver.seen import reasons
-from magnum_capi_tempest.driver.wanted import spec
+from magnum_capi_tempest.driver.observed import reasons
 from magnum_capi_tempest import errors
 
 #: After these the same request may succeed, so that it is repeated.

@@ -14,16 +14,16 @@ import types
 import yaml
 
 from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver.desired import attributes
+from magnum_capi_tempest.driver.desired import charts
+from magnum_capi_tempest.driver.desired import labels as label_rules
+from magnum_capi_tempest.driver.desired import node_files
+from magnum_capi_tempest.driver.desired import pins as pins_module
+from magnum_capi_tempest.driver.desired import rows as rows_module
+from magnum_capi_tempest.driver.desired import spec as spec_model
+from magnum_capi_tempest.driver.desired import validation
+from magnum_capi_tempest.driver.desired import values as values_module
 from magnum_capi_tempest.driver import settings as settings_module
-from magnum_capi_tempest.driver.wanted import attributes
-from magnum_capi_tempest.driver.wanted import charts
-from magnum_capi_tempest.driver.wanted import labels as label_rules
-from magnum_capi_tempest.driver.wanted import node_files
-from magnum_capi_tempest.driver.wanted import pins as pins_module
-from magnum_capi_tempest.driver.wanted import rows as rows_module
-from magnum_capi_tempest.driver.wanted import spec as spec_model
-from magnum_capi_tempest.driver.wanted import validation
-from magnum_capi_tempest.driver.wanted import values as values_module
 from magnum_capi_tempest import errors
 
 _ZONE = 'topology.cinder.csi.openstack.org/zone'

@@ -8,13 +8,13 @@ import time
 
 from oslo_log import log as logging
 
-from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver.kubernetes import look
+from magnum_capi_tempest.driver.observed import health
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import recovery
-from magnum_capi_tempest.driver.seen import health
-from magnum_capi_tempest.driver import upkeep
+from magnum_capi_tempest.driver import self_repair
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class Monitor:
 
     def _poll(self):
         world = self._world()
-        road = converge.Road(world, self._store, self._cluster)
+        road = reconcile.Road(world, self._store, self._cluster)
         try:
             road.refuse_foreign()
         except errors.UsageError as e:
@@ -72,7 +72,7 @@ class Monitor:
         self._note(*health.health(
             snapshot, rows.wanted(state), world.now(),
             refused=credential == credentials.INVALID))
-        upkeep.keep(road, rows, snapshot)
+        self_repair.keep(road, rows, snapshot)
         recovery.recover(road, rows, state, snapshot)
 
     def _note(self, status, reason):

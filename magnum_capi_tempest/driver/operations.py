@@ -14,13 +14,13 @@ import dataclasses
 
 from oslo_log import log as logging
 
-from magnum_capi_tempest.driver import again
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import create_retry
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import state as state_module
-from magnum_capi_tempest.driver.seen import removal
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.observed import removal
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class Operations:
         self._world = world
         self._store = store
         self._cluster = cluster
-        self._road = converge.Road(world, store, cluster)
+        self._road = reconcile.Road(world, store, cluster)
 
     def create(self, timeout=None):
         """Create a cluster.
@@ -53,7 +53,7 @@ class Operations:
             # References of certificates, which the conductor has not saved
             # yet, are saved with it; without them nobody could go on.
             store.save(cluster)
-            again.Creation(self._road).run()
+            create_retry.Creation(self._road).run()
 
     def change(self, *rows, remove=(), group=None, resize=False):
         """Take over what the rows say now.
@@ -216,7 +216,7 @@ class Operations:
                 LOG.exception('Cluster %s: unexpected error', cluster.uuid)
             if not delete and self._road.is_deleting():
                 return
-            can_wait = not create or again.has_credential(
+            can_wait = not create or create_retry.has_credential(
                 self._road, unknown=self._road.had)
             if can_wait and isinstance(e, passing):
                 self._later(e, create, delete)

@@ -15,13 +15,13 @@ status ends it as any other operation:
 
 from oslo_log import log as logging
 
+from magnum_capi_tempest.driver.desired import rows as rows_module
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.keys import state as state_module
 from magnum_capi_tempest.driver.kubernetes import lock as lock_module
 from magnum_capi_tempest.driver.kubernetes import look
-from magnum_capi_tempest.driver.seen import snapshot as snapshot_module
-from magnum_capi_tempest.driver.seen import status
-from magnum_capi_tempest.driver.wanted import rows as rows_module
+from magnum_capi_tempest.driver.observed import snapshot as snapshot_module
+from magnum_capi_tempest.driver.observed import status
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ import re
 
 from oslo_config import cfg
 
+from magnum_capi_tempest.driver.desired import label_types
 from magnum_capi_tempest.driver import options
-from magnum_capi_tempest.driver.wanted import label_types
 from magnum_capi_tempest import errors
 
 #: Namespaces are <prefix>-<project id>, 63 characters at most; project ids

@@ -22,10 +22,10 @@ from oslo_log import log as logging
 
 from magnum_capi_tempest.driver.cloud import openstack
 from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.keys import rotation
-from magnum_capi_tempest.driver.wanted import names
 
 CONF = magnum.conf.CONF
 

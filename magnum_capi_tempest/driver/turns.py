@@ -2,10 +2,10 @@
 
 """What node groups keep until their turn has come, in an upgrade or a move."""
 
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver.kubernetes import look
-from magnum_capi_tempest.driver.seen import conditions
-from magnum_capi_tempest.driver.seen import machines
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.observed import conditions
+from magnum_capi_tempest.driver.observed import machines
 
 
 def kept(road, groups, image_of) -> dict:

@@ -5,7 +5,7 @@
 
 Magnum waits for the answer, and takes a refusal for one only when nothing
 was changed; so all that can be wrong is found first. It does not wait for
-ever either: what is not done in time goes on behind the answer (``answer``),
+ever either: what is not done in time goes on behind the answer (``deadline``),
 and what fails there and may pass, the periodic status tries again.
 """
 
@@ -13,18 +13,18 @@ import dataclasses
 
 from oslo_log import log as logging
 
-from magnum_capi_tempest.driver import answer as answer_module
 from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import deadline as answer_module
+from magnum_capi_tempest.driver.desired import names
+from magnum_capi_tempest.driver.desired import rollout
+from magnum_capi_tempest.driver.desired import rows as rows_module
+from magnum_capi_tempest.driver.desired import upgrade as rules
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.keys import state as state_module
-from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.observed import conditions
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import turns
-from magnum_capi_tempest.driver.wanted import names
-from magnum_capi_tempest.driver.wanted import rollout
-from magnum_capi_tempest.driver.wanted import rows as rows_module
-from magnum_capi_tempest.driver.wanted import upgrade as rules
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class Upgrade:
         self._only = None if group.is_default else group.uuid
         self._batch = batch
         self._answer = answer_module.Answer(world.settings.answer_timeout)
-        self._road = converge.Road(world, store, cluster)
+        self._road = reconcile.Road(world, store, cluster)
         self._pins = None
 
     def run(self):

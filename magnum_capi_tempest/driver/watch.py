@@ -16,20 +16,20 @@ import threading
 
 from oslo_log import log as logging
 
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import deletion
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver import farewell
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver.keys import state as state_module
 from magnum_capi_tempest.driver.kubernetes import lock as lock_module
 from magnum_capi_tempest.driver.kubernetes import look
 from magnum_capi_tempest.driver.kubernetes import rest
-from magnum_capi_tempest.driver.seen import attention as attention_module
-from magnum_capi_tempest.driver.seen import progress
-from magnum_capi_tempest.driver.seen import status
-from magnum_capi_tempest.driver.seen import verdicts
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.observed import attention as attention_module
+from magnum_capi_tempest.driver.observed import progress
+from magnum_capi_tempest.driver.observed import status
+from magnum_capi_tempest.driver.observed import verdicts
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest import errors
 
 LOG = logging.getLogger(__name__)
@@ -109,8 +109,8 @@ class Watch:
         self._world = world
         self._store = store
         self._cluster = cluster
-        self._road = converge.Road(world, store, cluster)
-        self._farewell = farewell.Farewell(self._road)
+        self._road = reconcile.Road(world, store, cluster)
+        self._farewell = deletion.Farewell(self._road)
         self._memory = memory(cluster.uuid, world.clock.monotonic())
         self._state = None
 

@@ -4,7 +4,7 @@
 
 One table says where everything is listed; whoever asks brings a function
 that sends a GET: Tempest's clients with the rights of a test
-(:mod:`magnum_capi_tempest.tests.leakcheck`), openstacksdk with those of a
+(:mod:`.common.leakcheck`), openstacksdk with those of a
 cloud's user (:mod:`magnum_capi_tempest.evidence.cloud`).
 """
 

@@ -8,7 +8,7 @@ import dataclasses
 import threading
 import time
 
-from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import life
@@ -20,8 +20,8 @@ from tests.broken_clusters import cases
 from tests.broken_clusters import table
 
 #: Shorter than people have: nothing here gets better by waiting.
-LIMITS = ends.Limits(deadline=1500, stall=900, silence=300, stuck=90,
-                     gone=60)
+LIMITS = completion.Limits(deadline=1500, stall=900, silence=300, stuck=90,
+                           gone=60)
 
 #: Seconds until the pod of the tests runs.
 _BEGINS = 300

@@ -19,7 +19,7 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import machines
-from magnum_capi_tempest.tests import hands
+from magnum_capi_tempest.tests.common import kube_writer
 from magnum_capi_tempest import waiting
 from tests.broken_clusters import breaks
 
@@ -112,7 +112,8 @@ class Box:
             base_url=machines.docker_host(self.sandbox.directory))
         try:
             with kubeconfigs.access(target, self.connect) as access:
-                yield breaks.Machines(client, hands.Hands(access.kubeconfig))
+                yield breaks.Machines(
+                    client, kube_writer.Hands(access.kubeconfig))
         finally:
             client.close()
 

@@ -7,8 +7,8 @@ import concurrent.futures
 import contextlib
 import dataclasses
 
-from magnum_capi_tempest.driver.seen import conditions
-from magnum_capi_tempest.driver.seen import machines
+from magnum_capi_tempest.driver.observed import conditions
+from magnum_capi_tempest.driver.observed import machines
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import waiting
 from tests.driver_faults import case as case_module

@@ -9,8 +9,8 @@ files and the processes are looked at, each by itself and past the driver.
 import dataclasses
 import sqlite3
 
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver.keys import delegation
-from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest import processes

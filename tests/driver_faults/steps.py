@@ -2,8 +2,8 @@
 
 """The steps of create, upgrade and delete, by the requests they begin with.
 
-In the order in which the driver comes by (driver/operations.py, converge.py,
-keys/rotation.py, upgrading.py, farewell.py) and helm (pkg/action/install.go,
+In the order in which the driver comes by (driver/operations.py, reconcile.py,
+keys/rotation.py, upgrading.py, deletion.py) and helm (pkg/action/install.go,
 upgrade.go, uninstall.go: the revision is written as pending, then the
 objects, then the revision as deployed). Who stops at the request of a step
 has done all steps before it. Pure.
@@ -11,7 +11,7 @@ has done all steps before it. Pure.
 
 import dataclasses
 
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.desired import names
 from tests.driver_faults import rules
 
 _REQUEST = rules.Action.HOLD_REQUEST

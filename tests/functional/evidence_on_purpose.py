@@ -7,7 +7,7 @@ No loader finds them by their name.
 
 from tempest import config
 
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 

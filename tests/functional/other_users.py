@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import serialization
 import openstack
 
 from magnum_capi_tempest.sandbox import configuration
-from magnum_capi_tempest.tests import behind
+from magnum_capi_tempest.tests.common import capi_objects
 from magnum_capi_tempest import waiting
 
 #: Quotas, node groups, and the driver of a template.
@@ -106,7 +106,7 @@ class Cloud:
         for thing in self._get(self._magnum('admin'),
                                '/quotas?all_tenants=True')['quotas']:
             found['quota', thing['id']] = thing
-        management = behind.Management(str(self._layout.kubeconfig))
+        management = capi_objects.Management(str(self._layout.kubeconfig))
         for owner in OWNERS:
             stack_id = self._cluster(owner)['stack_id']
             for thing in management.objects(stack_id):

@@ -10,7 +10,7 @@ import dataclasses
 import tarfile
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import observe
@@ -217,7 +217,7 @@ class TestRun(base.BaseTest):
                 'message': 'lookup registry.k8s.io: no such host'}}}]}}
         cluster = self.cluster(base.running(), plugin_pods=[tests])
         world = dataclasses.replace(
-            self.world, limits=ends.Limits(600, stuck=1))
+            self.world, limits=completion.Limits(600, stuck=1))
 
         ended = life.run(self.wish(cluster), world)
 
@@ -237,7 +237,7 @@ class TestRun(base.BaseTest):
 
         self.progress.info = switch_off
         world = dataclasses.replace(
-            self.world, limits=ends.Limits(600, stuck=2))
+            self.world, limits=completion.Limits(600, stuck=2))
 
         ended = life.run(self.wish(cluster), world)
 
@@ -253,7 +253,7 @@ class TestRun(base.BaseTest):
         cluster = self.cluster(base.running(), plugin_pods=[base.TESTS],
                                log=log[:len(log) // 2])
         world = dataclasses.replace(
-            self.world, limits=ends.Limits(600, stall=2))
+            self.world, limits=completion.Limits(600, stall=2))
 
         ended = life.run(self.wish(cluster), world)
 

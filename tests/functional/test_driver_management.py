@@ -17,7 +17,7 @@ from magnum_capi_tempest.driver.kubernetes import lock
 from magnum_capi_tempest.driver.kubernetes import look
 from magnum_capi_tempest.driver.kubernetes import releases
 from magnum_capi_tempest.driver.kubernetes import rest
-from magnum_capi_tempest.driver.seen import deletion
+from magnum_capi_tempest.driver.observed import deletion
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import progress
 from magnum_capi_tempest import waiting

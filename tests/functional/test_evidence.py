@@ -12,7 +12,7 @@ from testtools import matchers
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import processes
 from magnum_capi_tempest.sandbox import tempest_run
-from magnum_capi_tempest.tests import ledger
+from magnum_capi_tempest.tests.common import ledger
 from tests.functional import boxes
 
 TOP = pathlib.Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import time
 import requests
 
 from magnum_capi_tempest.sandbox import rest
-from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest import waiting
 
 #: Seconds for a cluster of in-memory machines, on a loaded machine.
@@ -84,18 +84,18 @@ class Cloud:
         try:
             answer = self.magnum('GET', f'clusters/{uuid}', timeout=timeout)
             if answer.status_code == 404:
-                return looks.Look()
+                return observations.Look()
             group = self.magnum(
                 'GET', f'clusters/{uuid}/nodegroups/default-worker',
                 timeout=timeout)
         except requests.RequestException as e:
-            return looks.Look(trouble=f'no answer ({type(e).__name__})')
+            return observations.Look(trouble=f'no answer ({type(e).__name__})')
         # Magnum answers 400 while a cluster has no node groups yet.
         for part in (answer, group):
             if part.status_code != 200:
-                return looks.Look(
+                return observations.Look(
                     trouble=f'{part.status_code}: {part.text[:200]}')
-        return looks.Look(answer.json(), group.json())
+        return observations.Look(answer.json(), group.json())
 
     def create(self, name, node_count=1, **change):
         """Ask for a cluster with one control plane machine; its UUID.
@@ -120,7 +120,7 @@ class Cloud:
 
         return waiting.wait_for(
             poll, done=lambda look: look.status == 'CREATE_COMPLETE',
-            failed=lambda look: looks.creation_failure(look, any(seen)),
+            failed=lambda look: observations.creation_failure(look, any(seen)),
             timeout=PATIENCE, what=f'cluster {uuid} to be created',
             describe=str, pace=_PACE)
 
@@ -129,7 +129,7 @@ class Cloud:
 
         :returns: function that waits until the update is complete.
         """
-        update = looks.Update(self.look(uuid), node_count)
+        update = observations.Update(self.look(uuid), node_count)
         answer = self.magnum('POST', f'clusters/{uuid}/actions/resize',
                              {'node_count': node_count})
         answer.raise_for_status()
@@ -143,8 +143,8 @@ class Cloud:
                 return steps[-1]
 
             waiting.wait_for(
-                poll, done=looks.Update.is_over,
-                failed=looks.Update.failure, timeout=PATIENCE,
+                poll, done=observations.Update.is_over,
+                failed=observations.Update.failure, timeout=PATIENCE,
                 what=f'{node_count} workers of cluster {uuid}',
                 describe=str, pace=_PACE)
 
@@ -155,5 +155,6 @@ class Cloud:
         waiting.wait_for(
             lambda: self.look(uuid), timeout=timeout,
             done=lambda look: not look.trouble and look.cluster is None,
-            failed=lambda look: looks.deletion_failure(look, look, True),
+            failed=lambda look: observations.deletion_failure(
+                look, look, True),
             what=f'cluster {uuid} to be gone', describe=str, pace=_PACE)

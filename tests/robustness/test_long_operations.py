@@ -13,9 +13,9 @@ import yaml
 
 from magnum_capi_tempest import progress
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.tests import behind
-from magnum_capi_tempest.tests import looks
-from magnum_capi_tempest.tests import upgrade_order
+from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import upgrade_order
 from magnum_capi_tempest import waiting
 from tests.robustness import base
 from tests.robustness import chart_repository
@@ -56,7 +56,7 @@ class LongOperationsTest(base.SandboxTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.management = behind.Management(str(cls.kubeconfig))
+        cls.management = capi_objects.Management(str(cls.kubeconfig))
 
     def set(self, *words):
         """Change options of the driver; Magnum is restarted."""
@@ -88,7 +88,8 @@ class LongOperationsTest(base.SandboxTest):
 
         waiting.wait_for(
             poll, done=over, what=what, timeout=PATIENCE, describe=str,
-            failed=lambda look: looks.is_failed(look.status) and str(look),
+            failed=lambda look: (observations.is_failed(look.status)
+                                 and str(look)),
             pace=_PACE)
         return seen
 
@@ -259,7 +260,7 @@ class LongOperationsTest(base.SandboxTest):
 
         def over(look):
             began.append(look.status == 'UPDATE_IN_PROGRESS')
-            return any(began) and looks.is_complete(look.status)
+            return any(began) and observations.is_complete(look.status)
 
         seen = self.follow(uuid, start, over, 'the upgrade to be complete')
         took, after = time.monotonic() - start, self.uids(stack_id)

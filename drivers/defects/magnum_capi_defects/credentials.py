@@ -8,10 +8,10 @@ from magnum.common import exception
 from oslo_log import log as logging
 
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
-from magnum_capi_tempest.driver import upkeep
+from magnum_capi_tempest.driver import reconcile
+from magnum_capi_tempest.driver import self_repair
 
 LOG = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class AuthorityHalfRotated(parts.Seeded):
     """A refused rotation leaves Magnum with an authority of its own."""
 
     def rotate_ca_certificate(self, context, cluster):
-        raise exception.NotSupported(upkeep.ROTATION_REFUSED)
+        raise exception.NotSupported(self_repair.ROTATION_REFUSED)
 
 
 class _Generous(rotation.Rotation):
@@ -76,7 +76,7 @@ class SecretLogged(parts.Seeded):
 
     def create_cluster(self, context, cluster, cluster_create_timeout):
         super().create_cluster(context, cluster, cluster_create_timeout)
-        road = converge.Road(self._world(), self._store(context), cluster)
+        road = reconcile.Road(self._world(), self._store(context), cluster)
         LOG.info('Cluster %s reaches the cloud with %s', cluster.uuid,
                  road.vault.credentials())
 

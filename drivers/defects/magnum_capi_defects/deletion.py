@@ -6,9 +6,9 @@ import dataclasses
 import time
 
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver import farewell
+from magnum_capi_tempest.driver import deletion
 from magnum_capi_tempest.driver.kubernetes import helm
-from magnum_capi_tempest.driver.seen import verdicts
+from magnum_capi_tempest.driver.observed import verdicts
 from magnum_capi_tempest.driver import watch
 
 #: Seconds that a slow deletion takes more than others.
@@ -27,7 +27,7 @@ class CredentialLeft(parts.Seeded):
 
     class Watch(watch.Watch):
 
-        class _Farewell(farewell.Farewell):
+        class _Farewell(deletion.Farewell):
 
             def finish(self, state):
                 self._road.rotation = _RemovesNothing

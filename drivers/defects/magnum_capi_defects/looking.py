@@ -5,9 +5,9 @@
 import time
 
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver import monitor
-from magnum_capi_tempest.driver.seen import health
+from magnum_capi_tempest.driver.observed import health
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import store
 
 
@@ -44,7 +44,7 @@ class _Writing(monitor.Monitor):
     def poll_health_status(self):
         super().poll_health_status()
         world = self._world()
-        road = converge.Road(world, self._store, self._cluster)
+        road = reconcile.Road(world, self._store, self._cluster)
         world.kube.annotate('Cluster', road.namespace, road.release, {
             'example.com/last-look': str(time.time())})
 

@@ -7,14 +7,14 @@ import dataclasses
 from magnum.common import context as contexts
 import magnum.conf
 
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.desired import goal
 from magnum_capi_tempest.driver import driver
 from magnum_capi_tempest.driver.kubernetes import helm
 from magnum_capi_tempest.driver.kubernetes import shared
-from magnum_capi_tempest.driver.seen import verdicts
+from magnum_capi_tempest.driver.observed import verdicts
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import settings
 from magnum_capi_tempest.driver import store
-from magnum_capi_tempest.driver.wanted import goal
 from magnum_capi_tempest.driver import watch
 
 #: Key of the control plane among the sizes of node groups.
@@ -38,7 +38,7 @@ class Seeded(driver.Driver):
     def _world(self, settings_=None):
         settings_ = settings_ or options()
         kube = shared.kube(settings_)
-        return converge.World(
+        return reconcile.World(
             settings_, kube, self.Helm(settings_, kube.kubeconfig),
             sightings=shared.sightings)
 

@@ -5,7 +5,7 @@ import dataclasses
 import datetime
 
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver.seen import verdicts
+from magnum_capi_tempest.driver.observed import verdicts
 from magnum_capi_tempest.driver import watch
 
 #: How far the clock of who looks is ahead: more than Magnum's create_timeout.

@@ -10,10 +10,10 @@ import dataclasses
 import threading
 
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver.kubernetes import helm
-from magnum_capi_tempest.driver.seen import verdicts
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.observed import verdicts
+from magnum_capi_tempest.driver import reconcile
 
 _first = {}
 
@@ -81,7 +81,7 @@ class MarksKept(parts.Seeded):
 
     def resize_cluster(self, context, cluster, resize_manager, node_count,
                        nodes_to_remove, nodegroup=None):
-        road = converge.Road(self._world(), self._store(context), cluster)
+        road = reconcile.Road(self._world(), self._store(context), cluster)
         kube = road.world.kube
         for machine in kube.list('Machine', road.namespace, {
                 names.CAPI_CLUSTER_NAME: road.release}):

@@ -3,10 +3,10 @@
 """Defects of upgrades."""
 
 from magnum_capi_defects import parts
+from magnum_capi_tempest.driver.desired import pins
 from magnum_capi_tempest.driver import driver
 from magnum_capi_tempest.driver import store
 from magnum_capi_tempest.driver import upgrading
-from magnum_capi_tempest.driver.wanted import pins
 from magnum_capi_tempest.driver import watch
 
 #: Values of the chart that make the version of all machines.

@@ -7,8 +7,8 @@ import dataclasses
 import yaml
 
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver.wanted import label_registry
+from magnum_capi_tempest.driver.desired import label_registry
+from magnum_capi_tempest.driver import reconcile
 
 
 def _each(change):
@@ -89,7 +89,7 @@ class OthersNetworksSeen(parts.OwnRoad):
     """Names are looked up with the eyes of Magnum, in all projects."""
 
     def divert(self, road):
-        all_eyes = converge.Road(
+        all_eyes = reconcile.Road(
             road.world, self._store(parts.admin()), road.cluster)
         road.plan = all_eyes.plan
 

@@ -12,9 +12,10 @@ import datetime
 import pathlib
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import hydrophone
 from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.conformance.running import messages
 from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import outcome
@@ -22,7 +23,6 @@ from magnum_capi_tempest.conformance.running import retrieve
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import salvage
 from magnum_capi_tempest.conformance.running import sonobuoy
-from magnum_capi_tempest.conformance.running import telling
 from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.toolchain import leftovers
@@ -44,13 +44,13 @@ def finish(record, driven, reader, world) -> outcome.Outcome:
     record = dataclasses.replace(record, signs=tuple(dict.fromkeys(
         (*record.signs, *state.signs))))
     world.store.save(record)
-    if state.outcome == ends.COMPLETE:
+    if state.outcome == completion.COMPLETE:
         found = fetch(record, driven, state.tarball, world)
         if not record.keep:
             delete(found.run, driven, reader, world, lenient=True)
         return found
     world.progress.info(f'{state.outcome}: {state.reason}')
-    if state.outcome == ends.UNREACHABLE:
+    if state.outcome == completion.UNREACHABLE:
         return outcome.of_nothing(record, state.reason)
     with world.progress.step('saving what there is'):
         saved = salvage.save(reader, driven.commands.namespace,
@@ -182,7 +182,7 @@ def _watch(record, driven, reader, world):
             state = watch.step(state, observer.look(), limits)
             for text in state.notes:
                 world.progress.info(text)
-            note(telling.line(state, world.clock.monotonic()))
+            note(messages.line(state, world.clock.monotonic()))
             return state
 
         # The watch itself ends every wait; the timeout here is a net.
@@ -190,7 +190,7 @@ def _watch(record, driven, reader, world):
             look, done=lambda s: bool(s.outcome),
             timeout=limits.deadline + limits.silence + 600,
             what=f'the run {record.name}', pace=world.pace,
-            clock=world.clock, describe=lambda s: telling.line(
+            clock=world.clock, describe=lambda s: messages.line(
                 s, world.clock.monotonic()))
 
 
@@ -206,5 +206,5 @@ def _observer(record, driven, reader, world):
 
 
 def _limits(record, world):
-    return world.limits or ends.Limits(record.plan.seconds,
-                                       record.plan.stall)
+    return world.limits or completion.Limits(record.plan.seconds,
+                                             record.plan.stall)

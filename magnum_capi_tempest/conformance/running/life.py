@@ -17,7 +17,7 @@ import uuid
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import beginning
-from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import finishing
 from magnum_capi_tempest.conformance.running import hydrophone
 from magnum_capi_tempest.conformance.running import kube
@@ -53,7 +53,7 @@ class World:
     connect: typing.Callable | None = None
     clock: typing.Any = time
     pace: waiting.Pace = PACE
-    limits: ends.Limits | None = None
+    limits: completion.Limits | None = None
 
 
 @dataclasses.dataclass(frozen=True)

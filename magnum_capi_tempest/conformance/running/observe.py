@@ -12,9 +12,9 @@ import datetime
 import time
 
 from magnum_capi_tempest.conformance.running import ginkgolog
-from magnum_capi_tempest.conformance.running import inside
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import observation
+from magnum_capi_tempest.conformance.running import pod_files
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import symptoms
 from magnum_capi_tempest import errors
@@ -158,8 +158,8 @@ class Observer:
         of 383 specs it had none after seven minutes (containerd 1.6).
         """
         try:
-            return inside.log(self._reader, self._namespace, pod.name,
-                              sonobuoy.PLUGIN)
+            return pod_files.log(self._reader, self._namespace, pod.name,
+                                 sonobuoy.PLUGIN)
         except kube.KubeError:
             return ''
 

@@ -12,13 +12,13 @@ import json
 import pathlib
 
 from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.running import inside
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import observe
+from magnum_capi_tempest.conformance.running import pod_files
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest import folders
 
-LOG, JUNIT, PODS = inside.LOG, inside.JUNIT, 'pods.json'
+LOG, JUNIT, PODS = pod_files.LOG, pod_files.JUNIT, 'pods.json'
 
 #: The most of one log.
 _MOST = 256 << 20
@@ -76,7 +76,7 @@ def save(reader: kube.Reader, namespace, folder: pathlib.Path) -> Saved:
 
 def _junit(reader, namespace, pod, folder, notes):
     try:
-        for name, content in inside.files(reader, namespace, pod.name):
+        for name, content in pod_files.files(reader, namespace, pod.name):
             if name == JUNIT and content:
                 _write(folder / JUNIT, content)
                 return folder / JUNIT

@@ -6,16 +6,16 @@
 Sonobuoy's counts stay at 0 for whole runs (issue 1966), and nothing says why
 a pod does not start (issue 1578). So the run is watched here: every look
 makes an :class:`~.observation.Observation`, and :func:`step` folds it into a
-:class:`Watch`. Whether that is the end :mod:`.ends` says.
+:class:`Watch`. Whether that is the end :mod:`.completion` says.
 """
 
 import dataclasses
 
-from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import completion
+from magnum_capi_tempest.conformance.running import messages
 from magnum_capi_tempest.conformance.running import observation
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import symptoms as symptoms_
-from magnum_capi_tempest.conformance.running import telling
 
 #: Symptoms that are kept of a run.
 _SYMPTOMS = 50
@@ -94,7 +94,7 @@ def start(at: float, nodes=None, elapsed=0.0) -> Watch:
 
 
 def step(watch: Watch, seen: observation.Observation,
-         limits: ends.Limits) -> Watch:
+         limits: completion.Limits) -> Watch:
     """Fold an observation into what is known; sets ``outcome`` at the end."""
     now = seen.at
     notes = []
@@ -105,7 +105,7 @@ def step(watch: Watch, seen: observation.Observation,
     watch = dataclasses.replace(
         _seen(watch, seen, notes), error=seen.error,
         heard=watch.heard if seen.error else now)
-    outcome, reason = ends.judge(watch, seen, limits)
+    outcome, reason = completion.judge(watch, seen, limits)
     return dataclasses.replace(watch, outcome=outcome, reason=reason,
                                notes=tuple(notes))
 
@@ -120,8 +120,8 @@ def _seen(watch, seen, notes):
     before = nodes if watch.nodes_before is None else watch.nodes_before
     if seen.said and seen.said != watch.said:
         notes.append(seen.said)
-    notes += telling.pods(watch.pods, pods)
-    notes += telling.nodes(watch.nodes or before, nodes)
+    notes += messages.pods(watch.pods, pods)
+    notes += messages.nodes(watch.nodes or before, nodes)
     new = [s for s in seen.symptoms or () if s not in watch.symptoms]
     notes += [f'the cluster: {symptom}' for symptom in new]
     plugins = [p for p in pods if p.plugin]
@@ -177,7 +177,7 @@ def _counts(old, status, seen):
 def _stuck(watch, pods, now):
     since = dict(watch.stuck)
     return tuple((p.name, since.get(p.name, now)) for p in pods
-                 if p.reason in ends.STUCK_REASONS)
+                 if p.reason in completion.STUCK_REASONS)
 
 
 def _lost(watch, pods, seen):

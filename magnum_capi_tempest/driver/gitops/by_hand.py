@@ -12,14 +12,14 @@ from oslo_config import cfg
 
 from magnum_capi_tempest.driver.cloud import openstack
 from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver.desired import names
+from magnum_capi_tempest.driver.desired import spec
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.gitops import described_cloud
 from magnum_capi_tempest.driver.gitops import description
 from magnum_capi_tempest.driver.gitops import rendering
 from magnum_capi_tempest.driver.kubernetes import helm as helm_module
 from magnum_capi_tempest.driver import settings as settings_module
-from magnum_capi_tempest.driver.wanted import names
-from magnum_capi_tempest.driver.wanted import spec
 from magnum_capi_tempest import errors
 
 #: Of Magnum itself (magnum/conf/cinder.py).

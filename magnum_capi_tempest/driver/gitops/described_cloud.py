@@ -8,7 +8,7 @@ can render without credentials. It stands where ``openstack.Cloud`` does.
 
 from magnum_capi_tempest.driver.cloud import openstack
 from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver.wanted import spec
+from magnum_capi_tempest.driver.desired import spec
 
 _FIELDS = ('images', 'networks', 'subnets', 'volume_types', 'auth_url')
 _IMAGE = ('id', 'kube_version', 'os_distro', 'magnum_distro')

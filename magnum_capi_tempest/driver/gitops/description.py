@@ -12,7 +12,7 @@ import dataclasses
 import typing
 import uuid as uuids
 
-from magnum_capi_tempest.driver.wanted import spec
+from magnum_capi_tempest.driver.desired import spec
 
 #: Sections of a description; ``cloud`` is read by ``described_cloud``.
 SECTIONS = ('template', 'cluster', 'node_groups', 'cloud')

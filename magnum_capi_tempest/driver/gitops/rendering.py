@@ -10,9 +10,9 @@ name Secrets, which somebody else has to make.
 import dataclasses
 import typing
 
+from magnum_capi_tempest.driver.desired import names
+from magnum_capi_tempest.driver.desired import rows as rows_module
 from magnum_capi_tempest.driver import gather
-from magnum_capi_tempest.driver.wanted import names
-from magnum_capi_tempest.driver.wanted import rows as rows_module
 
 
 @dataclasses.dataclass(frozen=True)

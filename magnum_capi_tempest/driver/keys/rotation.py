@@ -16,14 +16,14 @@ from keystoneauth1 import session as keystone_session
 from oslo_log import log as logging
 
 from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.keys import app_credentials
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import delegation
 from magnum_capi_tempest.driver.keys import state as state_module
 from magnum_capi_tempest.driver.keys import vault as vault_module
-from magnum_capi_tempest.driver.seen import addons
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.observed import addons
 
 LOG = logging.getLogger(__name__)
 

@@ -16,9 +16,9 @@ import datetime
 import json
 import typing
 
+from magnum_capi_tempest.driver.desired import pins as pins_module
 from magnum_capi_tempest.driver.keys import credentials
-from magnum_capi_tempest.driver.seen import progress as progress_module
-from magnum_capi_tempest.driver.wanted import pins as pins_module
+from magnum_capi_tempest.driver.observed import progress as progress_module
 
 #: Key of the Secret.
 KEY = 'state.json'

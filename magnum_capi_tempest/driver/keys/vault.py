@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives import serialization
 import yaml
 
+from magnum_capi_tempest.driver.desired import names
+from magnum_capi_tempest.driver.desired import node_files
 from magnum_capi_tempest.driver.keys import state as state_module
-from magnum_capi_tempest.driver.wanted import names
-from magnum_capi_tempest.driver.wanted import node_files
 
 #: Type of the Secrets of Cluster API (api/core/v1beta1/common_types.go,
 #: ClusterSecretType).

@@ -30,9 +30,9 @@ end of a deletion only.
 import dataclasses
 
 from magnum_capi_tempest.driver.kubernetes import releases
-from magnum_capi_tempest.driver.seen import addons
-from magnum_capi_tempest.driver.seen import deletion
-from magnum_capi_tempest.driver.seen import snapshot
+from magnum_capi_tempest.driver.observed import addons
+from magnum_capi_tempest.driver.observed import deletion
+from magnum_capi_tempest.driver.observed import snapshot
 
 #: What a judgement "complete" or "failed" needs.
 PARTS = ('control_plane', 'machine_deployments', 'machine_sets', 'machines',

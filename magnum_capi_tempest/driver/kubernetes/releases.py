@@ -22,7 +22,7 @@ import gzip
 import json
 
 from magnum_capi_tempest.driver.kubernetes import rest
-from magnum_capi_tempest.driver.seen import snapshot
+from magnum_capi_tempest.driver.observed import snapshot
 
 #: Label of a revision: what was applied, see :func:`state`. Set by
 #: ``helm upgrade --labels`` (helm 3.13 and newer).

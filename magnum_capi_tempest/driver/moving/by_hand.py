@@ -9,10 +9,10 @@ by which an operator could move one.
 
 from oslo_config import cfg
 
-from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.kubernetes import helm
 from magnum_capi_tempest.driver.kubernetes import shared
 from magnum_capi_tempest.driver.moving import site
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import settings as settings_module
 from magnum_capi_tempest.driver import store
 from magnum_capi_tempest import errors
@@ -32,7 +32,7 @@ def opened(files) -> site.Site:
             'The configuration of Magnum cannot be read',
             last_seen=' '.join(str(e).split())) from None
     kube = shared.kube(settings)
-    world = converge.World(settings, kube, helm.Helm(
+    world = reconcile.World(settings, kube, helm.Helm(
         settings, kube.kubeconfig), sightings=shared.sightings)
     return site.Site(world, store.clusters, lambda project_id:
                      store.of_magnum(settings, project_id))

@@ -11,18 +11,18 @@ the images and the networks of the cluster stay.
 
 import dataclasses
 
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.desired import names
+from magnum_capi_tempest.driver.desired import pins as pins_module
+from magnum_capi_tempest.driver.desired import replacement
+from magnum_capi_tempest.driver.desired import rows as rows_module
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.keys import state as state_module
 from magnum_capi_tempest.driver.kubernetes import releases
 from magnum_capi_tempest.driver.moving import difference
 from magnum_capi_tempest.driver.moving import standing
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import turns
-from magnum_capi_tempest.driver.wanted import names
-from magnum_capi_tempest.driver.wanted import pins as pins_module
-from magnum_capi_tempest.driver.wanted import replacement
-from magnum_capi_tempest.driver.wanted import rows as rows_module
 from magnum_capi_tempest import errors
 
 _REASON = 'The operator moves it to another chart or other options'
@@ -66,7 +66,7 @@ class Move:
         self._store = store
         self._cluster = cluster
         self._version = version
-        self._road = converge.Road(world, store, cluster)
+        self._road = reconcile.Road(world, store, cluster)
 
     def standing(self) -> standing.Standing:
         """What the cluster is made of, and would be."""

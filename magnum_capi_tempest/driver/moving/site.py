@@ -8,12 +8,12 @@ with one keeps no other from its turn.
 
 import dataclasses
 
+from magnum_capi_tempest.driver.desired import pins as pins_module
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import lock
 from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest.driver.moving import move as move_module
 from magnum_capi_tempest.driver.moving import standing as standing_module
-from magnum_capi_tempest.driver.wanted import pins as pins_module
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import waiting
 

@@ -4,7 +4,7 @@
 
 import dataclasses
 
-from magnum_capi_tempest.driver.wanted import pins as pins_module
+from magnum_capi_tempest.driver.desired import pins as pins_module
 
 COLUMNS = ('Chart', 'Version', 'Target', 'Behind', 'Cluster', 'Name',
            'Project', 'Status')

@@ -5,8 +5,8 @@
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import factories
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import factories
 
 CONF = config.CONF
 

@@ -3,16 +3,16 @@
 """Cluster templates with values that no field of them can have.
 
 One test a field; the values are those of its kind in
-:mod:`magnum_capi_tempest.tests.bad_input`.
+:mod:`.common.bad_input`.
 """
 
 from tempest import config
 from tempest.lib import decorators
 import testtools
 
-from magnum_capi_tempest.tests import bad_input
-from magnum_capi_tempest.tests import factories
-from magnum_capi_tempest.tests import refusals
+from magnum_capi_tempest.tests.common import bad_input
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import refusals
 
 CONF = config.CONF
 

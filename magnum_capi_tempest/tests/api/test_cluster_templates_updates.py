@@ -4,8 +4,8 @@
 
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import flags
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import flags
 
 
 class ClusterTemplateUpdatesTest(base.BaseMagnumCapiTest):

@@ -3,13 +3,13 @@
 """Clusters with values that no field of them can have.
 
 One test a field; the values are those of its kind in
-:mod:`magnum_capi_tempest.tests.bad_input`. What Magnum takes by mistake is a
+:mod:`.common.bad_input`. What Magnum takes by mistake is a
 cluster: those are deleted, as all others.
 """
 
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import refusals
+from magnum_capi_tempest.tests.common import refusals
 
 
 class ClusterFieldsTest(refusals.BaseRefusalsTest):

@@ -12,7 +12,7 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 import testtools
 
-from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests.common import base
 
 CONF = config.CONF
 

@@ -10,8 +10,8 @@ API, they are short; some scenarios take minutes.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import discovery
-from magnum_capi_tempest.tests import waiters
+from magnum_capi_tempest.tests.common import discovery
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 

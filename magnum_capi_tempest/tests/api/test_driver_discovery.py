@@ -13,8 +13,8 @@ import itertools
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import discovery
-from magnum_capi_tempest.tests import images
+from magnum_capi_tempest.tests.common import discovery
+from magnum_capi_tempest.tests.common import images
 
 CONF = config.CONF
 

@@ -6,7 +6,7 @@ from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest.tests import discovery
+from magnum_capi_tempest.tests.common import discovery
 
 CONF = config.CONF
 

@@ -8,7 +8,7 @@ Who may upload an image may write anything into its properties.
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest.tests import discovery
+from magnum_capi_tempest.tests.common import discovery
 
 
 class HostileValuesTest(discovery.BaseDiscoveryTest):

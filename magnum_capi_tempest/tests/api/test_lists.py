@@ -6,7 +6,7 @@ from urllib import parse
 
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests.common import base
 
 
 class ListsTest(base.BaseMagnumCapiTest):

@@ -5,8 +5,8 @@
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import quotas
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import quotas
 
 
 class BaseQuotasTest(base.BaseMagnumCapiTest):

@@ -2,17 +2,17 @@
 
 """Who may do what with templates, quotas, stats and services.
 
-Every test asks all personas of :mod:`magnum_capi_tempest.tests.personas`.
+Every test asks all personas of :mod:`.common.personas`.
 """
 
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import bad_input
-from magnum_capi_tempest.tests import factories
-from magnum_capi_tempest.tests import personas
-from magnum_capi_tempest.tests import quotas
-from magnum_capi_tempest.tests import rbac
+from magnum_capi_tempest.tests.common import bad_input
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import personas
+from magnum_capi_tempest.tests.common import quotas
+from magnum_capi_tempest.tests.common import rbac
 
 CONF = config.CONF
 

@@ -6,8 +6,8 @@ from tempest.lib.common.utils import data_utils
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import refusals
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import refusals
 
 NOTHING = {'clusters': 0, 'nodes': 0}
 

@@ -9,7 +9,7 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.services import base_client
-from magnum_capi_tempest.tests import base
+from magnum_capi_tempest.tests.common import base
 
 
 class VersionsTest(base.BaseMagnumCapiTest):

@@ -4,9 +4,9 @@ from tempest import config
 from tempest.lib import decorators
 import testtools
 
-from magnum_capi_tempest.tests import app_credentials
-from magnum_capi_tempest.tests import factories
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import app_credentials
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF

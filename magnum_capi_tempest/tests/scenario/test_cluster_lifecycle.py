@@ -7,7 +7,7 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.evidence import workload
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 

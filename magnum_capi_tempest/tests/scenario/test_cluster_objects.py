@@ -9,11 +9,11 @@ is in a management cluster, with a driver of Magnum on top.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import graph
-from magnum_capi_tempest.tests import operations
-from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import graph
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import remediation
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF
@@ -26,13 +26,14 @@ REPAIRED = 300
 _NO_VERSION = 'v1alpha1'
 
 
-class ObjectsTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
+class ObjectsTest(remediation.BaseBehindTest,
+                  operations.BaseSharedClusterTest):
     """All tests share a cluster; what they do to it goes by."""
 
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        cls.stack_id = replaced.stack_id(cls.cluster)
+        cls.stack_id = remediation.stack_id(cls.cluster)
 
     def objects(self):
         """Return what Cluster API has, and the Secrets that it owns."""
@@ -127,7 +128,7 @@ class ObjectsTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
         self.assert_rests(self.stack_id, CONF.magnum_capi.rest_seconds)
 
 
-class WaitingTest(replaced.BaseBehindTest):
+class WaitingTest(remediation.BaseBehindTest):
     """A driver looks after a cluster that is not complete, and writes not."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',

@@ -6,9 +6,9 @@ from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import looks
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF
@@ -184,7 +184,7 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
         # Magnum itself makes it UPDATE_FAILED at first, see above.
         waiting.wait_for(
             lambda: self.waiter.look(cluster['uuid']),
-            done=lambda look: looks.is_complete(look.status),
+            done=lambda look: observations.is_complete(look.status),
             timeout=CONF.magnum_capi.build_timeout, describe=str,
             what=f'cluster {cluster["uuid"]} to be complete again')
 

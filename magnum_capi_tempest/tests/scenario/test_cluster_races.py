@@ -7,7 +7,7 @@ import uuid
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 

@@ -5,9 +5,9 @@
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 

@@ -8,9 +8,9 @@ Most of it shows in the management cluster only: see management_kubeconfig.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 

@@ -6,13 +6,13 @@
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import conforming
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import conformance
 
 CONF = config.CONF
 
 
-class ConformanceTest(conforming.BaseConformanceTest):
+class ConformanceTest(conformance.BaseConformanceTest):
 
     @decorators.attr(type=['slow', 'conformance'])
     @decorators.idempotent_id('d3a29b0e-60b4-4f0c-9c5e-2e1f6a7c8d41')
@@ -22,7 +22,7 @@ class ConformanceTest(conforming.BaseConformanceTest):
         self.assert_conforms(cluster)
 
 
-class ConformanceLifeTest(conforming.BaseConformanceTest):
+class ConformanceLifeTest(conformance.BaseConformanceTest):
     """A cluster conforms and serves, whatever is done to it."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'conformance_mode',

@@ -6,10 +6,10 @@ from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest.tests import app_credentials
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import discovery
-from magnum_capi_tempest.tests import waiters
+from magnum_capi_tempest.tests.common import app_credentials
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import discovery
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 

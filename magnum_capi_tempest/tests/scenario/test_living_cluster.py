@@ -12,13 +12,13 @@ from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi_tempest import kubeconfig
-from magnum_capi_tempest.tests import living
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import refused_updates
 
 CONF = config.CONF
 
 
-class LivingClusterTest(living.BaseLivingClusterTest):
+class LivingClusterTest(refused_updates.BaseLivingClusterTest):
 
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('6646f5b4-076b-45ec-b4d6-d980a574d4dd')
@@ -171,7 +171,7 @@ class LivingClusterTest(living.BaseLivingClusterTest):
         for ask, *args in (
                 (groups.show_nodegroup,), (groups.delete_nodegroup,),
                 (groups.update_nodegroup,
-                 living.replace('/min_node_count', 1))):
+                 refused_updates.replace('/min_node_count', 1))):
             self.assertRaises(
                 lib_exc.NotFound, ask, self.uuid, 'nobody', *args)
 
@@ -343,7 +343,7 @@ class LivingClusterTest(living.BaseLivingClusterTest):
         name = self.rand_name('renamed')
 
         self.magnum.templates.update_cluster_template(
-            self.template, living.replace('/name', name))
+            self.template, refused_updates.replace('/name', name))
 
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertEqual(name, found['name'])
@@ -352,7 +352,7 @@ class LivingClusterTest(living.BaseLivingClusterTest):
     @decorators.idempotent_id('0b2863be-f0fc-4491-8006-e169068c466c')
     def test_its_template_gets_tags(self):
         self.magnum.templates.update_cluster_template(
-            self.template, living.replace('/tags', 'one,two'))
+            self.template, refused_updates.replace('/tags', 'one,two'))
 
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertEqual('one,two', found['tags'])
@@ -362,7 +362,7 @@ class LivingClusterTest(living.BaseLivingClusterTest):
     def test_its_template_is_hidden_and_shown_again(self):
         for word, wanted in (('true', True), ('false', False)):
             self.project_admin.templates.update_cluster_template(
-                self.template, living.replace('/hidden', word))
+                self.template, refused_updates.replace('/hidden', word))
 
             found = self.magnum.templates.show_cluster_template(
                 self.template)
@@ -372,7 +372,7 @@ class LivingClusterTest(living.BaseLivingClusterTest):
     @decorators.idempotent_id('f60613f7-4518-4e2d-800b-b05ee68589cf')
     def test_its_template_is_published_for_good(self):
         self.project_admin.templates.update_cluster_template(
-            self.template, living.replace('/public', 'true'))
+            self.template, refused_updates.replace('/public', 'true'))
 
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertIs(True, found['public'])
@@ -380,4 +380,4 @@ class LivingClusterTest(living.BaseLivingClusterTest):
         self.assertRaises(
             lib_exc.BadRequest,
             self.project_admin.templates.update_cluster_template,
-            self.template, living.replace('/public', 'false'))
+            self.template, refused_updates.replace('/public', 'false'))

@@ -9,10 +9,10 @@ import functools
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import looks
-from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import remediation
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF
@@ -27,7 +27,7 @@ OLD = 25
 FAILURE = 'failed by a test'
 
 
-class BaseLongTest(replaced.BaseWorkloadTest):
+class BaseLongTest(remediation.BaseWorkloadTest):
 
     required_options = (*base.TEMPLATE_OPTIONS, 'late_flavor')
 
@@ -48,7 +48,7 @@ class BaseLongTest(replaced.BaseWorkloadTest):
         waiter = cls.new_waiter()
         return waiting.wait_for(
             functools.partial(waiter.look, uuid),
-            done=lambda look: looks.is_complete(look.status),
+            done=lambda look: observations.is_complete(look.status),
             timeout=CONF.magnum_capi.build_timeout, pace=cls.pace(),
             what=f'cluster {uuid} to be complete after all',
             describe=str).cluster
@@ -121,9 +121,9 @@ class LateGroupTest(BaseLongTest):
         self.assert_group_created(cluster, group)
 
 
-class MachineFailsTest(BaseLongTest, replaced.BaseBehindTest):
+class MachineFailsTest(BaseLongTest, remediation.BaseBehindTest):
 
-    required_options = (*replaced.BaseBehindTest.required_options,
+    required_options = (*remediation.BaseBehindTest.required_options,
                         'late_flavor')
 
     @classmethod
@@ -140,9 +140,9 @@ class MachineFailsTest(BaseLongTest, replaced.BaseBehindTest):
 
         def ended(look):
             nonlocal began
-            if began and not looks.is_in_progress(look.status):
+            if began and not observations.is_in_progress(look.status):
                 return f'the cluster is {look.status} already'
-            began = began or looks.is_in_progress(look.status)
+            began = began or observations.is_in_progress(look.status)
 
         self.assert_holds(
             OLD, functools.partial(self.waiter.look, self.cluster['uuid']),
@@ -153,7 +153,7 @@ class MachineFailsTest(BaseLongTest, replaced.BaseBehindTest):
         waiting.wait_for(
             functools.partial(self.waiter.look, self.cluster['uuid']),
             done=lambda look: FAILURE in (look.status_reason or '') or not (
-                looks.is_in_progress(look.status)),
+                observations.is_in_progress(look.status)),
             timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
             what='status_reason to tell of the failure', describe=str)
 

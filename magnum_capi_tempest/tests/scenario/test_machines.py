@@ -9,10 +9,10 @@ API's own end-to-end tests, seen through Magnum.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import looks
-from magnum_capi_tempest.tests import operations
-from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import remediation
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF
@@ -27,7 +27,8 @@ WAITED_FOR = {'cluster.x-k8s.io/drain': 'wait-completed'}
 HELD = 15
 
 
-class WorkersTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
+class WorkersTest(remediation.BaseBehindTest,
+                  operations.BaseSharedClusterTest):
     """All tests share a cluster with workers, which they lose."""
 
     required_flags = ('workload_api',)
@@ -122,9 +123,9 @@ class WorkersTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
                     self.cluster)}:
                 return f'{going.name} is gone, with a pod on its node'
             # For seconds after the request, Magnum shows the old status.
-            if began and not looks.is_in_progress(look.status):
+            if began and not observations.is_in_progress(look.status):
                 return f'the cluster is {look.status} already'
-            began = began or looks.is_in_progress(look.status)
+            began = began or observations.is_in_progress(look.status)
 
         last = self.assert_holds(
             HELD, lambda: self.waiter.look(self.cluster['uuid'], WORKERS),
@@ -146,7 +147,7 @@ class WorkersTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
             names, {m.name for m in self.machines(self.cluster)})
 
 
-class ControlPlaneTest(replaced.BaseBehindTest):
+class ControlPlaneTest(remediation.BaseBehindTest):
     """A control plane of three nodes survives the loss of one."""
 
     required_flags = ('three_masters', 'self_healing', 'workload_api')

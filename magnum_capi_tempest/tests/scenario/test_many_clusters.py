@@ -15,10 +15,10 @@ import time
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import details
-from magnum_capi_tempest.tests import looks
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import details
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF
@@ -83,7 +83,7 @@ class ManyClustersTest(operations.BaseOperationsTest):
     def failures(look):
         """Return which clusters have failed, and how; '' when none."""
         return '; '.join(f'{uuid} is {one}' for uuid, one in look.items()
-                         if looks.is_failed(one.status))
+                         if observations.is_failed(one.status))
 
     @staticmethod
     def counted(look):

@@ -9,11 +9,11 @@ from tempest import config
 from tempest.lib.common.utils import test_utils
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import networks
-from magnum_capi_tempest.tests import operations
-from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import networks
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import remediation
 
 CONF = config.CONF
 
@@ -72,7 +72,7 @@ class NamesTest(BaseNetworksTest):
         self.assertEqual('CREATE_COMPLETE', cluster['status'])
 
 
-class NetworksTest(BaseNetworksTest, replaced.BaseBehindTest):
+class NetworksTest(BaseNetworksTest, remediation.BaseBehindTest):
     """All tests look at one cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
@@ -95,7 +95,7 @@ class NetworksTest(BaseNetworksTest, replaced.BaseBehindTest):
                 **({'extra_network_names': cls.extra['name']}
                    if CONF.magnum_capi_feature_enabled.extra_networks
                    else {})}))
-        found = cls.behind.objects(replaced.stack_id(cls.cluster))
+        found = cls.behind.objects(remediation.stack_id(cls.cluster))
         cls.specs = {
             kind: [f.body['spec'] for f in found if f.kind == kind]
             for kind in ('OpenStackCluster', 'OpenStackMachineTemplate')}

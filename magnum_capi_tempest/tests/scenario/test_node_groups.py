@@ -8,8 +8,8 @@ from tempest import config
 from tempest.lib.common import api_version_utils
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 

@@ -9,7 +9,7 @@ for another one keeps the sum.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 

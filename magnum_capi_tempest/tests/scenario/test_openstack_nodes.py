@@ -10,8 +10,8 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi_tempest.evidence import leaks
-from magnum_capi_tempest.tests import leakcheck
-from magnum_capi_tempest.tests import replaced
+from magnum_capi_tempest.tests.common import leakcheck
+from magnum_capi_tempest.tests.common import remediation
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF
@@ -19,7 +19,7 @@ CONF = config.CONF
 PORT, VOLUME, BALANCER = leaks.REAL
 
 
-class OpenStackNodesTest(replaced.BaseWorkloadTest):
+class OpenStackNodesTest(remediation.BaseWorkloadTest):
     """All tests share a cluster; what is left of them goes with it."""
 
     required_flags = ('real_nodes', 'workload_api')

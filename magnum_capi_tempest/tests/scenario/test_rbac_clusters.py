@@ -2,7 +2,7 @@
 
 """Who may do what with a cluster, its certificates and its node groups.
 
-Every test asks all personas of :mod:`magnum_capi_tempest.tests.personas`. Who
+Every test asks all personas of :mod:`.common.personas`. Who
 is allowed asks for what the cluster then refuses, so that it lives on; who is
 denied is denied before that.
 """
@@ -12,10 +12,10 @@ from tempest.lib import decorators
 import testtools
 
 from magnum_capi_tempest import kubeconfig
-from magnum_capi_tempest.tests import bad_input
-from magnum_capi_tempest.tests import operations
-from magnum_capi_tempest.tests import personas
-from magnum_capi_tempest.tests import rbac
+from magnum_capi_tempest.tests.common import bad_input
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import personas
+from magnum_capi_tempest.tests.common import rbac
 
 CONF = config.CONF
 

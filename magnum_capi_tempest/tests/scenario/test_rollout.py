@@ -11,13 +11,13 @@ import time
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import behind
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import looks
-from magnum_capi_tempest.tests import operations
-from magnum_capi_tempest.tests import replaced
-from magnum_capi_tempest.tests import upgrade_order
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import remediation
+from magnum_capi_tempest.tests.common import upgrade_order
 from magnum_capi_tempest import waiting
 
 CONF = config.CONF
@@ -28,7 +28,7 @@ WORKERS = operations.WORKERS
 BATCH = 2
 
 
-class BaseRolloutTest(replaced.BaseBehindTest):
+class BaseRolloutTest(remediation.BaseBehindTest):
     """A cluster that is upgraded before the tests, and looked at.
 
     :cvar node_count: of default workers.
@@ -50,7 +50,7 @@ class BaseRolloutTest(replaced.BaseBehindTest):
         cls.masters = CONF.magnum_capi.master_count
         cls.cluster = cls.create_class_cluster(
             old, node_count=cls.node_count)
-        cls.stack_id = replaced.stack_id(cls.cluster)
+        cls.stack_id = remediation.stack_id(cls.cluster)
         with cls.explained([cls.cluster['uuid']]):
             for group in cls.groups:
                 made = cls.magnum.nodegroups.create_nodegroup(
@@ -85,7 +85,7 @@ class BaseRolloutTest(replaced.BaseBehindTest):
             return update.is_over() and cls.is_replaced(seen[-1])
 
         return waiter.outcome(waiting.wait_for(
-            poll, done=over, failed=looks.Update.failure,
+            poll, done=over, failed=observations.Update.failure,
             timeout=CONF.magnum_capi.build_timeout, describe=str,
             what=f'cluster {uuid} to be upgraded, and its machines replaced',
             # What happens in between must be seen.
@@ -122,13 +122,14 @@ class RolloutTest(BaseRolloutTest):
     @decorators.idempotent_id('31886a27-00f9-48e0-8b10-f85bd2afad8f')
     def test_the_control_plane_goes_on(self):
         self.assertEqual(self.masters, min(
-            behind.in_service(machines, True) for machines in self.seen))
+            capi_objects.in_service(machines, True) for machines in self.seen))
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('f6908894-7fb1-486f-816d-104627a01c2e')
     def test_no_more_workers_are_away_than_the_batch(self):
         self.assertLessEqual(BATCH, min(
-            behind.in_service(machines, False) for machines in self.seen))
+            capi_objects.in_service(machines, False)
+            for machines in self.seen))
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('1698f242-6bf6-45db-84db-fc855e4aea70')
@@ -140,7 +141,8 @@ class RolloutTest(BaseRolloutTest):
     @decorators.idempotent_id('d7f8709a-4cb8-4829-8350-66ec2d08e3b6')
     def test_as_many_workers_are_away_as_the_batch(self):
         self.assertEqual(BATCH, min(
-            behind.in_service(machines, False) for machines in self.seen))
+            capi_objects.in_service(machines, False)
+            for machines in self.seen))
 
 
 class InOrderTest(BaseRolloutTest):

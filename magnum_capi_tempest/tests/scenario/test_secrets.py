@@ -12,23 +12,24 @@ import uuid
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import operations
-from magnum_capi_tempest.tests import replaced
-from magnum_capi_tempest.tests import untold
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import disclosure
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import remediation
 
 CONF = config.CONF
 
 
-class SecretsTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
+class SecretsTest(remediation.BaseBehindTest,
+                  operations.BaseSharedClusterTest):
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
     required_flags = ('secrets_untold',)
 
     @classmethod
     def resource_setup(cls):
-        cls.logs = untold.Logs(CONF.magnum_capi.log_files)
+        cls.logs = disclosure.Logs(CONF.magnum_capi.log_files)
         super().resource_setup()
         # Those that the cluster had, too, once it has others.
         cls.secrets = cls.read_secrets()
@@ -36,8 +37,8 @@ class SecretsTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
     @classmethod
     def read_secrets(cls):
         known = {found.name: found for found in cls.behind.secrets(
-            replaced.stack_id(cls.cluster))}
-        return untold.secrets(
+            remediation.stack_id(cls.cluster))}
+        return disclosure.secrets(
             obj for obj in cls.behind.core('secrets')
             if obj['metadata']['name'] in known)
 
@@ -58,7 +59,7 @@ class SecretsTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
               for group in groups)]
 
         for answer in answers:
-            self.assertEqual([], untold.told(
+            self.assertEqual([], disclosure.told(
                 json.dumps(answer), self.secrets))
 
     @decorators.attr(type=['slow', 'life'])
@@ -78,10 +79,10 @@ class SecretsTest(replaced.BaseBehindTest, operations.BaseSharedClusterTest):
                         f'Nothing of the cluster is in {sorted(logs)}')
         secrets = self.secrets | self.read_secrets()
         for path, text in logs.items():
-            self.assertEqual([], untold.told(text, secrets), path)
+            self.assertEqual([], disclosure.told(text, secrets), path)
 
 
-class ProxyTest(replaced.BaseBehindTest):
+class ProxyTest(remediation.BaseBehindTest):
     """The proxy of a template has a password, which is the template's."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
@@ -94,7 +95,7 @@ class ProxyTest(replaced.BaseBehindTest):
         cluster = self.create_cluster(self.create_template(
             http_proxy=f'http://magnum:{password}@192.0.2.3:3128'))
 
-        stack_id = replaced.stack_id(cluster)
+        stack_id = remediation.stack_id(cluster)
         told = [str(found) for found in self.behind.objects(stack_id)
                 if password in json.dumps(found.body)]
 
@@ -107,4 +108,4 @@ class ProxyTest(replaced.BaseBehindTest):
         return any(
             password in text for obj in self.behind.core('secrets')
             if obj['metadata']['name'] in known and 'format' in obj['data']
-            for text in untold.texts(obj['data']['value']))
+            for text in disclosure.texts(obj['data']['value']))

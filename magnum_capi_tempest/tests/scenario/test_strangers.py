@@ -14,10 +14,10 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest import kubeconfig
-from magnum_capi_tempest.tests import behind
-from magnum_capi_tempest.tests import factories
-from magnum_capi_tempest.tests import flags
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
@@ -69,7 +69,7 @@ class StrangersTest(operations.BaseSharedClusterTest):
         try:
             kube.Reader(path).nodes()
         except kube.KubeReadFailed as e:
-            if not behind.is_refused(e):
+            if not capi_objects.is_refused(e):
                 raise
             return e.status
         return 200

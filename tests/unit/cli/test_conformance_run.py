@@ -11,7 +11,7 @@ import testtools
 
 from magnum_capi_tempest.cli import conformance_run as cli
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
@@ -127,7 +127,8 @@ class CommandsTest(testtools.TestCase):
         run.assert_not_called()
 
     def test_status_of_a_run_that_is_stuck(self):
-        state = watch.Watch(0, 0, 0, outcome=ends.STUCK, reason='no image')
+        state = watch.Watch(0, 0, 0, outcome=completion.STUCK,
+                            reason='no image')
         self.patch('status', return_value=(RUN, state))
 
         code, out = self.call(cli.Status)

@@ -10,8 +10,8 @@ import testtools
 from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import leaks as reads
-from magnum_capi_tempest.tests import leaks as decisions
-from magnum_capi_tempest.tests import ledger
+from magnum_capi_tempest.tests.common import leaks as decisions
+from magnum_capi_tempest.tests.common import ledger
 
 OLD = reads.Thing(reads.TRUST, 'old')
 MINE = reads.Thing(reads.CLUSTER, 'mine', 'name', 'p', 'u')

@@ -4,13 +4,13 @@
 
 import testtools
 
-from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import observation
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import watch
 
-LIMITS = ends.Limits(deadline=3600, stall=600, silence=900, stuck=300,
-                     gone=60)
+LIMITS = completion.Limits(deadline=3600, stall=600, silence=900, stuck=300,
+                           gone=60)
 TARBALL = sonobuoy.Tarball('x.tar.gz', 'ab', 1)
 AGGREGATOR = observation.Pod('sonobuoy', '', 'Running')
 TESTS = observation.Pod('e2e-job', 'e2e', 'Running')

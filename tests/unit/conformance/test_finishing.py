@@ -6,7 +6,7 @@ import dataclasses
 from unittest import mock
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
@@ -58,7 +58,7 @@ class TestFinishing(run_box.TestCase):
     def test_an_api_that_is_away_for_good_keeps_the_run(self):
         self.box.said = [RUNNING, REFUSED]
         self.box.world = dataclasses.replace(
-            self.box.world, limits=ends.Limits(9999, silence=60))
+            self.box.world, limits=completion.Limits(9999, silence=60))
         items = self.box.lists['pods']
 
         def away(path, **query):

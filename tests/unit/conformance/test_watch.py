@@ -2,9 +2,9 @@
 
 """What is known of a run that is watched, and what people are told?"""
 
-from magnum_capi_tempest.conformance.running import ends
+from magnum_capi_tempest.conformance.running import completion
+from magnum_capi_tempest.conformance.running import messages
 from magnum_capi_tempest.conformance.running import symptoms
-from magnum_capi_tempest.conformance.running import telling
 from magnum_capi_tempest.conformance.running import watch
 from tests.unit.conformance import looks
 
@@ -33,7 +33,7 @@ class TestErrors(looks.TestCase):
                           seen(2, **self.SILENT))
 
         self.assertEqual(2, state.counts.passed)
-        self.assertIn('no answer', telling.line(state, 2))
+        self.assertIn('no answer', messages.line(state, 2))
 
     def test_what_the_cluster_says_counts_without_sonobuoy(self):
         one = symptoms.Symptom(symptoms.NODE, 'node n1', 'DiskPressure')
@@ -55,7 +55,7 @@ class TestErrors(looks.TestCase):
                           seen(900, **self.SILENT))
         self.assertEqual('', state.outcome)
 
-        self.assertEqual(ends.UNREACHABLE, watch.step(
+        self.assertEqual(completion.UNREACHABLE, watch.step(
             state, seen(902, **self.SILENT), LIMITS).outcome)
 
 
@@ -95,12 +95,12 @@ class TestTold(looks.TestCase):
 
         self.assertEqual(
             'running, [######..................] 100/400, 1 failed, '
-            'counted 0:01:00 ago, 0:02:40', telling.line(state, 160))
+            'counted 0:01:00 ago, 0:02:40', messages.line(state, 160))
 
     def test_a_line_that_does_not_pretend(self):
         state = self.play(seen(1, status=status(total=388)))
 
-        self.assertIn('nothing counted yet', telling.line(state, 2))
+        self.assertIn('nothing counted yet', messages.line(state, 2))
 
     def test_counts_of_the_log_stay_when_it_is_not_read(self):
         state = self.play(

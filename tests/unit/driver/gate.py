@@ -5,7 +5,7 @@ import threading
 
 import fixtures
 
-from magnum_capi_tempest.driver import answer
+from magnum_capi_tempest.driver import deadline
 
 #: Seconds; nobody waits that long.
 PATIENCE = 60
@@ -19,7 +19,7 @@ class Gate(fixtures.Fixture):
         self._opened = threading.Event()
         self.addCleanup(self.open)
         self.useFixture(fixtures.MockPatchObject(
-            answer.Answer, '_wait_for', self._until_reached))
+            deadline.Answer, '_wait_for', self._until_reached))
 
     def _until_reached(self, result):
         # Work that fails before it comes here has ended, too.

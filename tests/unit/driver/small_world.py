@@ -21,14 +21,14 @@ import yaml
 
 from magnum_capi_tempest.driver.cloud import openstack
 from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver.keys import vault
 from magnum_capi_tempest.driver.kubernetes import releases
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver import reconcile
 from tests.unit.driver import objects
 
 CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'
@@ -445,8 +445,8 @@ class World:
         self.store = Store(self.cloud, user)
         self.helm = Helm(api)
         self.moment = NOW
-        self.world = converge.World(settings, api.kube(), self.helm,
-                                    lambda: self.moment)
+        self.world = reconcile.World(settings, api.kube(), self.helm,
+                                     lambda: self.moment)
         self.store.now = lambda: self.moment
 
     def restart(self):

@@ -10,18 +10,18 @@ upgrade of Cluster API, a proxy that knows no path: for a while each answers
 import copy
 import re
 
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver import monitor
-from magnum_capi_tempest.driver.seen import health
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.observed import health
 from magnum_capi_tempest.driver import watch
 from tests.unit.driver import api_server
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 
-class Base(test_converge.Base):
+class Base(test_reconcile.Base):
 
     def later(self):
         """What was discovered is to be discovered again."""

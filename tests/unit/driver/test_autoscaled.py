@@ -3,17 +3,17 @@
 
 """Is the resize of an autoscaled node group what its user asked for?"""
 
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver import reconcile
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 GROUP = names.node_group(small_world.WORKERS)
 
 
-class ResizeTest(test_converge.Base):
+class ResizeTest(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
@@ -57,7 +57,7 @@ class ResizeTest(test_converge.Base):
         self.assertEqual({}, dict(self.road().vault.state().sizes))
 
     def road(self):
-        return converge.Road(
+        return reconcile.Road(
             self.w.world, self.w.store, self.w.store.row())
 
     def test_the_autoscaler_goes_on_from_there(self):

@@ -7,10 +7,10 @@ import dataclasses
 from oslo_config import cfg
 import testtools
 
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver.kubernetes import rest
-from magnum_capi_tempest.driver.seen import conditions
+from magnum_capi_tempest.driver.observed import conditions
 from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest import errors
 from tests.unit.driver import api_server
 

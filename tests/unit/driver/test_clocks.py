@@ -8,18 +8,18 @@ Conductors are several machines, and so is what writes Magnum's rows.
 import datetime
 import time
 
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver import reconcile
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 
-class OneClockTest(test_converge.Base):
+class OneClockTest(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
         # This machine's own clock is right, for what it is worth.
         self.api.date = int(time.time())
-        self.w.world = converge.World(
+        self.w.world = reconcile.World(
             self.w.world.settings, self.api.kube(), self.w.helm,
             clock=self.api.clock)
 

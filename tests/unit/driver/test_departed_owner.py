@@ -3,19 +3,19 @@
 
 """The owner of a cluster leaves the cloud; others of the project stay."""
 
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver.keys import vault
 from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import upgrading
-from magnum_capi_tempest.driver.wanted import names
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 
-class DepartedOwnerTest(test_converge.Base):
+class DepartedOwnerTest(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
@@ -74,7 +74,7 @@ class DepartedOwnerTest(test_converge.Base):
                 self.w.store.template(small_world.NEWER),
                 self.w.store.row(small_world.WORKERS)).run)
         self.assert_works_for('u2')
-        state = converge.Road(
+        state = reconcile.Road(
             self.w.world, self.w.store, self.w.store.row()).vault.state()
         used = credentials.in_use(state.record)
         self.assertEqual((self.in_use(), True),
@@ -92,7 +92,7 @@ class DepartedOwnerTest(test_converge.Base):
         self.assertIn('no role that a cluster may have', str(e))
 
 
-class LivingOwnerTest(test_converge.Base):
+class LivingOwnerTest(test_reconcile.Base):
 
     def test_valid_credential_stays(self):
         self.created()
@@ -104,7 +104,7 @@ class LivingOwnerTest(test_converge.Base):
         self.assertEqual('u1', self.w.cluster.user_id)
 
 
-class LostStateTest(test_converge.Base):
+class LostStateTest(test_reconcile.Base):
     """Somebody deleted the Secret in which the driver keeps its record."""
 
     def test_deletion_finds_the_credential_by_its_name(self):

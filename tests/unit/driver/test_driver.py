@@ -12,12 +12,12 @@ from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.keys import rotation
 from tests.unit.driver import magnum_double
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 WORKERS, OTHERS = small_world.WORKERS, small_world.OTHERS
 
 
-class DriverTestCase(test_converge.Base):
+class DriverTestCase(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
@@ -215,7 +215,7 @@ class ErrorsTest(DriverTestCase):
             str(e), '^The upgrade is not possible: .*from 50 % to nothing')
 
     def assertRegex(self, text, pattern):
-        self.assertThat(text, test_converge.testtools.matchers.MatchesRegex(
+        self.assertThat(text, test_reconcile.testtools.matchers.MatchesRegex(
             pattern))
 
     def test_certificates_cannot_be_rotated(self):

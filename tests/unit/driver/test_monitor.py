@@ -3,19 +3,19 @@
 
 import socket
 
-from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver.kubernetes import look
 from magnum_capi_tempest.driver import monitor
+from magnum_capi_tempest.driver.observed import health
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import recovery
-from magnum_capi_tempest.driver.seen import health
-from magnum_capi_tempest.driver import upkeep
+from magnum_capi_tempest.driver import self_repair
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 
-class MonitorTest(test_converge.Base):
+class MonitorTest(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
@@ -92,7 +92,7 @@ class MonitorTest(test_converge.Base):
 
     def test_rows_of_who_is_gone_are_not_kept_true(self):
         self.autoscaled(3)
-        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
         snapshot = look.look(
             self.w.world.kube, road.namespace, road.release,
             ('machine_deployments',), thorough=True)
@@ -100,21 +100,21 @@ class MonitorTest(test_converge.Base):
         self.w.store.clusters.clear()
 
         # Neither raises.
-        upkeep.keep(road, rows, snapshot)
+        self_repair.keep(road, rows, snapshot)
 
         self.assertEqual(1, self.w.group().node_count)
 
     def test_busy_lock_leaves_rows_as_they_are(self):
         self.autoscaled(3)
-        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
         snapshot = look.look(
             self.w.world.kube, road.namespace, road.release,
             ('machine_deployments',), thorough=True)
-        other = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        other = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
         with other.held(0):
-            upkeep.keep(road, road.rows(), snapshot)
+            self_repair.keep(road, road.rows(), snapshot)
         self.assertEqual(1, self.w.group().node_count)
-        upkeep.keep(road, road.rows(), snapshot)
+        self_repair.keep(road, road.rows(), snapshot)
         self.assertEqual(3, self.w.group().node_count)
 
     def test_failed_deletion_is_left_to_who_holds_the_lock(self):
@@ -122,8 +122,8 @@ class MonitorTest(test_converge.Base):
         for table in (self.w.store.clusters, self.w.store.node_groups):
             for row in table.values():
                 row['status'] = 'DELETE_FAILED'
-        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
-        other = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
+        other = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
         rows, state = road.rows(), road.vault.state()
         with other.held(0):
             recovery.recover(road, rows, state, None)
@@ -135,7 +135,7 @@ class MonitorTest(test_converge.Base):
             'status'] = 'DELETE_FAILED'
         row = self.w.store.row()
         row.stack_id = 'another-driver-abcdefghijkl'
-        foreign = converge.Road(self.w.world, self.w.store, row)
+        foreign = reconcile.Road(self.w.world, self.w.store, row)
         recovery.recover(foreign, foreign.rows(), state, None)
         self.assertEqual('DELETE_FAILED', self.w.cluster.status)
         self.w.store.clusters.clear()
@@ -183,7 +183,7 @@ class MonitorTest(test_converge.Base):
 
     def test_size_is_left_alone_while_somebody_works_on_the_cluster(self):
         self.autoscaled(3)
-        road = converge.Road(self.w.world, self.w.store, self.w.store.row())
+        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
         with road.held(0):
             data = self.poll()
         self.assertEqual(1, self.w.group().node_count)
@@ -202,7 +202,7 @@ class MonitorTest(test_converge.Base):
 
     def test_refused_rotation_of_authorities_is_no_failure(self):
         # A.1: the conductor saves UPDATE_FAILED with it.
-        cluster = self.failed(upkeep.ROTATION_REFUSED)
+        cluster = self.failed(self_repair.ROTATION_REFUSED)
         self.assertEqual('UPDATE_COMPLETE', cluster.status)
         self.assertIn('CA rotation', cluster.status_reason)
 

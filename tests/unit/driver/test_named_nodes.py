@@ -4,18 +4,18 @@
 """Which machines a resize marks to go first, and whether marks outlive it."""
 
 from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver import reconcile
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 GROUP = names.machine_deployment(
     small_world.RELEASE, names.node_group(small_world.WORKERS))
 
 
-class NamedNodesTest(test_converge.Base):
+class NamedNodesTest(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
@@ -93,8 +93,8 @@ class NamedNodesTest(test_converge.Base):
 
     def test_nodes_that_nobody_could_write_down_are_not_forgotten(self):
         # The status would go on with the size, and take any nodes.
-        with converge.Road(self.w.world, self.w.store,
-                           self.w.store.row()).held(0):
+        with reconcile.Road(self.w.world, self.w.store,
+                            self.w.store.row()).held(0):
             e = self.assertRaises(failures.Failed, self.resize, 2,
                                   remove=('node-m2',))
 

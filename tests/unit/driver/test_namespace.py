@@ -3,12 +3,12 @@
 
 """The namespace of a project's clusters, which many clusters share."""
 
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.desired import names
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 
-class NamespaceTest(test_converge.Base):
+class NamespaceTest(test_reconcile.Base):
 
     def test_it_is_marked_with_the_project_and_no_cluster(self):
         self.create()

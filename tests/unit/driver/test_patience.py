@@ -4,8 +4,8 @@
 
 import dataclasses
 
-from magnum_capi_tempest.driver import converge
 from magnum_capi_tempest.driver.keys import state as state_module
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import watch
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
@@ -111,7 +111,7 @@ class PatienceTest(test_progress.Base):
     def test_machine_fails_an_update_of_which_nobody_knows_the_beginning(
             self):
         self.upgrade()
-        vault = converge.Road(
+        vault = reconcile.Road(
             self.w.world, self.w.store, self.w.store.row()).vault
         vault.write_state(state_module.ended(vault.state()))
         self.failing('x1')

@@ -9,23 +9,23 @@ import dataclasses
 
 import fixtures
 
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver import monitor
 from magnum_capi_tempest.driver import upgrading
-from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest.driver import watch
 from magnum_capi_tempest import errors
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 RELEASE = small_world.RELEASE
 GROUP = names.node_group(small_world.WORKERS)
 WORKERS = 30
 
 
-class Base(test_converge.Base):
+class Base(test_reconcile.Base):
     """A cluster of thirty workers, which are replaced one at a time."""
 
     def setUp(self):

@@ -12,8 +12,8 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.driver.cloud import services
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.wanted import names
 from tests.unit.driver import magnum_double
 
 

@@ -9,24 +9,24 @@ needs the moments in between makes them.
 
 import dataclasses
 
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver.seen import progress
+from magnum_capi_tempest.driver.observed import progress
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import settings
 from magnum_capi_tempest.driver import upgrading
-from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest.driver import watch
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 OLD, NEW = ('1.34.2', 'ubuntu-34'), ('1.35.0', 'ubuntu-35')
 WORKERS = names.node_group(small_world.WORKERS)
 OTHERS = names.node_group(small_world.OTHERS)
 
 
-class UpgradeOrderTest(test_converge.Base):
+class UpgradeOrderTest(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
@@ -286,7 +286,7 @@ class UpgradeOrderTest(test_converge.Base):
                 self.w.world.settings, **options))
 
     def vault(self):
-        return converge.Road(
+        return reconcile.Road(
             self.w.world, self.w.store, self.w.store.row()).vault
 
     def test_next_step_has_its_time_and_forgets_nothing_else(self):
@@ -297,7 +297,7 @@ class UpgradeOrderTest(test_converge.Base):
         self.vault().write_state(began)
         self.assertTrue(began.pins and began.secrets)
 
-        converge.Road(self.w.world, self.w.store, self.w.store.row()).advance(
+        reconcile.Road(self.w.world, self.w.store, self.w.store.row()).advance(
             small_world.WORKERS)
 
         self.assertEqual(dataclasses.replace(

@@ -12,7 +12,18 @@ import testtools
 from magnum_capi_tempest import driver
 from magnum_capi_tempest.driver.cloud import openstack
 from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver import converge
+from magnum_capi_tempest.driver.desired import charts
+from magnum_capi_tempest.driver.desired import goal
+from magnum_capi_tempest.driver.desired import label_registry
+from magnum_capi_tempest.driver.desired import label_types
+from magnum_capi_tempest.driver.desired import labels
+from magnum_capi_tempest.driver.desired import names
+from magnum_capi_tempest.driver.desired import node_files
+from magnum_capi_tempest.driver.desired import pins
+from magnum_capi_tempest.driver.desired import replacement
+from magnum_capi_tempest.driver.desired import rows
+from magnum_capi_tempest.driver.desired import spec
+from magnum_capi_tempest.driver.desired import upgrade
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.gitops import description
 from magnum_capi_tempest.driver.gitops import rendering
@@ -28,31 +39,20 @@ from magnum_capi_tempest.driver.kubernetes import rest
 from magnum_capi_tempest.driver.moving import move
 from magnum_capi_tempest.driver.moving import site
 from magnum_capi_tempest.driver.moving import standing
-from magnum_capi_tempest.driver.seen import attention
-from magnum_capi_tempest.driver.seen import conditions
-from magnum_capi_tempest.driver.seen import groups
-from magnum_capi_tempest.driver.seen import progress
-from magnum_capi_tempest.driver.seen import snapshot
-from magnum_capi_tempest.driver.seen import verdicts
+from magnum_capi_tempest.driver.observed import attention
+from magnum_capi_tempest.driver.observed import conditions
+from magnum_capi_tempest.driver.observed import groups
+from magnum_capi_tempest.driver.observed import progress
+from magnum_capi_tempest.driver.observed import snapshot
+from magnum_capi_tempest.driver.observed import verdicts
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest.driver.wanted import charts
-from magnum_capi_tempest.driver.wanted import goal
-from magnum_capi_tempest.driver.wanted import label_registry
-from magnum_capi_tempest.driver.wanted import label_types
-from magnum_capi_tempest.driver.wanted import labels
-from magnum_capi_tempest.driver.wanted import names
-from magnum_capi_tempest.driver.wanted import node_files
-from magnum_capi_tempest.driver.wanted import pins
-from magnum_capi_tempest.driver.wanted import replacement
-from magnum_capi_tempest.driver.wanted import rows
-from magnum_capi_tempest.driver.wanted import spec
-from magnum_capi_tempest.driver.wanted import upgrade
 from magnum_capi_tempest.driver import watch
 from tests.unit.driver import magnum_double
 
 #: Those with values.
 MODULES = (
-    openstack, services, converge, gather, description, rendering,
+    openstack, services, reconcile, gather, description, rendering,
     app_credentials, credentials, rotation, state, access, helm, kinds,
     releases, rest, attention, conditions, groups, progress, snapshot,
     verdicts, settings, charts, goal, label_registry, label_types, labels,

@@ -5,15 +5,15 @@
 import dataclasses
 import threading
 
-from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver.seen import attention
+from magnum_capi_tempest.driver.observed import attention
+from magnum_capi_tempest.driver import reconcile
 from magnum_capi_tempest.driver import watch
 from tests.unit.driver import gate
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 
-class CostTest(test_converge.Base):
+class CostTest(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
@@ -144,7 +144,7 @@ class CostTest(test_converge.Base):
         return read
 
 
-class GroupsTest(test_converge.Base):
+class GroupsTest(test_reconcile.Base):
     """What node groups say while and after something happens to them."""
 
     def test_group_that_was_handed_over_stays_when_it_fails(self):
@@ -164,7 +164,7 @@ class GroupsTest(test_converge.Base):
         self.w.store.add_group()
         group = self.w.store.row(small_world.OTHERS)
         self.operations().change(group, group=group)
-        road = converge.Road(
+        road = reconcile.Road(
             self.w.world, self.w.store, self.w.store.row())
         self.assertEqual({small_world.OTHERS},
                          set(road.vault.state().applied))
@@ -201,7 +201,7 @@ class GroupsTest(test_converge.Base):
             if method != 'GET' and '/leases/' not in path])
 
 
-class MemoryTest(test_converge.Base):
+class MemoryTest(test_reconcile.Base):
     """What a conductor keeps of clusters, and for how long."""
 
     def setUp(self):
@@ -239,7 +239,7 @@ class MemoryTest(test_converge.Base):
         self.assertIsNone(self.kept())
 
 
-class OverlapTest(test_converge.Base):
+class OverlapTest(test_reconcile.Base):
     """Magnum starts a thread for each look; one may be slow."""
 
     def test_second_look_leaves_a_cluster_to_the_first(self):

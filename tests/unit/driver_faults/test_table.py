@@ -8,7 +8,7 @@ import json
 
 import testtools
 
-from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest.tests.common import observations
 from tests.driver_faults import table
 
 UUID = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'
@@ -23,7 +23,7 @@ ROW = table.Row('api', 'down', 'create', ('CREATE_COMPLETE',), (),
 
 def look(status='UPDATE_COMPLETE', group='UPDATE_COMPLETE', count=2,
          template='t', version='v1.34.2'):
-    return looks.Look(
+    return observations.Look(
         {'status': status, 'cluster_template_id': template,
          'coe_version': version}, {'status': group, 'node_count': count})
 
@@ -37,7 +37,8 @@ class GoalTest(testtools.TestCase):
         for said in (look(status='UPDATE_IN_PROGRESS'),
                      look(group='UPDATE_IN_PROGRESS'), look(count=1),
                      look(template='other'), look(version='v1.33.0'),
-                     looks.Look(), looks.Look(trouble='no answer')):
+                     observations.Look(),
+                     observations.Look(trouble='no answer')):
             self.assertFalse(GOAL.is_reached(said, TRUE), said)
 
     def test_not_reached_as_long_as_machines_are_others(self):
@@ -50,10 +51,10 @@ class GoalTest(testtools.TestCase):
 
     def test_gone(self):
         gone = table.Goal(None)
-        self.assertTrue(gone.is_reached(looks.Look(), TRUE))
+        self.assertTrue(gone.is_reached(observations.Look(), TRUE))
         self.assertFalse(gone.is_reached(look(), table.Truth()))
         self.assertFalse(gone.is_reached(
-            looks.Look(trouble='503'), table.Truth()))
+            observations.Look(trouble='503'), table.Truth()))
 
 
 class RowTest(testtools.TestCase):

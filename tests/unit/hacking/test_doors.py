@@ -115,16 +115,16 @@ class ThisHouseTest(testtools.TestCase):
 
     def test_a_room_of_the_driver_that_looks_up_is_red(self):
         code, out = self.changed(
-            'driver', 'layers', 'seen\nwanted', 'wanted\nseen')
+            'driver', 'layers', 'observed\ndesired', 'desired\nobserved')
 
         self.assertEqual(1, code)
-        self.assertIn('magnum_capi_tempest.driver.seen is not allowed to '
-                      'import magnum_capi_tempest.driver.wanted:',
+        self.assertIn('magnum_capi_tempest.driver.observed is not allowed to '
+                      'import magnum_capi_tempest.driver.desired:',
                       ' '.join(out.split()))
 
     def test_a_module_of_the_driver_without_a_floor_is_red(self):
         code, out = self.changed(
-            'driver', 'layers', 'answer | failures', 'failures')
+            'driver', 'layers', 'deadline | failures', 'failures')
 
         self.assertEqual(1, code)
-        self.assertIn('magnum_capi_tempest.driver.answer', out)
+        self.assertIn('magnum_capi_tempest.driver.deadline', out)

@@ -10,7 +10,7 @@ import yaml
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
-from magnum_capi_tempest.tests import access
+from magnum_capi_tempest.tests.common import access
 
 V = 'v1.34.2'
 MASTER = workload.Node('cp', True, V, ('control-plane',))

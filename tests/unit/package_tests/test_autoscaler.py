@@ -5,7 +5,7 @@ import types
 
 import testtools
 
-from magnum_capi_tempest.tests import autoscaler
+from magnum_capi_tempest.tests.common import autoscaler
 
 _BOUND = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
 WHERE = ('cluster.x-k8s.io', 'v1beta2', 'n', 'machinedeployments', 'c1-a')

@@ -6,7 +6,7 @@ import pathlib
 
 import testtools
 
-from magnum_capi_tempest.tests import bad_input
+from magnum_capi_tempest.tests.common import bad_input
 
 DOCUMENT = (pathlib.Path(__file__).parents[3] / 'doc' / 'source'
             / 'api-deviations.rst')

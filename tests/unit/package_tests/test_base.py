@@ -8,8 +8,8 @@ import unittest
 import fixtures
 import testtools
 
-from magnum_capi_tempest.tests import base
-from magnum_capi_tempest.tests import tolerated
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import tolerated
 
 
 class Options(dict):
@@ -26,7 +26,8 @@ class SkipTest(testtools.TestCase):
                            'min_microversion': '1.1',
                            'max_microversion': '1.14', **options})
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.base.CONF', types.SimpleNamespace(
+            'magnum_capi_tempest.tests.common.base.CONF',
+            types.SimpleNamespace(
                 service_available=Options(magnum_capi=available),
                 magnum_capi=options)))
 
@@ -61,7 +62,7 @@ class ToleratedTest(testtools.TestCase):
 
     def test_the_next_test_tells_what_a_class_met(self):
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.base._TOLERATED', []))
+            'magnum_capi_tempest.tests.common.base._TOLERATED', []))
 
         class ATest(base.BaseMagnumCapiTest):
 

@@ -14,8 +14,8 @@ from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest.tests import access
-from magnum_capi_tempest.tests import conforming
+from magnum_capi_tempest.tests.common import access
+from magnum_capi_tempest.tests.common import conformance
 from magnum_capi_tempest.tests.scenario import test_conformance
 from tests.unit.package_tests import test_base
 
@@ -28,7 +28,7 @@ OPTIONS = {'conformance_mode': 'quick', 'conformance_focus': '',
 class PlanTest(testtools.TestCase):
 
     def test_what_options_say_is_run(self):
-        found = conforming.plan(test_base.Options(OPTIONS, **{
+        found = conformance.plan(test_base.Options(OPTIONS, **{
             'conformance_mode': 'focus', 'conformance_focus': 'sig-apps',
             'conformance_skip': 'Slow', 'conformance_parallel': 4,
             'conformance_timeout': 60, 'conformance_images': 'stand-in'}))
@@ -40,7 +40,7 @@ class PlanTest(testtools.TestCase):
 
     def test_defaults(self):
         self.assertEqual(runner.Plan(mode=model.QUICK),
-                         conforming.plan(test_base.Options(OPTIONS)))
+                         conformance.plan(test_base.Options(OPTIONS)))
 
 
 class ConformanceTest(testtools.TestCase):
@@ -49,7 +49,7 @@ class ConformanceTest(testtools.TestCase):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.conforming.CONF',
+            'magnum_capi_tempest.tests.common.conformance.CONF',
             types.SimpleNamespace(magnum_capi=test_base.Options(OPTIONS, **{
                 'conformance_results': str(self.folder)}))))
         self.write = self.useFixture(fixtures.MockPatchObject(

@@ -15,7 +15,7 @@ from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.services import journal
-from magnum_capi_tempest.tests import details
+from magnum_capi_tempest.tests.common import details
 from tests.unit.services import scripted_magnum
 
 UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'

@@ -6,7 +6,7 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest import errors
-from magnum_capi_tempest.tests import discovery
+from magnum_capi_tempest.tests.common import discovery
 
 #: Writes its arguments down; fails when one of them says so.
 _COMMAND = """

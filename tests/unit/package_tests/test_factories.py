@@ -7,8 +7,8 @@ from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi_tempest import errors
-from magnum_capi_tempest.tests import factories
-from magnum_capi_tempest.tests import waiters
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import waiters
 from tests.unit import fake_clock
 from tests.unit.services import scripted_magnum
 

@@ -2,8 +2,8 @@
 
 import testtools
 
-from magnum_capi_tempest.tests import behind
-from magnum_capi_tempest.tests import graph
+from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common import graph
 
 CORE = 'cluster.x-k8s.io/v1beta2'
 INFRASTRUCTURE = 'infrastructure.cluster.x-k8s.io/v1beta1'
@@ -16,7 +16,7 @@ def ref(kind, name='c1', controller=None, version=CORE):
 
 def obj(kind, name='c1', refs=(), finalizers=(), version='1', api=CORE,
         **body):
-    return behind.Found(kind, f'/{kind}/{name}', {
+    return capi_objects.Found(kind, f'/{kind}/{name}', {
         'apiVersion': api, 'kind': kind, **body,
         'metadata': {'name': name, 'ownerReferences': list(refs),
                      'finalizers': list(finalizers),

@@ -5,7 +5,7 @@ import types
 from tempest.lib import exceptions as lib_exc
 import testtools
 
-from magnum_capi_tempest.tests import images
+from magnum_capi_tempest.tests.common import images
 
 CONF = types.SimpleNamespace(resource_name_prefix='prefix')
 

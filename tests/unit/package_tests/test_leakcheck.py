@@ -10,8 +10,8 @@ import testtools
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import leaks as reads
-from magnum_capi_tempest.tests import leakcheck
-from magnum_capi_tempest.tests import ledger
+from magnum_capi_tempest.tests.common import leakcheck
+from magnum_capi_tempest.tests.common import ledger
 from tests.unit import fake_clock
 from tests.unit.services import scripted_magnum
 

@@ -6,8 +6,8 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.evidence import leaks as reads
-from magnum_capi_tempest.tests import leaks
-from magnum_capi_tempest.tests import ledger
+from magnum_capi_tempest.tests.common import leaks
+from magnum_capi_tempest.tests.common import ledger
 
 UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 CREDENTIAL = reads.Thing(reads.CREDENTIAL, 'a', 'cred', user='u')

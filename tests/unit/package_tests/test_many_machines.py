@@ -4,13 +4,14 @@
 
 import testtools
 
-from magnum_capi_tempest.tests import behind
-from magnum_capi_tempest.tests import looks
+from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.scenario import test_many_clusters
 
 
 def machine(name, phase='Running', going=False, control_plane=False):
-    return behind.Machine(name, '', control_plane, phase, 'n', 'v1', going)
+    return capi_objects.Machine(name, '', control_plane, phase, 'n', 'v1',
+                                going)
 
 
 class CountTest(testtools.TestCase):
@@ -21,11 +22,11 @@ class CountTest(testtools.TestCase):
                     machine('d', control_plane=True)]
 
         self.assertEqual((1, 1), (
-            behind.in_service(machines, False),
-            behind.in_service(machines, True)))
+            capi_objects.in_service(machines, False),
+            capi_objects.in_service(machines, True)))
 
     def test_how_many_clusters_are_how(self):
-        look = {str(n): looks.Look({'status': status}) for n, status in
+        look = {str(n): observations.Look({'status': status}) for n, status in
                 enumerate(('CREATE_COMPLETE', 'CREATE_IN_PROGRESS',
                            'CREATE_COMPLETE'))}
 

@@ -10,8 +10,8 @@ import testtools
 
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import capi
-from magnum_capi_tempest.tests import looks
-from magnum_capi_tempest.tests import operations
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
 from tests.unit import fake_clock
 from tests.unit.package_tests import test_base
 
@@ -44,7 +44,7 @@ class SkipTest(testtools.TestCase):
             magnum_capi_feature_enabled=Options(any_name=any_name))
         for module in ('base', 'operations'):
             self.useFixture(fixtures.MonkeyPatch(
-                f'magnum_capi_tempest.tests.{module}.CONF', conf))
+                f'magnum_capi_tempest.tests.common.{module}.CONF', conf))
         type(a_test()).skip_checks()
 
     def test_a_promise_that_is_not_made(self):
@@ -64,7 +64,7 @@ class AssertionsTest(testtools.TestCase):
         self.test = a_test()
         self.clock = fake_clock.FakeClock()
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.operations.time', self.clock))
+            'magnum_capi_tempest.tests.common.operations.time', self.clock))
         wait_for = operations.waiting.wait_for
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.waiting.wait_for',
@@ -122,7 +122,7 @@ class AssertionsTest(testtools.TestCase):
         return self.test.refusal(labels={})
 
     def failed(self, status):
-        return errors.WaitAborted('it', state=looks.Look(
+        return errors.WaitAborted('it', state=observations.Look(
             {'status': status, 'status_reason': 'why'}))
 
     def test_a_cluster_that_fails_is_a_refusal(self):
@@ -145,7 +145,7 @@ class NewVersionTest(testtools.TestCase):
             magnum_capi_feature_enabled=test_base.Options(
                 complete_means_ready=believed))
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.operations.CONF', conf))
+            'magnum_capi_tempest.tests.common.operations.CONF', conf))
         test = a_test()
         test.os_primary = types.SimpleNamespace(
             image_client_v2=types.SimpleNamespace(

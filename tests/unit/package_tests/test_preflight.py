@@ -8,8 +8,8 @@ import fixtures
 from tempest.lib import exceptions as lib_exc
 import testtools
 
-from magnum_capi_tempest.tests import preflight
-from tests.unit.package_tests import test_behind
+from magnum_capi_tempest.tests.common import preflight
+from tests.unit.package_tests import test_capi_objects
 
 OPTIONS = {
     'catalog_type': 'container-infra', 'endpoint_type': 'public',
@@ -181,7 +181,7 @@ class PreflightTest(testtools.TestCase):
                                 management_changes=True)
 
     def test_changes_that_are_not_allowed(self):
-        api = self.useFixture(test_behind.Objects())
+        api = self.useFixture(test_capi_objects.Objects())
         api.serve('cluster.x-k8s.io', 'v1beta2', 'clusters', 'Cluster')
         api.reviewed = False
 

@@ -18,8 +18,8 @@ import testtools
 from magnum_capi_tempest.tests.api import test_quotas
 from magnum_capi_tempest.tests.api import test_quotas_negative
 from magnum_capi_tempest.tests.api import test_rbac
-from magnum_capi_tempest.tests import personas
-from magnum_capi_tempest.tests import quotas
+from magnum_capi_tempest.tests.common import personas
+from magnum_capi_tempest.tests.common import quotas
 
 PROJECT = 'their project'
 THEIRS = {'id': 1, 'project_id': PROJECT, 'resource': 'Cluster',

@@ -7,12 +7,12 @@ import pathlib
 
 import testtools
 
-from magnum_capi_tempest.tests import bad_input
-from magnum_capi_tempest.tests import personas
-from magnum_capi_tempest.tests import rbac
+from magnum_capi_tempest.tests.common import bad_input
+from magnum_capi_tempest.tests.common import personas
+from magnum_capi_tempest.tests.common import rbac
 from tests.unit.services import scripted_magnum
 
-TESTS = pathlib.Path(rbac.__file__).parent
+TESTS = pathlib.Path(rbac.__file__).parents[1]
 
 RULE = personas.Rule(
     frozenset((personas.MEMBER,)), frozenset((personas.ADMIN,)))

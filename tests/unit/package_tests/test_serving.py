@@ -10,8 +10,8 @@ import testtools
 from magnum_capi_tempest.conformance.running import kube as logs
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import kube
-from magnum_capi_tempest.tests import hands
-from magnum_capi_tempest.tests import serving
+from magnum_capi_tempest.tests.common import kube_writer
+from magnum_capi_tempest.tests.common import serving
 from tests.unit import fake_clock
 
 
@@ -39,7 +39,7 @@ class ServingTest(testtools.TestCase):
         self.hands.core.return_value = []
         self.hands.ask.side_effect = self.ask
         self.useFixture(fixtures.MockPatchObject(
-            hands, 'Hands', mock.Mock(return_value=self.hands)))
+            kube_writer, 'Hands', mock.Mock(return_value=self.hands)))
         self.answers = {
             '/deployments/web': counted('web', readyReplicas=2),
             '/daemonsets/client': counted('client', numberReady=2),

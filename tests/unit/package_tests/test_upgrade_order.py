@@ -3,13 +3,13 @@
 
 import testtools
 
-from magnum_capi_tempest.tests import behind
-from magnum_capi_tempest.tests import upgrade_order
+from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common import upgrade_order
 
 
 def machine(name, group='', version='v1.34.2', phase='Running', going=False):
-    return behind.Machine(name, '', not group, phase, name, version, going,
-                          group)
+    return capi_objects.Machine(name, '', not group, phase, name, version,
+                                going, group)
 
 
 def moment(text):

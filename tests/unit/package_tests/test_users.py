@@ -15,7 +15,8 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.evidence import leaks
-from magnum_capi_tempest.tests import leakcheck
+from magnum_capi_tempest.tests.common import leakcheck
+from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.scenario import test_cluster_health
 from magnum_capi_tempest.tests.scenario import test_driver_clash
 
@@ -64,10 +65,10 @@ class ApplicationCredentialsTest(testtools.TestCase):
 
     def test_of_a_person_who_made_one_meanwhile(self):
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.operations.BaseOperationsTest.setUp',
+            f'{operations.__name__}.BaseOperationsTest.setUp',
             lambda test: None))
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.operations.check_credentials',
+            'magnum_capi_tempest.tests.common.operations.check_credentials',
             lambda: None))
         test = test_cluster_health.InvalidCredentialTest(
             'test_it_was_deleted_behind_the_drivers_back')

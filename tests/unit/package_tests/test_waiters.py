@@ -9,7 +9,7 @@ import testtools
 from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import kube
-from magnum_capi_tempest.tests import waiters
+from magnum_capi_tempest.tests.common import waiters
 from tests.unit import fake_clock
 from tests.unit.services import scripted_magnum
 

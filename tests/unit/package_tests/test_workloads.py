@@ -3,7 +3,7 @@
 
 import testtools
 
-from magnum_capi_tempest.tests import workloads
+from magnum_capi_tempest.tests.common import workloads
 
 
 class WorkloadsTest(testtools.TestCase):

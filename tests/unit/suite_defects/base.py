@@ -6,7 +6,7 @@ import dataclasses
 
 from magnum_capi_tempest.driver.kubernetes import helm
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 from tests.unit.suite_defects import stand_in
 
 #: The driver without a defect, in the same parts.
@@ -15,7 +15,7 @@ HEALTHY = 'parts:Seeded'
 WORKERS, OTHERS = small_world.WORKERS, small_world.OTHERS
 
 
-class Base(test_converge.Base):
+class Base(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()

@@ -3,8 +3,8 @@
 
 import dataclasses
 
-from magnum_capi_tempest.driver import converge
-from magnum_capi_tempest.driver.wanted import names
+from magnum_capi_tempest.driver.desired import names
+from magnum_capi_tempest.driver import reconcile
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
 from tests.unit.suite_defects import base
@@ -76,7 +76,7 @@ class PatienceTest(base.Base):
         self.create()
         self.unready()
         self.assertEqual('CREATE_FAILED', self.status_after(60))
-        vault = converge.Road(
+        vault = reconcile.Road(
             self.w.world, self.w.store, self.w.store.row()).vault
         return vault.state().failed == self.w.cluster.status_reason
 

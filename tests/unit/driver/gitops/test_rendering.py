@@ -9,6 +9,8 @@ import fixtures
 from openstack import exceptions as sdk_exceptions
 import testtools
 
+from magnum_capi_tempest.driver.desired import names
+from magnum_capi_tempest.driver.desired import spec
 from magnum_capi_tempest.driver import gather
 from magnum_capi_tempest.driver.gitops import by_hand
 from magnum_capi_tempest.driver.gitops import described_cloud
@@ -16,12 +18,10 @@ from magnum_capi_tempest.driver.gitops import description
 from magnum_capi_tempest.driver.gitops import rendering
 from magnum_capi_tempest.driver.kubernetes import helm
 from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver.wanted import names
-from magnum_capi_tempest.driver.wanted import spec
 from magnum_capi_tempest import errors
 from tests.unit.driver import fake_cloud
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 UUID = small_world.CLUSTER
 
@@ -48,7 +48,7 @@ def described(**sections):
     return found
 
 
-class DescriptionTest(test_converge.Base):
+class DescriptionTest(test_reconcile.Base):
 
     def problems(self, **sections):
         return self.assertRaises(
@@ -110,7 +110,7 @@ class DescriptionTest(test_converge.Base):
             self.assertRaises(spec.InvalidSpec, description.read, wrong)
 
 
-class RenderingTest(test_converge.Base):
+class RenderingTest(test_reconcile.Base):
 
     def rendered(self, **sections):
         found = described(**sections)
@@ -186,7 +186,7 @@ class RenderingTest(test_converge.Base):
             'defaultStorageClass']['volumeType'])
 
 
-class ByHandTest(test_converge.Base):
+class ByHandTest(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
@@ -278,7 +278,7 @@ class ConfigurationTest(testtools.TestCase):
                           ['/nonexistent/magnum.conf'])
 
 
-class ConnectionTest(test_converge.Base):
+class ConnectionTest(test_reconcile.Base):
 
     def asked(self, interface, region):
         """Where things of a cloud are asked for that is configured so."""

@@ -10,10 +10,10 @@ from magnum_capi_tempest.driver.keys import credentials
 from magnum_capi_tempest.driver.keys import delegation
 from magnum_capi_tempest.driver.keys import vault
 from tests.unit.driver import small_world
-from tests.unit.driver import test_converge
+from tests.unit.driver import test_reconcile
 
 
-class LostAnswerTest(test_converge.Base):
+class LostAnswerTest(test_reconcile.Base):
 
     def create_again(self, lost):
         self.w.cloud.lost = lost

@@ -3,7 +3,7 @@
 import testtools
 
 from magnum_capi_tempest.driver.kubernetes import look
-from magnum_capi_tempest.driver.seen import snapshot
+from magnum_capi_tempest.driver.observed import snapshot
 from tests.unit.driver import api_server
 
 CAPI = '/apis/cluster.x-k8s.io/v1beta2/namespaces/n'

@@ -7,7 +7,7 @@ import json
 import testtools
 
 from magnum_capi_tempest.driver.kubernetes import releases
-from magnum_capi_tempest.driver.seen import snapshot
+from magnum_capi_tempest.driver.observed import snapshot
 from tests.unit.driver import api_server
 
 SECRETS = '/api/v1/namespaces/n/secrets'

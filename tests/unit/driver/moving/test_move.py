@@ -4,12 +4,12 @@
 
 import dataclasses
 
+from magnum_capi_tempest.driver.desired import names
 from magnum_capi_tempest.driver import failures
 from magnum_capi_tempest.driver.keys import rotation
 from magnum_capi_tempest.driver.kubernetes import helm_errors
 from magnum_capi_tempest.driver.kubernetes import lock
 from magnum_capi_tempest.driver.moving import move
-from magnum_capi_tempest.driver.wanted import names
 from magnum_capi_tempest import errors
 from tests.unit.driver import small_world
 from tests.unit.driver import test_pins

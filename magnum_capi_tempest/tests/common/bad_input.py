@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Values that requests to Magnum should not have, and what must be answered.
+
+Pure: no requests. :mod:`.common.refusals` sends them.
+
+A field is of a kind; the kind says which values cannot be right. They must be
+refused, with a status of :data:`REFUSED` and an error that a program can read.
+Where an unmodified Magnum 23.0.0 does something else, :data:`KNOWN` has what
+was measured, in the same table as doc/source/api-deviations.rst.
+"""
+
+import dataclasses
+
+#: Statuses of a refusal of what was sent. Not 401 and 403: then nobody looked
+#: at it.
+REFUSED = frozenset((400, 404, 409, 413, 415, 422))
+
+#: Statuses of a refusal because of who asks: the project has it not, or the
+#: role does not allow it.
+DENIED = frozenset((403, 404))
+
+#: Texts that end lines, statements, strings, tags and formats somewhere.
+TEXTS = {
+    'letters of the world': 'H\u00f6rst \u6771\u4eac \u05e9\u05dc\u05d5\u05dd',
+    'an emoji': 'tada \U0001f389',
+    'control characters': 'one\r\ntwo\x1b[2J\x07\u202eeerht\x7f',
+    'a NUL': 'one\x00two',
+    'SQL': "'; DROP TABLE cluster_template; --",
+    'HTML': '<script>alert(1)</script><img src=x onerror=alert(1)>',
+    'format strings': '%s%n%(name)s{0}{name.__class__}$HOME`id`',
+    'a path': '../../../../etc/passwd',
+    'half a surrogate pair': 'one\ud800',
+}
+
+#: What is no text, or none of a possible length.
+NO_TEXTS = {
+    'a number': 7,
+    'a fraction': 1.5,
+    'a boolean': True,
+    'a list': ['one'],
+    'an object': {'one': 'two'},
+    'an empty text': '',
+    '256 characters': 'n' * 256,
+    '100000 characters': 'n' * 100000,
+}
+
+_NO_NUMBERS = {
+    'a list': [1],
+    'an object': {'one': 1},
+    'an empty text': '',
+    'a word': 'seven',
+    'letters of the world': '\u4e03 Hefte',
+    'SQL': '1; DROP TABLE cluster_template',
+    'a negative number': -1,
+}
+
+#: kind -> name of the value -> value: none of them can be right.
+KINDS = {
+    # A name of something in another service, or of a fixed choice.
+    'reference': {**NO_TEXTS, **TEXTS},
+    # The same where an answer takes long.
+    'slow reference': {**NO_TEXTS, **{name: TEXTS[name] for name in (
+        'control characters', 'SQL', 'half a surrogate pair')}},
+    # Any text is right.
+    'text': NO_TEXTS,
+    'tags': {name: value for name, value in NO_TEXTS.items()
+             if name != 'an empty text'},
+    'addresses': {**NO_TEXTS, **TEXTS},
+    # From 1 on, as sizes.
+    'number': {**_NO_NUMBERS, 'zero': 0, 'a fraction': 1.5,
+               'more than 64 bits': 2 ** 64},
+    # From 0 on. What would be taken makes a cluster: no fraction.
+    'count': _NO_NUMBERS,
+    'boolean': {
+        'a number': 7, 'a fraction': 1.5, 'a list': [True],
+        'an object': {'one': True}, 'an empty text': '', 'a word': 'maybe'},
+    'labels': {
+        'a number': 7, 'a boolean': True, 'a list': ['one'],
+        'a text': 'one=two', 'an object of lists': {'one': ['two']},
+        'an object of objects': {'one': {'two': 'three'}},
+        'an object of nulls': {'one': None}},
+    # What only Magnum says.
+    'read-only': {'a number': 7, 'a text': 'one', 'a list': ['one'],
+                  'an object': {'one': 'two'}},
+    'date': {'a number': 7, 'a text': 'one', 'a list': ['one']},
+    'links': {'a number': 7, 'a text': 'one', 'a list': ['one']},
+    # Names of what Magnum, Glance and Keystone look up in their databases; a
+    # cluster's in the body, not in the path.
+    **{kind: {**NO_TEXTS, **TEXTS}
+       for kind in ('cluster', 'template', 'image', 'project')},
+    # PEM.
+    'signing request': {**NO_TEXTS, **TEXTS, 'PEM of nothing': (
+        '-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n'
+        '-----END CERTIFICATE REQUEST-----\n')},
+    # No field at all.
+    'unknown': {'a number': 7, 'a text': 'one', 'an object': {'one': 'two'},
+                'null': None},
+}
+
+#: (kind, name of the value) -> what magnum 23.0.0 answers instead: a status,
+#: 500 or 503 with or without JSON, one of success, or 400 with words from
+#: inside. Reasons, in its code: BooleanType.validate raises an error whose
+#: text is an error itself (magnum/api/controllers/v1/types.py); WSME converts
+#: with int() and catches ValueError only; DNSListType splits what is no text;
+#: dates are parsed before they are refused; texts and numbers that the
+#: database does not take, as characters of four bytes where it is MySQL or
+#: MariaDB: the tables of Magnum, Glance and Keystone have room for three
+#: (mysql_DEFAULT_CHARSET in magnum/db/sqlalchemy/alembic/versions); with
+#: debug = true the API leaves a conductor's traceback in what it says
+#: (magnum/api/hooks.py, NoExceptionTracebackHook).
+KNOWN = {
+    **{('boolean', name): 500 for name in KINDS['boolean']},
+    ('number', 'a list'): 500,
+    ('number', 'an object'): 500,
+    ('number', 'more than 64 bits'): 500,
+    ('number', 'a fraction'): 201,
+    ('count', 'a list'): 500,
+    ('count', 'an object'): 500,
+    ('addresses', 'a number'): 500,
+    ('addresses', 'a fraction'): 500,
+    ('addresses', 'a boolean'): 500,
+    ('addresses', 'a list'): 500,
+    ('addresses', 'an object'): 500,
+    ('labels', 'an object of nulls'): 500,
+    ('date', 'a number'): 500,
+    ('date', 'a list'): 500,
+    ('links', 'a list'): 500,
+    # Only texts are looked up; others go to the database as they are.
+    ('cluster', 'a list'): 500,
+    ('cluster', 'an object'): 500,
+    ('cluster', 'an empty text'): 500,
+    ('cluster', 'an emoji'): 500,
+    ('cluster', 'half a surrogate pair'): 500,
+    ('cluster', 'null'): 500,
+    ('cluster', 'nothing'): 500,
+    ('template', 'an emoji'): 500,
+    ('project', 'an emoji'): 500,
+    # Glance's 500, handed on.
+    ('image', 'an emoji'): 503,
+    # Names of node groups.
+    ('slow reference', 'half a surrogate pair'): 500,
+    # Encoded as latin-1.
+    ('signing request', 'letters of the world'): 500,
+    ('signing request', 'an emoji'): 500,
+    ('signing request', 'control characters'): 500,
+    ('signing request', 'half a surrogate pair'): 500,
+    ('signing request', 'nothing'): 500,
+    # Refused by the conductor, with its traceback.
+    **{('signing request', name): 400
+       for name in ('256 characters', '100000 characters', 'a NUL', 'SQL',
+                    'HTML', 'format strings', 'a path', 'PEM of nothing')},
+    ('resize', 'null'): 500,
+    ('no project', 'null'): 500,
+    ('parameter', 'all_tenants=maybe'): 500,
+    ('parameter', f'marker={2 ** 64}'): 500,
+    ('no object', 'null'): 500,
+    ('no object', 'a number'): 500,
+    ('no object', 'a text'): 500,
+    ('no object', 'a list'): 500,
+    ('no object', 'a list of objects'): 500,
+    ('no patch', 'a list of numbers'): 500,
+    ('no patch', 'a list of lists'): 500,
+    ('empty object', 'nothing in it'): 500,
+    ('depth', '5000 brackets'): 500,
+    **{('patched type', f"'replace' {path} {value}"): 500
+       for path, value in (("'/docker_volume_size'", "'seven'"),
+                           ("'/apiserver_port'", "'seven'"),
+                           ("'/dns_nameserver'", '7'),
+                           ("'/floating_ip_enabled'", "'maybe'"))},
+    ('free text', 'an emoji'): 500,
+    ('free text', 'half a surrogate pair'): 500,
+}
+
+#: What an error must not tell: it is written for users.
+_INSIDE = ('Traceback (most recent call last)', '[SQL:', 'site-packages')
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What came back.
+
+    :param status: of HTTP.
+    :param body: parsed JSON; None when it was none.
+    """
+
+    status: int
+    body: object = None
+
+    def __str__(self):
+        # What was sent comes back in it: no control characters, and no
+        # halves of characters, which cannot be written anywhere.
+        return f'{self.status} {ascii(self.text() or self.body)[:300]}'
+
+    def text(self):
+        """Return what the error says, '' when it says nothing."""
+        # tempest unwraps objects of one member.
+        errors = (self.body.get('errors') if isinstance(self.body, dict)
+                  else self.body)
+        if not isinstance(errors, list):
+            return ''
+        return ' '.join(
+            str(e.get('detail') or e.get('title') or '') for e in errors
+            if isinstance(e, dict)).strip()
+
+
+def complaint(answer, expected=REFUSED):
+    """Return what is wrong with a refusal, or None.
+
+    :param expected: statuses of a good one.
+    """
+    if answer.status >= 500:
+        return f'is no answer: {answer}'
+    if answer.status < 400:
+        return f'is taken: {answer.status}'
+    if answer.status not in expected:
+        return f'is answered with {answer}'
+    if not answer.text():
+        return f'is refused without a reason: {answer}'
+    inside = _inside(answer)
+    if inside:
+        return f'is refused with words from inside: {inside[0]}'
+    return None
+
+
+def _inside(answer):
+    return [words for words in _INSIDE if words in answer.text()]
+
+
+def is_known(kind, value, answer):
+    """Return whether Magnum 23 is known to answer like this.
+
+    :param value: name of the value.
+    """
+    known = KNOWN.get((kind, value))
+    if known is None:
+        return False
+    if known < 400:
+        return answer.status < 400
+    return answer.status == known and (
+        known >= 500 or bool(_inside(answer)))

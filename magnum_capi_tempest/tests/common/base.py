@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What all tests against a cloud share: skips, clients, making, evidence."""
+
+import contextlib
+import functools
+import os
+import time
+
+import fixtures
+from oslo_log import log
+from tempest.common import credentials_factory
+from tempest import config
+from tempest.lib.common import api_version_utils
+from tempest import test
+
+from magnum_capi_tempest.evidence import artefacts
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import leaks
+from magnum_capi_tempest.tests.common import access
+from magnum_capi_tempest.tests.common import class_slots
+from magnum_capi_tempest.tests.common import details
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import leakcheck
+from magnum_capi_tempest.tests.common import tolerated
+from magnum_capi_tempest.tests.common import waiters
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+LOG = log.getLogger(__name__)
+
+#: Options without which no cluster template can be made.
+TEMPLATE_OPTIONS = ('image_id', 'flavor_id', 'external_network')
+
+#: Errors that passed and no test has told yet, of all classes of this process.
+_TOLERATED = []
+
+
+@functools.lru_cache
+def _management(path):
+    """Return one view for all classes of a process: to open it takes long.
+
+    It asks only once which kinds there are.
+    """
+    return capi.ManagementCluster(path)
+
+
+class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
+    """A test of Magnum with a Cluster API driver.
+
+    Class attributes of subclasses:
+
+    * ``min_microversion``, ``max_microversion``: the class is skipped when
+      [magnum_capi] allows none in between; requests are sent with the lowest
+      one allowed.
+    * ``required_options``: of [magnum_capi]; the class is skipped when one
+      is not set. ``test_preflight`` fails then, so that a run with a bad
+      tempest.conf is not green.
+    """
+
+    credentials = ['primary']
+    min_microversion = '1.1'
+    max_microversion = api_version_utils.LATEST_MICROVERSION
+    required_options = TEMPLATE_OPTIONS
+
+    @classmethod
+    def skip_checks(cls):
+        class_slots.reopen()
+        super().skip_checks()
+        if not CONF.service_available.magnum_capi:
+            raise cls.skipException(
+                '[service_available] magnum_capi is false in tempest.conf')
+        options = CONF.magnum_capi
+        api_version_utils.check_skip_with_microversion(
+            cls.min_microversion, cls.max_microversion,
+            options.min_microversion, options.max_microversion)
+        missing = [o for o in cls.required_options if not options[o]]
+        if missing:
+            raise cls.skipException(
+                f'Not set in [magnum_capi] of tempest.conf: '
+                f'{", ".join(missing)}')
+
+    @classmethod
+    def setup_credentials(cls):
+        # Magnum's drivers make networks for clusters; tempest need not.
+        cls.set_network_resources()
+        super().setup_credentials()
+
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        cls.microversion = api_version_utils.select_request_microversion(
+            cls.min_microversion, CONF.magnum_capi.min_microversion)
+        cls.magnum = factories.Magnum(cls.os_primary, cls.microversion)
+        if 'admin' in cls.credentials:
+            cls.admin_magnum = factories.Magnum(
+                cls.os_admin, cls.microversion)
+        path = CONF.magnum_capi.management_kubeconfig
+        cls.management = _management(path) if path else None
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls._watch = cls._new_watch(f'{cls.__module__}.{cls.__name__}')
+        cls._watch.begin()
+
+    @classmethod
+    def resource_cleanup(cls):
+        super().resource_cleanup()
+        # Its user is still there, and everything else is gone.
+        if '_watch' in vars(cls):
+            cls._watch.check(cls.magnum.stacks)
+
+    @classmethod
+    def _new_watch(cls, test):
+        who = cls.os_primary.credentials
+        return leakcheck.Watch(
+            leakcheck.getter(cls.os_primary, cls.magnum),
+            user=who.user_id, project=who.project_id, test=test,
+            management=cls.management,
+            admin_get='admin' in cls.credentials and leakcheck.getter(
+                cls.os_admin, cls.admin_magnum),
+            real_nodes=CONF.magnum_capi_feature_enabled.real_nodes,
+            folder=CONF.magnum_capi.artifact_dir)
+
+    def setUp(self):
+        # Before all other fixtures: it runs when they have given theirs.
+        self.addCleanup(lambda: details.prepare(self.getDetails()))
+        super().setUp()
+        self._clusters = []
+        self.waiter = self.new_waiter()
+        self._began = time.time()
+        self._own_watch = self._new_watch(self.id())
+        # The first one: it runs when all other clean-up is done.
+        self.addCleanup(self._assert_nothing_left)
+        self.addOnException(self._attach_evidence)
+        self.addCleanup(self._attach_tolerated)
+
+    @classmethod
+    def new_waiter(cls, magnum=None):
+        """Return a waiter for clusters of a user, the primary one."""
+        options = CONF.magnum_capi
+        magnum = magnum or cls.magnum
+        return waiters.ClusterWaiter(
+            magnum.clusters, magnum.nodegroups,
+            interval=options.build_interval, timeout=options.build_timeout,
+            delete_timeout=options.delete_timeout,
+            explain=cls.management and cls.management.conditions,
+            tolerant=not (
+                CONF.magnum_capi_feature_enabled.complete_means_ready),
+            stacks=magnum.stacks,
+            tolerated=tolerated.Tolerated(cls.__name__, _TOLERATED))
+
+    @classmethod
+    def is_admin_available(cls):
+        return credentials_factory.is_admin_available(
+            identity_version=cls.get_identity_version())
+
+    @classmethod
+    def rand_name(cls, kind):
+        return factories.name(CONF, kind)
+
+    def create_template(self, magnum=None, **changes):
+        """Create a template for this cloud, with some fields changed."""
+        template = factories.create_template(
+            magnum or self.magnum, self.addCleanup,
+            factories.template_body(CONF, **changes))
+        if magnum in (None, self.magnum):
+            self._made(leaks.TEMPLATE, template['uuid'], template['name'])
+        return template
+
+    @classmethod
+    def create_class_template(cls, **changes):
+        """Create a template that all tests of the class share."""
+        template = factories.create_template(
+            cls.magnum, cls.addClassResourceCleanup,
+            factories.template_body(CONF, **changes))
+        cls._watch.add(leaks.TEMPLATE, template['uuid'], template['name'])
+        return template
+
+    def create_keypair(self):
+        """Upload a public key and return its name."""
+        return factories.create_keypair(
+            self.os_primary, self.addCleanup, CONF)
+
+    def request_cluster(self, template, **changes):
+        """Ask for a cluster and return its uuid, without waiting for it."""
+        body = factories.cluster_body(CONF, template, **changes)
+        self._own_watch.begin()
+        uuid = factories.request_cluster(
+            self.magnum, self.waiter, self.addCleanup, body)
+        self._made(leaks.CLUSTER, uuid, body['name'])
+        self._clusters.append(uuid)
+        return uuid
+
+    def create_cluster(self, template, **changes):
+        """Create a cluster, wait for CREATE_COMPLETE and return it."""
+        changes.setdefault('keypair', self.create_keypair())
+        return self.waiter.until_created(
+            self.request_cluster(template, **changes))
+
+    def resize_cluster(self, cluster, node_count, nodegroup):
+        """Resize a node group, wait for the end, and return the cluster."""
+        before = self.waiter.before(cluster['uuid'], nodegroup)
+        self.magnum.clusters.resize_cluster(
+            cluster['uuid'], node_count=node_count, nodegroup=nodegroup)
+        return self.waiter.until_updated(cluster['uuid'], before, node_count)
+
+    def delete_cluster(self, cluster):
+        """Delete a cluster and wait until Magnum no longer knows it."""
+        factories.delete_cluster(self.magnum, self.waiter, cluster['uuid'])
+
+    def assert_usable(self, cluster, masters, workers):
+        """Assert that the workload API shows these nodes, all ready.
+
+        :param cluster: body of the cluster; api_address and coe_version
+            must be set.
+        """
+        if not CONF.magnum_capi_feature_enabled.workload_api:
+            return
+        folder = self.useFixture(fixtures.TempDir()).path
+        path = os.path.join(folder, 'kubeconfig')
+        access.write_kubeconfig(self.magnum.certificates, cluster, path)
+        access.wait_for_nodes(
+            path, masters=masters, workers=workers,
+            version=cluster['coe_version'],
+            timeout=CONF.magnum_capi.build_timeout,
+            interval=CONF.magnum_capi.build_interval)
+
+    @classmethod
+    def collect_evidence(cls, clusters, test, since=0):
+        """Ask what there is to know of clusters, and write it to files.
+
+        :param clusters: list of uuids.
+        :param test: id of the test or class that failed.
+        :param since: seconds since the epoch, when it began.
+        :returns: dict of names and texts without secrets.
+        """
+        options = CONF.magnum_capi
+        who = cls.os_primary.credentials
+        found = details.collect(
+            details.Sources(
+                cls.magnum, cls.management, log_files=options.log_files,
+                log_command=options.log_command,
+                users=(who.user_id, who.username),
+                workload_api=CONF.magnum_capi_feature_enabled.workload_api),
+            clusters, options.evidence_timeout, since)
+        found = {name: details.shown(value) for name, value in found.items()}
+        if options.artifact_dir:
+            try:
+                for name, text in found.items():
+                    artefacts.write(options.artifact_dir, test, name, text)
+            except OSError as e:
+                found['artefacts'] = f'could not be written: {e}'
+        return found
+
+    @classmethod
+    @contextlib.contextmanager
+    def explained(cls, clusters):
+        """Have a failure of what the class shares carry evidence.
+
+        No test runs then that details could be attached to: they are in the
+        folder of artefacts, and in the log of Tempest.
+        """
+        try:
+            yield
+        except Exception:
+            for name, text in cls.collect_evidence(
+                    clusters, f'{cls._watch.test}.setUpClass').items():
+                LOG.error('%s:\n%s', name, text)
+            raise
+
+    def _attach_evidence(self, exc_info):
+        # testtools calls this for tests that skip themselves, too.
+        if issubclass(exc_info[0], self.skipException):
+            return
+        found = self.collect_evidence(
+            self._clusters, self.id(), self._began)
+        for name, text in found.items():
+            self.addDetailUniqueName(name, details.text(text))
+
+    def _made(self, kind, uuid, name):
+        self._own_watch.add(kind, uuid, name)
+        self._watch.known.update(self._own_watch.made)
+
+    def _assert_nothing_left(self):
+        try:
+            self._own_watch.check(self.magnum.stacks)
+        except leakcheck.LeakFound as e:
+            text = str(e)
+        else:
+            return
+        self.fail(text)
+
+    def _attach_tolerated(self):
+        found = self.waiter.tolerated.take()
+        if found:
+            self.addDetail(f'{waiting.TOLERATED} errors of Magnum',
+                           details.text(found))

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What happens to a cluster behind Magnum's back.
+
+In the management cluster (:class:`Management`) and in the cluster itself
+(:class:`Workload`): machines are deleted, nodes fail, owner references are
+lost. The checks that need it are those of Cluster API's own end-to-end tests
+(https://github.com/kubernetes-sigs/cluster-api, test/framework of v1.14).
+"""
+
+import dataclasses
+import functools
+from urllib import parse
+
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.evidence import owners
+from magnum_capi_tempest.tests.common import kube_writer
+
+_GROUP_END = 'cluster.x-k8s.io'
+_REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+_CONTROL_PLANE = 'cluster.x-k8s.io/control-plane'
+_DEPLOYMENT = 'cluster.x-k8s.io/deployment-name'
+
+#: Long enough ago for every health check.
+LONG_AGO = '2020-01-01T00:00:00Z'
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """An object of the management cluster.
+
+    :param path: of the object in the API.
+    :param body: of it.
+    """
+
+    kind: str
+    path: str
+    body: dict
+
+    @property
+    def name(self):
+        return self.body['metadata']['name']
+
+    @property
+    def going(self):
+        """Whether its deletion was asked for."""
+        return bool(self.body['metadata'].get('deletionTimestamp'))
+
+    def __str__(self):
+        return f'{self.kind} {self.name}'
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """A Machine of Cluster API.
+
+    :param phase: "Running" when it has a ready node.
+    :param node: name of its Node, None without one.
+    :param version: of Kubernetes, wanted.
+    :param group: name of its MachineDeployment, empty without one.
+    """
+
+    name: str
+    path: str
+    control_plane: bool
+    phase: str
+    node: str | None
+    version: str
+    going: bool = False
+    group: str = ''
+
+    def __str__(self):
+        return (f'{self.name} {"going" if self.going else self.phase}'
+                f'{" (control plane)" if self.control_plane else ""}')
+
+
+def machine(found):
+    """Return a Machine out of a Found."""
+    body = found.body
+    spec, status = body.get('spec') or {}, body.get('status') or {}
+    labels = body['metadata'].get('labels') or {}
+    return Machine(
+        found.name, found.path, _CONTROL_PLANE in labels,
+        status.get('phase', ''), (status.get('nodeRef') or {}).get('name'),
+        spec.get('version', ''), found.going, labels.get(_DEPLOYMENT, ''))
+
+
+def replacement(before, lost, machines):
+    """Return the Machine that came in the place of another, or None yet.
+
+    :param before: names of the machines before, with the lost one.
+    :param lost: Machine.
+    :param machines: those that there are now.
+    """
+    if len(machines) != len(before) or any(
+            m.name == lost.name or m.going or m.phase != 'Running'
+            for m in machines):
+        return None
+    came = [m for m in machines if m.name not in before]
+    if [m.control_plane for m in came] != [lost.control_plane]:
+        return None
+    return came[0]
+
+
+def in_service(machines, control_plane):
+    """Return how many machines work, and will go on to."""
+    return sum(m.phase == 'Running' and not m.going for m in machines
+               if m.control_plane is control_plane)
+
+
+class Management(kube_writer.Hands):
+    """Changes what the management cluster has of a cluster.
+
+    :param kubeconfig: path, of somebody who may change all of it.
+    """
+
+    @functools.cached_property
+    def _cluster_api(self):
+        return self.kinds(lambda group: group == _GROUP_END
+                          or group.endswith(f'.{_GROUP_END}'))
+
+    def may_change(self):
+        """Return whether machines may be deleted, anywhere."""
+        return self.ask('POST', _REVIEWS, {
+            'apiVersion': 'authorization.k8s.io/v1',
+            'kind': 'SelfSubjectAccessReview',
+            'spec': {'resourceAttributes': {
+                'group': _GROUP_END, 'resource': 'machines',
+                'verb': 'delete'}}})['status']['allowed']
+
+    def objects(self, stack_id, kinds=None):
+        """Return what Cluster API and its providers have of a cluster.
+
+        :param kinds: of those that are meant, None for all.
+        :returns: list of Found, sorted by kind and name.
+        """
+        found = [
+            Found(kind, _path(f'/apis/{group}/{version}', plural, obj), obj)
+            for group, version, plural, kind in self._cluster_api
+            if kinds is None or kind in kinds
+            for obj in self.custom(group, version, plural)
+            if owners.belongs(obj['metadata'], stack_id)]
+        return sorted(found, key=lambda f: (f.kind, f.name))
+
+    def secrets(self, stack_id):
+        """Return the Secrets of a cluster, list of Found without data."""
+        return [Found('Secret', _path('/api/v1', 'secrets', obj),
+                      {'metadata': obj['metadata']})
+                for obj in self.core('secrets')
+                if owners.belongs(obj['metadata'], stack_id)]
+
+    def machines(self, stack_id):
+        """Return a sorted list of Machine."""
+        return sorted(map(machine, self.objects(stack_id, ('Machine',))),
+                      key=lambda m: m.name)
+
+    def fail_machine(self, path, message):
+        """Have a Machine look like one that its provider has given up.
+
+        By the fields of Cluster API for that, which nobody takes back
+        (https://cluster-api.sigs.k8s.io/developer/providers/contracts/
+        infra-machine: "terminal failures").
+
+        :param path: of the Machine.
+        """
+        def change(found):
+            status = found['status']
+            if not found['apiVersion'].endswith('/v1beta1'):
+                status = status.setdefault('deprecated', {}).setdefault(
+                    'v1beta1', {})
+            status.update(failureReason='UpdateError', failureMessage=message)
+
+        self.replace(path, change, '/status')
+
+    def pause(self, stack_id, paused):
+        """Have Cluster API leave a cluster alone, or no longer."""
+        cluster, = [f for f in self.objects(stack_id, ('Cluster',))
+                    if f.name == stack_id]
+        self.patch(cluster.path, {
+            'op': 'add', 'path': '/spec/paused', 'value': paused})
+
+
+class Workload(kube_writer.Hands):
+    """Changes a workload cluster from within, as its administrator."""
+
+    def fail_node(self, name):
+        """Have a node look like one whose kubelet was not heard of for long.
+
+        A node that is gone cannot fail. A kubelet that lives reports again
+        within seconds.
+        """
+        def change(node):
+            for condition in node['status']['conditions']:
+                if condition['type'] == 'Ready':
+                    condition.update(
+                        status='Unknown', reason='NodeStatusUnknown',
+                        message='Kubelet stopped posting node status.',
+                        lastTransitionTime=LONG_AGO)
+
+        if self.get(_node(name)):
+            self.replace(_node(name), change, '/status')
+
+    def delete_node(self, name):
+        """Delete a Node, as "kubectl delete node" does."""
+        self.delete(_node(name))
+
+    def create_pod(self, name, node=None, labels=None, claim=None):
+        """Create a pod that does nothing.
+
+        :param node: that it is on, whether it can run there or not; None:
+            one that Kubernetes chooses.
+        :param claim: name of a volume claim that it uses.
+        """
+        spec = {'terminationGracePeriodSeconds': 0, 'containers': [
+            {'name': 'pause', 'image': _PAUSE}]}
+        if node:
+            spec['nodeName'] = node
+        if claim:
+            spec['volumes'] = [{'name': 'data', 'persistentVolumeClaim': {
+                'claimName': claim}}]
+            spec['containers'][0]['volumeMounts'] = [
+                {'name': 'data', 'mountPath': '/data'}]
+        self._create(_PODS, 'Pod', name, spec, labels or {})
+
+    def delete_pod(self, name):
+        self.delete(f'{_PODS}/{name}')
+
+    def has_pod(self, name):
+        """Return whether a pod is there, and not on its way out."""
+        found = self.get(f'{_PODS}/{name}')
+        return bool(found) and not found['metadata'].get('deletionTimestamp')
+
+    def create_service(self, name):
+        """Create a Service with a load balancer, and without a pod."""
+        self._create(_SERVICES, 'Service', name, {
+            'type': 'LoadBalancer', 'selector': {'app': name},
+            'ports': [{'port': 80, 'protocol': 'TCP'}]})
+
+    def delete_service(self, name):
+        self.delete(f'{_SERVICES}/{name}')
+
+    def balancer_address(self, name):
+        """Return the address of a Service's load balancer, or None."""
+        status = self.ask('GET', f'{_SERVICES}/{name}').get('status') or {}
+        ingress = (status.get('loadBalancer') or {}).get('ingress') or [{}]
+        return ingress[0].get('ip') or ingress[0].get('hostname')
+
+    def create_claim(self, name):
+        """Create a claim of a volume of 1 GiB of the default class."""
+        self._create(_CLAIMS, 'PersistentVolumeClaim', name, {
+            'accessModes': ['ReadWriteOnce'],
+            'resources': {'requests': {'storage': '1Gi'}}})
+
+    def delete_claim(self, name):
+        self.delete(f'{_CLAIMS}/{name}')
+
+    def _create(self, path, kind, name, spec, labels=None):
+        self.ask('POST', path, {
+            'apiVersion': 'v1', 'kind': kind, 'spec': spec,
+            'metadata': {'name': name, 'namespace': 'default',
+                         'labels': labels or {}}})
+
+
+_PODS = '/api/v1/namespaces/default/pods'
+_SERVICES = '/api/v1/namespaces/default/services'
+_CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims'
+#: kubeadm has it on every node.
+_PAUSE = 'registry.k8s.io/pause:3.10'
+
+
+def is_refused(error):
+    """Whether a KubeReadFailed means: who asks is not let in."""
+    return isinstance(error, kube.KubeReadFailed) and error.status in (
+        401, 403)
+
+
+def _node(name):
+    return f'/api/v1/nodes/{parse.quote(name, safe="")}'
+
+
+def _path(api, plural, obj):
+    metadata = obj['metadata']
+    return (f'{api}/namespaces/{metadata["namespace"]}/{plural}/'
+            f'{metadata["name"]}')

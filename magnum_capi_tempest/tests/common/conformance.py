@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""What tests share that run something inside clusters."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import time
+
+import fixtures
+from tempest import config
+
+from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.showing import files
+from magnum_capi_tempest.conformance.showing import presentation
+from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest.tests.common import access
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import details
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import serving
+
+CONF = config.CONF
+
+#: How many seconds each phase of a story took, in the folder of the results.
+PHASES = 'phases.json'
+
+
+def plan(options):
+    """What to run, out of the options of [magnum_capi]."""
+    return runner.Plan(
+        mode=options.conformance_mode,
+        expression=options.conformance_focus,
+        skip=options.conformance_skip,
+        parallel=options.conformance_parallel,
+        timeout=options.conformance_timeout,
+        stand_in=options.conformance_images == 'stand-in')
+
+
+class BaseConformanceTest(operations.BaseOperationsTest):
+    """A test of clusters whose nodes run pods."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_mode')
+
+    def setUp(self):
+        super().setUp()
+        self._phases = {}
+        self.addCleanup(self._tell_phases)
+
+    @contextlib.contextmanager
+    def phase(self, what):
+        """Measure a part of a story."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._phases[what] = round(time.monotonic() - began, 1)
+
+    def _tell_phases(self):
+        """Attach how long each phase took, and keep it with the results."""
+        if not self._phases:
+            return
+        self.addDetail('seconds by phase', details.text(self._phases))
+        folder = CONF.magnum_capi.conformance_results
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+            with open(os.path.join(folder, PHASES), 'w',
+                      encoding='utf-8') as file:
+                json.dump(self._phases, file, indent=1)
+
+    def kubeconfig(self, cluster):
+        """Write a kubeconfig of a cluster, for this test; return its path."""
+        path = os.path.join(self.useFixture(fixtures.TempDir()).path,
+                            'kubeconfig')
+        access.write_kubeconfig(self.magnum.certificates, cluster, path)
+        return path
+
+    def assert_conforms(self, cluster, when=''):
+        """Assert that the tests run in a cluster, and that all pass.
+
+        :param when: what was done to the cluster: a folder of the results.
+        """
+        ended = self.run_conformance(cluster, when)
+        self.assertEqual(verdict.PASSED, ended.verdict.outcome,
+                         ', '.join(ended.verdict.reasons))
+        self.assertGreater(len(ended.result.ran), 0)
+
+    def run_conformance(self, cluster, when=''):
+        """Run the tests in a cluster and keep what they leave."""
+        private = self.useFixture(fixtures.TempDir()).path
+        # Parallel workers, and runs of other users, meet no run of ours.
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_STATE', os.path.join(private, 'state')))
+        folder = pathlib.Path(CONF.magnum_capi.conformance_results or private,
+                              cluster['name'], when)
+        ended = life.run(life.Wish(
+            runs.Target(kubeconfig=self.kubeconfig(cluster)),
+            plan(CONF.magnum_capi), folder, name='conformance'),
+            life.World())
+        ended = self._named(ended, cluster)
+        files.write(folder, ended.result, ended.verdict)
+        shown = presentation.run(ended.result, ended.verdict)
+        self.addDetailUniqueName('conformance', details.text(
+            {'verdict': shown.verdict, 'counts': dict(ended.result.counts),
+             'reasons': ended.verdict.reasons, 'facts': dict(shown.facts)}))
+        return ended
+
+    def _named(self, ended, cluster):
+        """What a run left, with what Magnum knows of its cluster."""
+        template = self.magnum.templates.show_cluster_template(
+            cluster['cluster_template_id'])
+        known = ended.result.cluster
+        result = dataclasses.replace(
+            ended.result, cluster=dataclasses.replace(
+                known, name=cluster['name'],
+                driver=template.get('driver') or '',
+                cni=known.cni or template.get('network_driver') or '',
+                image=template.get('image_id') or ''))
+        return dataclasses.replace(ended, result=result, verdict=(
+            verdict.judge(result, required.names(known.kubernetes))))
+
+    def start_workload(self, cluster):
+        """Start a workload that serves: serving.Serving."""
+        workload = serving.Serving(
+            self.kubeconfig(cluster), CONF.magnum_capi.workload_image,
+            CONF.magnum_capi.build_timeout)
+        workload.start()
+        return workload
+
+    def assert_serves(self, workload):
+        """Assert that every node's pods reach those of all other nodes."""
+        workload.wait()
+        self.assertGreater(workload.reach_each_other(), 0,
+                           'There is one node only')
+
+    @contextlib.contextmanager
+    def answering(self, workload):
+        """Assert that a workload answers as long as the block lasts.
+
+        What was measured is attached to the results.
+        """
+        with workload.watched() as found:
+            try:
+                yield
+            finally:
+                # Also of a change that has failed.
+                found.stop()
+                self.addDetailUniqueName(
+                    'answers of the workload', details.text(str(found.seen)))
+                self._phases['longest without an answer'] = round(
+                    found.seen.ways['address'].gap, 1)
+        seen = found.seen.ways['address']
+        self.assertGreater(seen.rounds, 0, 'No client of the workload wrote '
+                                           'anything')
+        self.assertLessEqual(
+            seen.gap, CONF.magnum_capi.workload_gap,
+            f'The workload did not answer: {found.seen}')

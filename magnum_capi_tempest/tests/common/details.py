@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is attached to a test that failed, and where it lands.
+
+testtools carries details with the failure into subunit, HTML and the
+terminal. On success nothing is asked for. Every text passes through
+:func:`magnum_capi_tempest.redact.redact`, those of Tempest's own fixtures too
+(:func:`prepare`).
+"""
+
+import json
+import os
+import tempfile
+
+from testtools import content
+
+from magnum_capi_tempest.evidence import gather
+from magnum_capi_tempest.evidence import logs
+from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest import redact
+from magnum_capi_tempest.tests.common import access
+
+#: Characters of one detail. Its beginning stays: a secret is only known by
+#: what comes before it.
+MOST = 400_000
+
+#: Bytes that go into one packet of a subunit stream. It holds 4 MiB, and a
+#: longer one ends the worker with all of its tests
+#: (python-subunit 1.4, subunit/v2.py, _write_packet).
+PIECE = 1 << 20
+
+#: Clusters of one test that are asked for, the latest.
+CLUSTERS = 4
+
+
+def shown(value):
+    """Return a str, or anything JSON can write, as text without secrets."""
+    if not isinstance(value, str):
+        value = json.dumps(value, indent=1, sort_keys=True, default=str)
+    if len(value) > MOST:
+        value = (f'{value[:MOST]}\n... and {len(value) - MOST} more '
+                 'characters')
+    return redact.redact(value)
+
+
+def text(value):
+    """Return testtools content of a str, or of anything JSON can write."""
+    return content.text_content(shown(value))
+
+
+def prepare(found):
+    """Have the details of a test go out without secrets, and in pieces.
+
+    Those of Tempest's own fixtures have all requests, with the passwords of
+    the users that it makes, and may be longer than any of ours: the log of a
+    test that waited for twenty clusters.
+
+    :param found: dict of testtools contents by name, changed in place.
+    """
+    for name, whole in found.items():
+        found[name] = content.Content(
+            whole.content_type, lambda whole=whole: _pieces(whole))
+
+
+def _pieces(whole):
+    data = b''.join(whole.iter_bytes())
+    if whole.content_type.type == 'text':
+        data = redact.redact(data.decode('utf-8', 'replace')).encode()
+    for start in range(0, len(data) or 1, PIECE):
+        yield data[start:start + PIECE]
+
+
+class Sources:
+    """Where evidence comes from.
+
+    :param magnum: factories.Magnum of the owner of the clusters.
+    :param management: capi.ManagementCluster, or None.
+    :param workload_api: whether the API of clusters can be reached.
+    :param log_files: patterns of paths.
+    :param log_command: as of the option.
+    :param users: ids and names of the users of the test, for the logs.
+    """
+
+    def __init__(self, magnum, management=None, *, workload_api=False,
+                 log_files=(), log_command='', users=()):
+        self.magnum = magnum
+        self.management = management
+        self.workload_api = workload_api
+        self.log_files = log_files
+        self.log_command = log_command
+        self.users = tuple(users)
+
+
+def collect(sources, cluster_ids, seconds, since=0):
+    """Ask what there is to know of some clusters.
+
+    Two rounds, of half the time each: what Magnum says of the clusters, then
+    all that is found by it, side by side. Nothing is raised.
+
+    :param sources: Sources.
+    :param cluster_ids: list of uuids, the latest last.
+    :param seconds: for all of it.
+    :param since: seconds since the epoch, when the test began.
+    :returns: dict of detail names and values for :func:`text`.
+    """
+    magnum = sources.magnum
+    chosen = cluster_ids[-CLUSTERS:]
+    found = gather.together(
+        {f'cluster of {uuid}':
+         lambda uuid=uuid: dict(magnum.clusters.show_cluster(uuid))
+         for uuid in chosen}, seconds / 2)
+    if len(chosen) < len(cluster_ids):
+        found['clusters not asked for'] = '\n'.join(
+            cluster_ids[:-CLUSTERS])
+    asked, names = {}, []
+    for uuid in chosen:
+        cluster = found[f'cluster of {uuid}']
+        if not isinstance(cluster, dict):
+            cluster = {}
+        # A cluster that is gone from Magnum may be there behind it.
+        stack_id = (cluster.get('stack_id') or cluster.get('cluster_id')
+                    or magnum.stacks.get(uuid))
+        names += [uuid, stack_id]
+        asked.update((f'{name} of {uuid}', function) for name, function in
+                     _of_cluster(sources, uuid, cluster, stack_id).items())
+    requests = magnum.journal.select(chosen, since)
+    found['requests'] = _lines(requests, 'none')
+    words = [*(r.request_id for r in requests), *names, *sources.users]
+    asked.update(_of_logs(sources, words, seconds / 2))
+    return found | gather.together(asked, seconds / 2)
+
+
+def _of_cluster(sources, uuid, cluster, stack_id):
+    groups = sources.magnum.nodegroups
+    management = sources.management
+    asked = {}
+    if cluster:
+        asked['node groups'] = lambda: [
+            dict(groups.show_nodegroup(uuid, group['uuid']))
+            for group in groups.list_nodegroups(uuid)['nodegroups']]
+    if management and stack_id:
+        asked['Cluster API conditions'] = lambda: _lines(
+            management.conditions(stack_id), 'all as they should be')
+        asked['Cluster API events'] = lambda: _lines(
+            management.events(stack_id), 'none')
+        asked['Helm history'] = lambda: _releases(
+            management.releases(stack_id))
+    if sources.workload_api and cluster.get('api_address'):
+        asked['nodes and pods'] = lambda: _workload(sources.magnum, cluster)
+    return asked
+
+
+def _of_logs(sources, words, seconds):
+    asked = {}
+    if sources.log_files:
+        asked['Magnum logs'] = lambda: logs.from_files(
+            sources.log_files, words)
+    if sources.log_command:
+        asked['Magnum logs, by command'] = lambda: logs.from_command(
+            sources.log_command, words, sources.magnum.journal.began,
+            seconds)
+    return asked
+
+
+def _lines(values, nothing):
+    return '\n'.join(map(str, values)) or nothing
+
+
+def _releases(history):
+    return '\n'.join(
+        line for name, revisions in sorted(history.items())
+        for line in (f'{name}:', *(f'  {r}' for r in revisions))) or 'none'
+
+
+def _workload(magnum, cluster):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'kubeconfig')
+        access.write_kubeconfig(magnum.certificates, cluster, path)
+        found = gather.together({
+            'nodes': lambda: str(access.look(path)),
+            'pods': lambda: _lines(workload.pods(path), 'none'),
+        }, 30)
+    return f"nodes: {found['nodes']}\npods:\n{found['pods']}"

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the tests of driver discovery share.
+
+Every test says what it needs above its name: :func:`promised` the flag of
+[magnum_capi_feature_enabled] that a deployment sets when it keeps that
+promise, :func:`configured` the options that name the drivers to try it with.
+
+The attributes ``magnum-...`` of a test name the deviation of Magnum 23 that
+it shows, ``uncured`` one that no filter in front of Magnum can cure; they are
+listed in doc/source/discovery-deviations.rst.
+"""
+
+import shlex
+
+from tempest import config
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest import processes
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import images
+
+CONF = config.CONF
+
+#: Nobody registers a driver, and no operating system has the name.
+NOBODY = 'k8s_nobody_wrote_it'
+
+promised = flags.promised
+configured = flags.configured
+
+
+def texts(value):
+    """Yield every string in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from texts(part)
+
+
+class BaseDiscoveryTest(base.BaseMagnumCapiTest):
+    """A test that makes images and asks which driver their templates get.
+
+    :cvar properties: of the configured image, without magnum_driver.
+    :cvar distro: its operating system.
+    """
+
+    @classmethod
+    def skip_checks(cls):
+        super().skip_checks()
+        if not CONF.service_available.glance:
+            raise cls.skipException('[service_available] glance is false')
+        if not CONF.magnum_capi_feature_enabled.driver_field:
+            raise cls.skipException(
+                '[magnum_capi_feature_enabled] driver_field is false')
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        image = images.find(cls.os_primary.image_client_v2,
+                            CONF.magnum_capi.image_id)
+        cls.properties = images.properties(image)
+        cls.properties.pop('magnum_driver', None)
+        cls.distro = (cls.properties.pop('magnum_distro', None)
+                      or cls.properties['os_distro'])
+
+    def create_image(self, **changes):
+        """Create an image of the configured one's type, with changes."""
+        return images.create(
+            self.os_primary.image_client_v2, self.addCleanup, CONF,
+            {**self.properties, 'os_distro': self.distro, **changes})
+
+    def create_template_of(self, image, driver=None, **changes):
+        """Create a template of an image, by default without a driver."""
+        return self.create_template(
+            image_id=image['id'], driver=driver, **changes)
+
+    def assert_refused(self, image, driver=None, **changes):
+        """Assert that Magnum refuses a template; returns the error."""
+        try:
+            template = self.create_template_of(image, driver, **changes)
+        except lib_exc.BadRequest as e:
+            return e
+        self.fail(f'Magnum accepts the template, with the driver '
+                  f'{template["driver"]!r} for '
+                  f'{ascii(template["cluster_distro"])[:80]}')
+
+    def assert_cluster_refused(self, template, **changes):
+        """Assert that Magnum refuses a cluster, for which 1.9 is needed."""
+        try:
+            self.request_small_cluster(template, **changes)
+        except lib_exc.BadRequest:
+            return
+        self.fail('Magnum accepts the cluster of a template with the driver '
+                  f'{template["driver"]!r}')
+
+    def request_small_cluster(self, template, **changes):
+        """Ask for a cluster that is only there to be accepted.
+
+        It is deleted in the end, whatever has become of it.
+        """
+        uuid = self.request_cluster(
+            template, keypair=self.create_keypair(), **changes)
+        self.waiter.until_handed_over(uuid)
+
+    def assert_driver(self, expected, image, driver=None):
+        """Assert which driver a template of an image gets."""
+        template = self.create_template_of(image, driver)
+        # Not what the answer says, but what is kept.
+        found = self.magnum.templates.show_cluster_template(template['uuid'])
+        self.assertEqual((expected, expected),
+                         (template['driver'], found['driver']))
+
+
+class Configuration:
+    """Changes options of [drivers] in magnum.conf; puts them back.
+
+    :param command: as of the option configure_command.
+    :param timeout: seconds.
+    :param cleanup: ``self.addCleanup`` of a test.
+    """
+
+    def __init__(self, command, timeout, cleanup):
+        self._command = shlex.split(command)
+        self._timeout = timeout
+        self._cleanup = cleanup
+        self._changed = {}
+
+    def set(self, **drivers):
+        """Set options of [drivers], all others stay."""
+        if not self._changed:
+            self._cleanup(self._restore)
+        # First: a command that fails may have changed them.
+        self._changed.update(dict.fromkeys(drivers, ''))
+        self._run(drivers)
+
+    def _restore(self):
+        self._run(self._changed)
+
+    def _run(self, drivers):
+        processes.run(
+            [*self._command, *(f'drivers.{name}={value}'
+                               for name, value in drivers.items())],
+            timeout=self._timeout, merge=True,
+            hint='Look at [magnum_capi] configure_command')
+
+
+def configuration(test, command):
+    """Return the Configuration for a test.
+
+    :param command: value of the option.
+    """
+    return Configuration(command, CONF.magnum_capi.configure_timeout,
+                         test.addCleanup)

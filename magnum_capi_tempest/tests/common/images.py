@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Images that tests make: properties, no data, nobody boots from them.
+
+They carry what the configured image carries besides its operating system
+(``kube_version`` for magnum-capi-helm), because drivers may ask for it.
+"""
+
+import io
+import re
+
+from tempest.lib.common.utils import test_utils
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest.tests.common import factories
+
+#: What Glance itself says of an image (glance/api/v2/images.py,
+#: get_base_properties, and what stores and imports add); it cannot be given
+#: with a new one, or means the data.
+_GLANCE = re.compile(
+    '^(checksum|container_format|created_at|direct_url|disk_format|file|id|'
+    'locations|min_disk|min_ram|name|os_glance_.*|os_hash_.*|os_hidden|owner|'
+    r'owner_specified\..*|protected|schema|self|size|status|stores|tags|'
+    'updated_at|validation_data|virtual_size|visibility)$')
+
+
+def find(client, wanted):
+    """Return the image with a name or id, as Magnum looks for it.
+
+    :param client: tempest's ImagesClient of Glance's API version 2.
+    :raises NotFound: none or several have this name.
+    """
+    try:
+        return client.show_image(wanted)
+    except lib_exc.NotFound:
+        found = client.list_images(params={'name': wanted})['images']
+    if len(found) != 1:
+        raise lib_exc.NotFound(f'{len(found)} images are called {wanted!r}')
+    return found[0]
+
+
+def properties(image):
+    """Return what people have set on an image, a dict of strings."""
+    return {key: value for key, value in image.items()
+            if isinstance(value, str) and not _GLANCE.match(key)}
+
+
+def create(client, cleanup, conf, wanted, data=None):
+    """Create a private image and return it.
+
+    :param wanted: dict of properties; None leaves one out.
+    :param data: bytes; without them the image is not active.
+    """
+    image = client.create_image(
+        name=factories.name(conf, 'image'), container_format='bare',
+        disk_format='raw', visibility='private',
+        **{key: value for key, value in wanted.items() if value is not None})
+    cleanup(test_utils.call_and_ignore_notfound_exc, client.delete_image,
+            image['id'])
+    if data is not None:
+        client.store_image_file(image['id'], io.BytesIO(data))
+    return image

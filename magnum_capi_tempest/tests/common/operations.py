@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the tests of the life of clusters share.
+
+Nothing here depends on the driver: what drivers do differently is behind a
+flag of [magnum_capi_feature_enabled].
+"""
+
+import os
+import tempfile
+import time
+import uuid
+
+from tempest import config
+from tempest.lib.common import api_version_utils
+from tempest.lib import exceptions as lib_exc
+import testtools
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import leaks
+from magnum_capi_tempest.tests.common import access
+from magnum_capi_tempest.tests.common import app_credentials
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import images
+from magnum_capi_tempest.tests.common import waiters
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+WORKERS = waiters.WORKERS
+
+#: Seconds in which the garbage collector of Kubernetes removes what belonged
+#: to a Cluster that is gone.
+COLLECTED = 60
+
+#: Seconds for which nothing may come back: longer than a driver needs from
+#: the request to what it makes.
+STAYS_AWAY = 10
+
+
+#: Microversion of the rotation of credentials.
+CREDENTIALS = '1.12'
+
+
+def check_credentials():
+    """Skip the test where credentials cannot be rotated."""
+    api_version_utils.check_skip_with_microversion(
+        CREDENTIALS, 'latest', CONF.magnum_capi.min_microversion,
+        CONF.magnum_capi.max_microversion)
+
+
+class BaseOperationsTest(base.BaseMagnumCapiTest):
+    """A test of what is done to living clusters.
+
+    Class attributes of subclasses:
+
+    * ``required_flags``: of [magnum_capi_feature_enabled]; the class is
+      skipped when one is false, before it makes a cluster.
+    """
+
+    # Node groups came with 1.9.
+    min_microversion = '1.9'
+    required_flags = ()
+    # Several changes of a cluster in one test.
+    TIMEOUT_SCALING_FACTOR = 3
+
+    @classmethod
+    def skip_checks(cls):
+        super().skip_checks()
+        for flag in cls.required_flags:
+            if not CONF.magnum_capi_feature_enabled[flag]:
+                raise cls.skipException(
+                    f'[magnum_capi_feature_enabled] {flag} is false')
+
+    @classmethod
+    def request_class_cluster(cls, template, **changes):
+        """Ask for a cluster that goes with the class; return its uuid."""
+        keypair = factories.create_keypair(
+            cls.os_primary, cls.addClassResourceCleanup, CONF)
+        body = factories.cluster_body(
+            CONF, template, **{'keypair': keypair, **changes})
+        uuid = factories.request_cluster(
+            cls.magnum, cls.new_waiter(), cls.addClassResourceCleanup, body)
+        cls._watch.add(leaks.CLUSTER, uuid, body['name'])
+        return uuid
+
+    @classmethod
+    def create_class_cluster(cls, template, **changes):
+        """Create a cluster that all tests of the class share."""
+        uuid = cls.request_class_cluster(template, **changes)
+        with cls.explained([uuid]):
+            return cls.new_waiter().until_created(uuid)
+
+    def explain(self, cluster):
+        """Have a failure of this test carry what is known of a cluster."""
+        self._clusters.append(cluster['uuid'])
+
+    def upgrade_cluster(self, cluster, template):
+        """Move to a template, wait for the end, and return the cluster."""
+        before = self.waiter.before(cluster['uuid'], WORKERS)
+        self.request_upgrade(cluster, template)
+        return self.waiter.until_updated(
+            cluster['uuid'], before, before.nodegroup['node_count'])
+
+    def request_upgrade(self, cluster, template):
+        # Without max_batch_size Magnum 23.0.0 answers 500: "Cannot convert
+        # Unset to primitive".
+        self.magnum.clusters.upgrade_cluster(
+            cluster['uuid'], cluster_template=template['uuid'],
+            max_batch_size=1)
+
+    def create_group(self, cluster, **group):
+        """Create a node group, wait for it, and return it.
+
+        Its name is short unless one is given: some drivers wait for ever for
+        what has more than 63 characters together with the cluster's, which
+        is for the tests of any_name to see.
+        """
+        group = {'name': f'group-{uuid.uuid4().hex[:6]}', **group}
+        created = self.magnum.nodegroups.create_nodegroup(
+            cluster['uuid'], **group)
+        return self.waiter.until_group_created(
+            cluster['uuid'], created['uuid']).nodegroup
+
+    def delete_group(self, cluster, group):
+        """Delete a node group and wait until the cluster is without it."""
+        self.magnum.nodegroups.delete_nodegroup(
+            cluster['uuid'], group['uuid'])
+        self.waiter.until_group_deleted(cluster['uuid'], group['uuid'])
+
+    def assert_upgrade_refused(self, cluster, template):
+        """Assert that a 400 refuses an upgrade, and nothing is changed."""
+        with testtools.ExpectedException(
+                lib_exc.BadRequest,
+                msg=f'an upgrade to template {template["uuid"]}'):
+            self.request_upgrade(cluster, template)
+        after = self.magnum.clusters.show_cluster(cluster['uuid'])
+        for field in ('status', 'cluster_template_id', 'coe_version'):
+            self.assertEqual(cluster[field], after[field], field)
+
+    def refusal(self, **changes):
+        """Ask for a cluster that must be refused.
+
+        :param changes: of its template.
+        :returns: the text that says why: of the error, or status_reason.
+        """
+        try:
+            cluster = self.create_cluster(self.create_template(**changes))
+        except lib_exc.BadRequest as e:
+            return str(e)
+        except errors.WaitAborted as e:
+            self.assertEqual('CREATE_FAILED', e.state.status)
+            return e.state.status_reason or ''
+        self.fail(f'The cluster is {cluster["status"]} although {changes}')
+
+    def with_new_version(self, cluster):
+        """Return an upgraded cluster with the version that its nodes must get.
+
+        It is that of the image. Magnum may tell the old one for good where
+        COMPLETE can come before anybody has looked at the nodes; elsewhere it
+        is believed of an image that tells none.
+        """
+        version = self._properties('upgrade_image_id').get('kube_version')
+        if version:
+            return {**cluster, 'coe_version': f'v{version.removeprefix("v")}'}
+        if not CONF.magnum_capi_feature_enabled.complete_means_ready:
+            self.skipTest('The image of upgrade_image_id has no kube_version')
+        return cluster
+
+    def create_image_of_version(self, kube_version):
+        """Create an image like the configured one, with another version.
+
+        Clusters of it cannot be created; it is for what must be refused.
+
+        :param kube_version: None: without that property.
+        """
+        if 'kube_version' not in self._properties('image_id'):
+            self.skipTest('The image of image_id has no kube_version')
+        return self.create_image_like('image_id', kube_version=kube_version)
+
+    def create_image_like(self, option, **changes):
+        """Create an image with the properties of one that an option names.
+
+        Machines do not boot from it, unless they are in memory.
+        """
+        return images.create(
+            self.os_primary.image_client_v2, self.addCleanup, CONF,
+            {**self._properties(option), **changes}, data=b'no system')
+
+    def _properties(self, option):
+        """Return the properties, a dict, of the image that an option names."""
+        return images.properties(images.find(
+            self.os_primary.image_client_v2, CONF.magnum_capi[option]))
+
+    def assert_nodes_now(self, cluster, masters, workers, look=None):
+        """Assert that these nodes are ready, without waiting for them.
+
+        :param look: of :meth:`look_at_nodes`, if it was taken before.
+        """
+        if not CONF.magnum_capi_feature_enabled.workload_api:
+            return
+        look = look or self.look_at_nodes(cluster)
+        self.assertTrue(
+            look.shows(masters, workers, cluster['coe_version']),
+            f'It is {cluster["status"]} with {masters} control plane nodes '
+            f'and {workers} workers, but there are: {look}')
+
+    @classmethod
+    def look_at_nodes(cls, cluster):
+        """Return the nodes that the workload API shows: access.NodesLook."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'kubeconfig')
+            access.write_kubeconfig(cls.magnum.certificates, cluster, path)
+            return access.look(path)
+
+    def assert_machines(self, cluster, count):
+        """Assert that the management cluster soon has so many Machines."""
+        if not self.management:
+            return
+        stack_id = cluster.get('stack_id') or cluster['cluster_id']
+        waiting.wait_for(
+            lambda: [found for found in self.management.objects_of(stack_id)
+                     if found.kind == 'Machine'],
+            done=lambda machines: len(machines) == count, timeout=COLLECTED,
+            what=f'{count} Machines of cluster {stack_id}',
+            describe=lambda machines: ', '.join(map(str, machines)))
+
+    def assert_nothing_left_in_management_cluster(self, cluster):
+        if not self.management:
+            return
+        # Magnum forgets the cluster when its Cluster object is gone; the
+        # garbage collector of Kubernetes takes a moment for what it owned.
+        stack_id = cluster.get('stack_id') or cluster['cluster_id']
+        waiting.wait_for(
+            lambda: self.management.objects_of(stack_id, cluster['uuid']),
+            done=lambda left: not left, timeout=COLLECTED,
+            what=f'nothing to be left of cluster {stack_id} in the '
+                 'management cluster',
+            describe=lambda left: ', '.join(map(str, left)))
+
+    def assert_nothing_comes_back(self, cluster_id, name):
+        """Assert that nothing is left of a cluster that was hardly there.
+
+        Its stack_id is not known, and what deletes it may have overtaken
+        what creates it: nothing must be there for some time.
+
+        :param name: of the cluster, and of nothing else.
+        """
+        if not self.management:
+            return
+        words = (cluster_id, uuid.UUID(cluster_id).hex, name)
+        none_since = None
+
+        def poll():
+            nonlocal none_since
+            left = self.management.objects_mentioning(*words)
+            if left:
+                none_since = None
+            elif none_since is None:
+                none_since = time.monotonic()
+            return left
+
+        waiting.wait_for(
+            poll, done=lambda left: none_since is not None and (
+                time.monotonic() - none_since >= STAYS_AWAY),
+            timeout=COLLECTED + STAYS_AWAY,
+            what=f'nothing to be left of cluster {cluster_id} in the '
+                 'management cluster',
+            describe=lambda left: ', '.join(map(str, left)))
+
+    def application_credentials(self):
+        """Return the ids of all that the user has, sorted."""
+        client = self.os_primary.application_credentials_client
+        found = client.list_application_credentials(
+            self.os_primary.credentials.user_id)
+        return sorted(c['id'] for c in found['application_credentials'])
+
+    def application_credentials_of(self, cluster):
+        """Return the ids of those that a driver made for a cluster."""
+        return app_credentials.of_cluster(self.os_primary, cluster['uuid'])
+
+
+class BaseSharedClusterTest(BaseOperationsTest):
+    """A test of changes that a cluster survives: its class has one cluster.
+
+    :cvar cluster: body of the cluster.
+    """
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.cluster = cls.create_class_cluster(cls.create_class_template())
+
+    def setUp(self):
+        super().setUp()
+        self.explain(self.cluster)

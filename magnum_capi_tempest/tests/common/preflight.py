@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What of tempest.conf does not fit the cloud, in words.
+
+Each check returns a sentence, or None when there is nothing to say. A person
+with a new cloud gets all of them on one screen, not one a run.
+"""
+
+import importlib.util
+import re
+
+from tempest.lib.common import api_version_request
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.services import base_client
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import capi_objects
+
+
+class Cloud:
+    """What the checks look at.
+
+    :param conf: tempest's configuration.
+    :param manager: tempest client manager of a user.
+    :param magnum: factories.Magnum of the user.
+    :param admin_magnum: the same of an admin; None when there is none.
+    """
+
+    def __init__(self, conf, manager, magnum, admin_magnum=None):
+        self.conf = conf
+        self.options = conf.magnum_capi
+        self.manager = manager
+        self.magnum = magnum
+        self.admin_magnum = admin_magnum
+
+
+def options(cloud):
+    missing = [o for o in base.TEMPLATE_OPTIONS if not cloud.options[o]]
+    if missing:
+        return (f'Not set: {", ".join(missing)}. Without them nearly all '
+                'tests are skipped')
+
+
+def endpoint(cloud):
+    try:
+        cloud.magnum.clusters.base_url
+    except lib_exc.EndpointNotFound:
+        return (f'The Keystone catalog has no endpoint of catalog_type '
+                f'{cloud.options.catalog_type!r} with endpoint_type '
+                f'{cloud.options.endpoint_type!r}. Compare: openstack '
+                'catalog list')
+
+
+def microversion(cloud):
+    if endpoint(cloud):
+        return None
+    try:
+        answer = cloud.magnum.templates.list_cluster_templates(
+            microversion='1.1')
+    except lib_exc.TempestException as e:
+        return f'Magnum does not list cluster templates: {e}'
+    header = answer.response.get(base_client.MAX_MICROVERSION_HEADER, '')
+    found = re.search(r'\d+\.\d+', header)
+    if not found:
+        return 'What answers as Magnum names no highest microversion'
+    newest = api_version_request.APIVersionRequest(found.group())
+    for option in ('min_microversion', 'max_microversion'):
+        wanted = cloud.options[option]
+        if (wanted != 'latest'
+                and api_version_request.APIVersionRequest(wanted) > newest):
+            return (f'{option} is {wanted}, but this Magnum knows '
+                    f'{found.group()} at most')
+
+
+def conductor(cloud):
+    if endpoint(cloud) or not cloud.admin_magnum:
+        return None
+    services = cloud.admin_magnum.mservices.list_mservices()['mservices']
+    states = {s['host']: s['state'] for s in services
+              if s['binary'] == 'magnum-conductor'}
+    if 'up' not in states.values():
+        return ('No magnum-conductor is up, so clusters would stay '
+                f'CREATE_IN_PROGRESS. Magnum knows: {states or "none"}')
+
+
+def image(cloud):
+    wanted = cloud.options.image_id
+    if not wanted:
+        return None
+    # Made by tempest; another one made here would get the endpoint of
+    # [image] alternate_image_endpoint: ClientsFactory keeps what its last
+    # caller gave (tempest/lib/services/clients.py, partial_class).
+    client = getattr(cloud.manager, 'image_client_v2', None)
+    if not client:
+        return ('[service_available] glance is false, but Magnum needs an '
+                'image')
+    try:
+        found = [client.show_image(wanted)]
+    except lib_exc.NotFound:
+        found = client.list_images(params={'name': wanted})['images']
+    if len(found) != 1:
+        return (f'image_id is {wanted!r}, and {len(found)} images with this '
+                'name or id are visible. Compare: openstack image list')
+    if not found[0].get('os_distro'):
+        return (f'The image {wanted!r} lacks the property os_distro, which '
+                'Magnum asks for. Set it: openstack image set --property '
+                f'os_distro=ubuntu {wanted}')
+
+
+def flavors(cloud):
+    known = cloud.manager.flavors_client.list_flavors()['flavors']
+    names = {n for f in known for n in (f['id'], f['name'])}
+    wrong = [f'{o} is {cloud.options[o]!r}'
+             for o in ('flavor_id', 'master_flavor_id')
+             if cloud.options[o] and cloud.options[o] not in names]
+    if wrong:
+        return (f'{" and ".join(wrong)}, and no such flavor is visible. '
+                'Compare: openstack flavor list')
+
+
+def external_network(cloud):
+    wanted = cloud.options.external_network
+    if not wanted:
+        return None
+    found = [n for n in cloud.manager.networks_client.list_networks()[
+        'networks'] if wanted in (n['id'], n['name'])]
+    if len(found) != 1:
+        return (f'external_network is {wanted!r}, and {len(found)} networks '
+                'with this name or id are visible. Compare: openstack '
+                'network list --external')
+    if not found[0].get('router:external'):
+        return f'The network {wanted!r} is not external (router:external)'
+
+
+def evidence(cloud):
+    path = cloud.options.management_kubeconfig
+    changes = cloud.options.management_changes
+    if changes and not path:
+        return 'management_changes is true without a management_kubeconfig'
+    wanted = [name for name, needed in (
+        ('management_kubeconfig', path),
+        ('workload_api of [magnum_capi_feature_enabled]',
+         cloud.conf.magnum_capi_feature_enabled.workload_api)) if needed]
+    if wanted and not importlib.util.find_spec('kubernetes'):
+        return (f'{" and ".join(wanted)} need the Python package kubernetes: '
+                'pip install magnum-capi-tempest[evidence]')
+    if not path:
+        return None
+    try:
+        if not capi.ManagementCluster(path).serves_clusters():
+            return (f'The cluster of management_kubeconfig {path!r} has no '
+                    'Cluster API')
+        if changes and not capi_objects.Management(path).may_change():
+            return (f'management_changes is true, but management_kubeconfig '
+                    f'{path!r} may not delete machines')
+    except errors.MagnumCapiError as e:
+        return f'management_kubeconfig does not work: {e}'
+
+
+#: In the order in which a person would mend them.
+CHECKS = (options, endpoint, microversion, conductor, image, flavors,
+          external_network, evidence)
+
+
+def problems(cloud):
+    """Return what does not fit, a list of sentences."""
+    found = []
+    for check in CHECKS:
+        try:
+            found.append(check(cloud))
+        except lib_exc.TempestException as e:
+            found.append(f'{check.__name__}: could not be checked, as the '
+                         f'cloud answered: {" ".join(str(e).split())}')
+    return [text for text in found if text]
+
+
+def screen(found):
+    """Return the sentences as one text."""
+    return '\n'.join(
+        ['[magnum_capi] of tempest.conf and this cloud do not fit:',
+         *(f' {number}. {text}.' for number, text in enumerate(found, 1))])

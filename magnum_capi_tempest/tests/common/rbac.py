@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the tests of personas share: their clients, and asking all of them."""
+
+import functools
+import json
+import types
+
+from tempest import config
+from tempest.lib.common.utils import test_utils
+
+from magnum_capi_tempest import services
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import personas
+from magnum_capi_tempest.tests.common import refusals
+
+CONF = config.CONF
+
+
+class _Token:
+    """An auth provider with another token, for the same endpoints."""
+
+    def __init__(self, provider, token):
+        self._provider = provider
+        self._token = token
+
+    def base_url(self, filters, auth_data=None):
+        return self._provider.base_url(filters)
+
+    def auth_request(self, method, url, headers=None, body=None,
+                     filters=None):
+        return (f'{self.base_url(filters)}/{url}',
+                {**(headers or {}), 'X-Auth-Token': self._token}, body)
+
+
+def clients_with_token(provider, token):
+    """Return a manager of our clients only, which send a token.
+
+    :param provider: auth provider of a user; it knows the endpoints.
+    """
+    parameters = config.service_client_config('magnum_capi')
+    return types.SimpleNamespace(magnum_capi_v1=types.SimpleNamespace(**{
+        name: functools.partial(
+            getattr(services, name), auth_provider=_Token(provider, token),
+            **parameters)
+        for name in services.__all__}))
+
+
+def reader_token(manager, cleanup):
+    """Return a token of a new application credential of a user.
+
+    It has the role reader only.
+
+    :param manager: tempest client manager of the user.
+    """
+    client = manager.application_credentials_client
+    user = manager.credentials.user_id
+    # Without the part of tempest that logs bodies: this one has a secret.
+    response, text = client.raw_request(
+        f'{client.base_url}/users/{user}/application_credentials', 'POST',
+        headers={'Content-Type': 'application/json', 'X-Auth-Token':
+                 manager.auth_provider.get_token()},
+        body=json.dumps({'application_credential': {
+            'name': factories.name(CONF, 'reader'),
+            'roles': [{'name': 'reader'}]}}))
+    client.expected_success(201, int(response.status))
+    made = json.loads(text)['application_credential']
+    cleanup(test_utils.call_and_ignore_notfound_exc,
+            client.delete_application_credential, user, made['id'])
+    return manager.token_v3_client.auth(
+        app_cred_id=made['id'], app_cred_secret=made['secret']).response[
+            'x-subject-token']
+
+
+def judged(rule, ask, by):
+    """Have personas do something, and return what is wrong with that.
+
+    :param rule: personas.Rule.
+    :param ask: function of a factories.Magnum that does it.
+    :param by: persona -> factories.Magnum.
+    :returns: list of sentences.
+    """
+    # Who is denied first: then it is still there.
+    order = sorted(by, key=lambda persona: (persona in rule.allowed, persona))
+    found = [rule.judge(persona, refusals.answer(ask, by[persona]).status)
+             for persona in order]
+    return [text for text in found if text]
+
+
+class BaseRbacTest(base.BaseMagnumCapiTest):
+    """A test of who may do something.
+
+    :cvar by: persona -> factories.Magnum.
+    """
+
+    credentials = ['primary', 'project_reader', 'project_admin', 'alt',
+                   'admin']
+
+    @classmethod
+    def skip_checks(cls):
+        super().skip_checks()
+        if not CONF.magnum_capi_feature_enabled.roles_enforced:
+            raise cls.skipException(
+                '[magnum_capi_feature_enabled] roles_enforced is false')
+
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        cls.project = cls.os_primary.credentials.project_id
+        for manager in (cls.os_project_reader, cls.os_project_admin):
+            if manager.credentials.project_id != cls.project:
+                raise cls.skipException(
+                    'The primary user, project_reader and project_admin are '
+                    'of different projects')
+        cls.by = {
+            persona: factories.Magnum(manager, cls.microversion)
+            for persona, manager in (
+                (personas.MEMBER, cls.os_primary),
+                (personas.READER, cls.os_project_reader),
+                (personas.PROJECT_ADMIN, cls.os_project_admin),
+                (personas.OTHER, cls.os_alt),
+                (personas.ADMIN, cls.os_admin))}
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        token = reader_token(cls.os_primary, cls.addClassResourceCleanup)
+        cls.by[personas.CREDENTIAL] = factories.Magnum(
+            clients_with_token(cls.os_primary.auth_provider, token),
+            cls.microversion)
+
+    def assert_rule(self, operation, ask, leave_out=()):
+        """Assert that those may do something who are in the table.
+
+        :param operation: key of personas.RULES.
+        :param ask: function of a factories.Magnum that does it.
+        :param leave_out: personas that are not asked.
+        """
+        self.assertEqual([], judged(personas.RULES[operation], ask, {
+            persona: magnum for persona, magnum in self.by.items()
+            if persona not in leave_out}))

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sends to a living cluster what it refuses, and says that nothing changed.
+
+One cluster for all tests of a class: a refusal leaves it as it was.
+"""
+
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import refusals
+
+
+def replace(path, value):
+    """A JSON patch of one field."""
+    return [{'op': 'replace', 'path': path, 'value': value}]
+
+
+class BaseLivingClusterTest(refusals.BaseRefusalsTest,
+                            operations.BaseSharedClusterTest):
+    """A test of what is refused for a cluster that is there.
+
+    ``uuid``: of the cluster; ``template``: uuid of what it is made of;
+    ``project_admin``: clients of the administrator of its project.
+    """
+
+    # Labels and taints of nodes.
+    min_microversion = '1.14'
+    credentials = ['primary', 'project_admin']
+
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        cls.project_admin = factories.Magnum(
+            cls.os_project_admin, cls.microversion)
+
+    def setUp(self):
+        super().setUp()
+        self.uuid = self.cluster['uuid']
+        self.template = self.cluster['cluster_template_id']
+
+    def group(self, **fields):
+        """Ask for a node group that should be refused."""
+        return self.magnum.nodegroups.create_nodegroup(
+            self.uuid, **{'name': 'refused', 'node_count': 1, **fields})
+
+    def assert_group_refuses(self, field, kind):
+        """Assert that a new node group's field refuses a kind of values."""
+        self.assert_field_refuses(
+            kind, lambda value: self.group(**{field: value}))
+        self.assert_no_new_group()
+
+    def assert_groups_refused(self, *bodies):
+        """Assert that no node group is made of these fields."""
+        self.assert_refused_all(
+            ('node group', repr(body), lambda body=body: self.group(**body))
+            for body in bodies)
+        self.assert_no_new_group()
+
+    def assert_no_new_group(self):
+        listed = self.magnum.nodegroups.list_nodegroups(self.uuid)
+        self.assertEqual([True, True], [
+            g['is_default'] for g in listed['nodegroups']])
+
+    def assert_patches_refused(self, ask, *patches):
+        """Assert that fields cannot be set.
+
+        :param ask: function of a JSON patch that sends it.
+        :param patches: (path, value) pairs.
+        """
+        self.assert_refused_all(
+            ('patch of a cluster', f'{path} {value!r}',
+             lambda path=path, value=value: ask(replace(path, value)))
+            for path, value in patches)
+
+    def update_group(self, patch):
+        """Send a patch of the default worker group."""
+        return self.magnum.nodegroups.update_nodegroup(
+            self.uuid, operations.WORKERS, patch)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What tests of lost machines share: a view from behind, and its waits."""
+
+import functools
+import os
+import time
+
+import fixtures
+from tempest import config
+
+from magnum_capi_tempest.tests.common import access
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common import graph
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest import waiting
+
+CONF = config.CONF
+
+#: Seconds without a change after which a cluster has come to rest.
+COMES_TO_REST = 10
+
+
+class BaseWorkloadTest(operations.BaseOperationsTest):
+    """A test of what is done within clusters."""
+
+    def workload(self, cluster):
+        """Return a behind.Workload for a cluster."""
+        path = os.path.join(
+            self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
+        access.write_kubeconfig(self.magnum.certificates, cluster, path)
+        return capi_objects.Workload(path)
+
+    @staticmethod
+    def pace():
+        most = CONF.magnum_capi.build_interval
+        return waiting.Pace(first=min(0.5, most), most=most)
+
+
+class BaseBehindTest(BaseWorkloadTest):
+    """A test of what happens behind Magnum's back.
+
+    :cvar behind: behind.Management.
+    """
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
+                        'management_changes')
+
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        cls.behind = capi_objects.Management(
+            CONF.magnum_capi.management_kubeconfig)
+
+    def machines(self, cluster):
+        return self.behind.machines(stack_id(cluster))
+
+    def a_machine(self, cluster, control_plane=False):
+        """Return one of the machines that run, and the names of them all."""
+        machines = self.machines(cluster)
+        return next(
+            m for m in machines
+            if m.control_plane is control_plane and m.phase == 'Running'
+        ), {m.name for m in machines}
+
+    def wait_for_replacement(self, cluster, lost, before):
+        """Wait until another machine is in the place of a lost one.
+
+        :param lost: behind.Machine.
+        :param before: names of all machines, from before it was lost.
+        :returns: the behind.Machine that came.
+        """
+        return capi_objects.replacement(before, lost, waiting.wait_for(
+            functools.partial(self.machines, cluster),
+            done=lambda machines: capi_objects.replacement(
+                before, lost, machines),
+            what=f'another machine to replace {lost.name}',
+            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            describe=lambda found: ', '.join(map(str, found)) or 'none'))
+
+    def fail_until_noticed(self, cluster, lost):
+        """Have a node fail until Cluster API takes its machine away.
+
+        A kubelet that lives, and the sandbox, report the node as ready
+        again: whoever remediates may come too late for one failure.
+        """
+        inside = self.workload(cluster)
+
+        def poll():
+            found = [m for m in self.machines(cluster)
+                     if m.name == lost.name and not m.going]
+            if found:
+                inside.fail_node(lost.node)
+            return found
+
+        waiting.wait_for(
+            poll, done=lambda found: not found, pace=self.pace(),
+            timeout=CONF.magnum_capi.build_timeout,
+            what=f'{lost.name} to be taken away', describe=str)
+
+    def assert_unimpressed(self, cluster, masters, workers):
+        """Assert that Magnum has the cluster as it was, and that it works."""
+        look = self.waiter.until_settled(
+            cluster['uuid'], operations.WORKERS)
+        self.assertRegex(look.status, '_COMPLETE$')
+        self.assertEqual(
+            (masters, workers),
+            (look.cluster['master_count'], look.nodegroup['node_count']))
+        self.assert_usable(look.cluster, masters, workers)
+
+    def assert_holds(self, seconds, poll, wrong, what):
+        """Watch something for a time, in which nothing may go wrong.
+
+        :param poll: function that returns a state.
+        :param wrong: function of a state: what is wrong with it, or None.
+        :returns: the last state.
+        """
+        end = time.monotonic() + seconds
+        return waiting.wait_for(
+            poll, done=lambda state: time.monotonic() >= end and not wrong(
+                state), failed=wrong, what=what, pace=self.pace(),
+            timeout=seconds + CONF.magnum_capi.build_timeout,
+            describe=lambda state: wrong(state) or 'nothing wrong')
+
+    def assert_rests(self, stack_id, seconds):
+        """Assert that a cluster comes to rest, and that it stays so.
+
+        :param seconds: for which nothing may be written, then.
+        """
+        def look():
+            return (self.behind.objects(stack_id)
+                    + self.behind.secrets(stack_id))
+
+        last, since = look(), time.monotonic()
+
+        def unrest():
+            nonlocal last, since
+            now = look()
+            found, last = graph.changes(last, now), now
+            if found:
+                since = time.monotonic()
+            return found
+
+        waiting.wait_for(
+            unrest, timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            done=lambda _: time.monotonic() - since >= COMES_TO_REST,
+            what=f'{stack_id} to come to rest', describe='; '.join)
+        before = last
+        self.assert_holds(
+            seconds, look,
+            lambda now: '; '.join(graph.changes(before, now)) or None,
+            f'nothing to be written of {stack_id}')
+
+
+def stack_id(cluster):
+    """Return the name of the Cluster of Cluster API of a cluster's body."""
+    # Microversion 1.13 renamed the field.
+    return cluster.get('stack_id') or cluster['cluster_id']

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""A workload that serves traffic in a cluster, and those who watch it."""
+
+import contextlib
+import dataclasses
+import tempfile
+import threading
+import time
+from urllib import parse
+
+from magnum_capi_tempest.conformance.running import kube as logs
+from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.tests.common import downtime
+from magnum_capi_tempest.tests.common import kube_writer
+from magnum_capi_tempest.tests.common import workloads
+from magnum_capi_tempest import waiting
+
+_CORE = f'/api/v1/namespaces/{workloads.NAMESPACE}'
+_APPS = f'/apis/apps/v1/namespaces/{workloads.NAMESPACE}'
+
+#: Seconds between two readings of the clients' logs: as much is lost of a
+#: client whose node goes away.
+_PAUSE = 2
+
+#: Seconds after which what a change left behind is no excuse any more: a
+#: node that is gone is noticed by Kubernetes within 40 to 50 s.
+SETTLED = 120
+
+
+@dataclasses.dataclass(frozen=True)
+class Watched:
+    """What was seen of a workload while something was done.
+
+    :param seconds: how long that took.
+    :param ways: way -> :class:`.answers.Summary`.
+    :param api: the longest time without an answer of the Kubernetes API.
+    """
+
+    seconds: float
+    ways: dict
+    api: float
+
+    def __str__(self):
+        return '\n'.join([
+            *(f'by {way}: {found}' for way, found in self.ways.items()),
+            f'Kubernetes API: no answer for {self.api:.1f} s at most',
+            f'watched for {self.seconds:.0f} s'])
+
+
+class Serving:
+    """The workload of one cluster.
+
+    :param kubeconfig: path.
+    :param image: see :func:`.workloads.objects`.
+    :param timeout: seconds for it to be ready.
+    :param clock: see :class:`~..waiting.Clock`.
+    """
+
+    def __init__(self, kubeconfig, image, timeout, clock=time):
+        self._kubeconfig = kubeconfig
+        self._image = image
+        self._timeout = timeout
+        self._clock = clock
+        self._hands = kube_writer.Hands(kubeconfig)
+
+    def start(self):
+        """Create it and wait until it serves on every node.
+
+        :raises KubeReadFailed: the API refused.
+        :raises WaitTimeout: it does not become ready; says why.
+        """
+        for path, obj in workloads.objects(self._image):
+            self._hands.ask('POST', path, obj)
+        self.wait()
+
+    def wait(self):
+        """Wait until all replicas, and a client on every node, are ready."""
+        waiting.wait_for(
+            self._missing, done=lambda missing: not missing,
+            timeout=self._timeout, what='the workload', clock=self._clock,
+            describe='; '.join)
+
+    def _missing(self):
+        """What is not ready, a line each."""
+        try:
+            web = self._hands.ask('GET', f'{_APPS}/deployments/web')
+            clients = self._hands.ask('GET', f'{_APPS}/daemonsets/client')
+            nodes = len(self._hands.nodes())
+            pods = self._hands.core('pods')
+        except kube.KubeReadFailed as e:
+            if e.is_final:
+                raise
+            return [str(e)]
+        found = []
+        for obj, ready, wanted in (
+                (web, 'readyReplicas', workloads.REPLICAS),
+                (clients, 'numberReady', nodes)):
+            status = obj.get('status') or {}
+            if (status.get(ready) or 0) != wanted or status.get(
+                    'observedGeneration') != obj['metadata']['generation']:
+                found.append(f'{status.get(ready) or 0} of {wanted} of '
+                             f'{obj["metadata"]["name"]} are ready')
+        if found:
+            found += [str(p) for p in map(workload.pod, pods)
+                      if p.namespace == workloads.NAMESPACE and p.reason]
+        return found
+
+    def reach_each_other(self):
+        """Wait until every node's pods reach those of all other nodes.
+
+        Right after a change a pod may still be listed whose node is gone.
+
+        :returns: the number of pairs of nodes that were asked.
+        :raises KubeReadFailed: the API refused.
+        :raises WaitTimeout: some do not; names each pair.
+        """
+        _, asked = waiting.wait_for(
+            self._look, done=lambda found: not found[0],
+            timeout=SETTLED, what='traffic between all nodes',
+            clock=self._clock, describe=lambda found: '; '.join(found[0]))
+        return asked
+
+    def _look(self):
+        """As silent_pairs, but waits for an API that is away."""
+        try:
+            return self.silent_pairs()
+        except kube.KubeReadFailed as e:
+            if e.is_final:
+                raise
+            return [str(e)], 0
+
+    def silent_pairs(self):
+        """Pairs of nodes between which there is no traffic, and why.
+
+        Every node's client has its server ask those of all other nodes,
+        from pod to pod.
+
+        :returns: list of str, and the number of pairs that were asked.
+        """
+        nodes = {n['metadata']['name'] for n in self._hands.nodes()}
+        clients = [c for c in self.clients() if c['spec']['nodeName'] in nodes]
+        bad, asked = [], 0
+        for one in clients:
+            for other in clients:
+                if one is other:
+                    continue
+                asked += 1
+                said = self._dial(one, other['status']['podIP'])
+                if said != other['metadata']['name']:
+                    bad.append(f'{one["spec"]["nodeName"]} -> '
+                               f'{other["spec"]["nodeName"]}: {said}')
+        return bad, asked
+
+    def _dial(self, pod, address):
+        query = parse.urlencode({
+            'host': address, 'port': workloads.PORT, 'request': 'hostname',
+            'protocol': 'http', 'tries': 3})
+        name = f'{pod["metadata"]["name"]}:{workloads.PORT}'
+        try:
+            answer = self._hands.ask(
+                'GET', f'{_CORE}/pods/{name}/proxy/dial?{query}')
+        except kube.KubeReadFailed as e:
+            return str(e)
+        heard = set(answer.get('responses') or ())
+        return heard.pop() if len(heard) == 1 else str(answer)
+
+    def clients(self):
+        """Pods of clients that run, one a node."""
+        found = self._hands.ask(
+            'GET', f'{_CORE}/pods?labelSelector=app%3D{workloads.CLIENT}')
+        return [p for p in found['items']
+                if p['status'].get('phase') == 'Running'
+                and not p['metadata'].get('deletionTimestamp')]
+
+    @contextlib.contextmanager
+    def watched(self):
+        """Watch the workload as long as the block lasts.
+
+        Yields a :class:`Watch`; ``stop`` ends it before the block does.
+        """
+        with tempfile.TemporaryDirectory(prefix='magnum-capi-') as scratch:
+            watch = Watch(self.clients, logs.Reader(self._kubeconfig, scratch))
+            watch.start()
+            try:
+                yield watch
+            finally:
+                watch.stop()
+
+
+class Watch:
+    """Reads the clients' logs, from a thread, until it is stopped.
+
+    :param clients: function without arguments: the pods of the clients.
+    :param reader: of logs, :class:`~..conformance.running.kube.Reader`.
+    """
+
+    #: :class:`Watched`, when it was stopped.
+    seen = None
+
+    def __init__(self, clients, reader):
+        self._clients = clients
+        self._reader = reader
+        self._rounds = {}
+        self._newest = {}
+        self._answers = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self):
+        self._began = time.time()
+        self._thread.start()
+
+    def stop(self):
+        if self.seen is not None:
+            return
+        ended = time.time()
+        self._over.set()
+        self._thread.join()
+        self._look()
+        moments = [self._began, *(a for a in self._answers if a < ended),
+                   ended]
+        self.seen = Watched(
+            ended - self._began,
+            {way: downtime.summarise(self._rounds.values(), way, self._began,
+                                     ended) for way in downtime.WAYS},
+            max(b - a for a, b in zip(moments, moments[1:])))
+
+    def _run(self):
+        while not self._over.wait(_PAUSE):
+            self._look()
+
+    def _look(self):
+        try:
+            clients = self._clients()
+        except kube.KubeReadFailed:
+            return
+        self._answers.append(time.time())
+        for pod in clients:
+            name = pod['metadata']['name']
+            try:
+                log = self._reader.text(
+                    logs.log_path(workloads.NAMESPACE, name),
+                    container=workloads.CLIENT, timestamps='true',
+                    sinceSeconds=self._since(name))
+            except logs.KubeError:
+                # Its node leaves or is new; others are asked, too.
+                continue
+            for one in downtime.parse(log, name):
+                self._rounds[one.client, one.at] = one
+                self._newest[name] = max(one.at, self._newest.get(name, 0))
+
+    def _since(self, name):
+        """Seconds of a client's log that are not known yet, and some more."""
+        newest = self._newest.get(name, self._began)
+        return int(time.time() - newest) + 5

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Waits for clusters: polls gently, stops at once on failure, says why.
+
+What looks mean is decided in :mod:`.common.observations`; the loop
+is :func:`magnum_capi_tempest.waiting.wait_for`.
+"""
+
+import dataclasses
+import re
+import time
+
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest import errors
+from magnum_capi_tempest import redact
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import tolerated as notes
+from magnum_capi_tempest import waiting
+
+#: Magnum answers GET and LIST with this 400 while a cluster has its row but
+#: its node groups have not, after POST and during DELETE: master_count is
+#: then 0, which its own response type refuses
+#: (magnum/api/controllers/v1/cluster.py, ``master_count``, minimum=1).
+_PASSING_400 = re.compile(
+    r'Invalid input for field/attribute master_count')
+
+#: Seconds for the conductor to write an accepted cluster down.
+KNOWN_TIMEOUT = 60
+
+#: The node group that every cluster has.
+WORKERS = 'default-worker'
+
+#: How many conditions of Cluster API an error names.
+_CONDITIONS = 8
+
+
+class ClusterWaiter:
+    """Waits for what happens to clusters.
+
+    :param clusters: ClustersClient.
+    :param nodegroups: NodegroupsClient.
+    :param interval: longest pause between two looks, in seconds.
+    :param timeout: of creations and updates, in seconds.
+    :param delete_timeout: of deletions, in seconds.
+    :param explain: function of a stack_id that returns a list of what is not
+        as it should be in the management cluster (evidence.capi), or None.
+    :param tolerated: tolerated.Tolerated, where errors that pass are noted.
+    :param tolerant: also tolerate node groups that updates leave in progress
+        (looks.Update.is_abandoned).
+    :param stacks: dict, where each stack_id that is seen is kept by the
+        uuid of its cluster.
+    :param clock: for tests.
+
+    Errors of all methods, WaitTimeout and WaitAborted, carry ``state`` (a
+    Look, with status and status_reason), ``elapsed`` and ``conditions``.
+    """
+
+    def __init__(self, clusters, nodegroups, *, interval, timeout,
+                 delete_timeout, explain=None, tolerated=None,
+                 tolerant=False, stacks=None, clock=time):
+        self._clusters = clusters
+        self._nodegroups = nodegroups
+        self._timeout = timeout
+        self._delete_timeout = delete_timeout
+        self._explain = explain
+        self.tolerated = (notes.Tolerated() if tolerated is None
+                          else tolerated)
+        self._tolerant = tolerant
+        self._stacks = {} if stacks is None else stacks
+        self._clock = clock
+        self._pace = waiting.Pace(
+            first=min(0.5, interval), factor=1.5, most=interval)
+
+    def look(self, cluster_id, nodegroup=None):
+        """Look once.
+
+        :param nodegroup: name or uuid of a group to look at, too.
+        :returns: looks.Look. The group is asked for first: what the cluster
+            says is then never older than what its group says.
+        """
+        try:
+            group = nodegroup and self._nodegroups.show_nodegroup(
+                cluster_id, nodegroup)
+            look = observations.Look(self._clusters.show_cluster(cluster_id),
+                                     group or None)
+            if look.stack_id:
+                self._stacks[cluster_id] = look.stack_id
+            return look
+        except lib_exc.NotFound:
+            return observations.Look()
+        except lib_exc.BadRequest as e:
+            passing = _PASSING_400.search(str(e))
+            if not passing:
+                raise
+            self.tolerated.add(f'GET cluster {cluster_id}',
+                               f'400, {passing.group()}')
+            return observations.Look(trouble='400 that passes: master_count')
+
+    def before(self, cluster_id, nodegroup=None):
+        """Look until there is no passing trouble: what a change starts from.
+
+        :returns: looks.Look, for until_updated and until_deleted.
+        """
+        return self._wait(
+            lambda: self.look(cluster_id, nodegroup),
+            f'cluster {cluster_id} to be shown', KNOWN_TIMEOUT,
+            done=lambda look: not look.trouble, failed=None)
+
+    def until_known(self, cluster_id):
+        """Wait until Magnum shows a cluster that it has accepted.
+
+        The row comes after the answer 202. A DELETE in between is a 404 that
+        a clean-up would take for success, and the cluster would be leaked.
+        """
+        self._wait(
+            lambda: self.look(cluster_id),
+            f'cluster {cluster_id} to be known', KNOWN_TIMEOUT,
+            done=lambda look: look.cluster is not None or look.trouble,
+            failed=None)
+
+    def until_handed_over(self, cluster_id):
+        """Wait until the driver has done its part of a creation, or failed.
+
+        A DELETE before that may overtake the creation, which then makes what
+        nobody deletes: the conductor handles both at one time. It gives the
+        stack_id to the node groups when the driver's method has returned
+        (magnum/conductor/handlers/cluster_conductor.py, cluster_create).
+        Needs microversion 1.9.
+
+        :returns: looks.Look.
+        """
+        return self._wait(
+            lambda: self.look(cluster_id, WORKERS),
+            f'the driver to take over cluster {cluster_id}', self._timeout,
+            # None: also while the node groups are not written down yet.
+            done=lambda look: look.cluster is not None and (
+                not observations.is_in_progress(look.status)
+                or bool(look.nodegroup.get('stack_id'))),
+            failed=None)
+
+    def until_created(self, cluster_id):
+        """Wait for CREATE_COMPLETE and return the cluster, a dict."""
+        seen = []
+
+        def poll():
+            look = self.look(cluster_id)
+            seen.append(look.cluster is not None)
+            return look
+
+        return self._wait(
+            poll, f'cluster {cluster_id} to be created', self._timeout,
+            done=lambda look: look.status == 'CREATE_COMPLETE',
+            failed=lambda look: observations.creation_failure(look, any(seen))
+        ).cluster
+
+    def until_updated(self, cluster_id, before, node_count):
+        """Wait for the end of a resize or of a PATCH of node_count.
+
+        :param before: what :meth:`before` with the node group returned
+            before the request was sent.
+        :param node_count: wanted, of that group.
+        :returns: the cluster, a dict.
+        """
+        update = self.update(before, node_count)
+        group = before.nodegroup['uuid']
+
+        def poll():
+            nonlocal update
+            update = update.after(self.look(cluster_id, group),
+                                  self._clock.monotonic())
+            return update
+
+        return self.outcome(self._wait(
+            poll, f'cluster {cluster_id} to be updated', self._timeout,
+            done=observations.Update.is_over,
+            failed=observations.Update.failure))
+
+    def update(self, before, node_count):
+        """Return a looks.Update for who looks at it with a pace of his own.
+
+        :param before: see :meth:`until_updated`.
+        :param node_count: wanted, of that group.
+        """
+        return observations.Update(before, node_count, tolerant=self._tolerant)
+
+    def outcome(self, update):
+        """Return the cluster, a dict, of an update that is over.
+
+        That its group was abandoned is noted among what was tolerated.
+        """
+        if update.is_abandoned():
+            self.tolerated.add('update', f'nobody goes on with it: {update}')
+        return update.look.cluster
+
+    def until_settled(self, cluster_id, nodegroup=None):
+        """Wait for the end of what goes on, good or bad.
+
+        It must have begun: see :mod:`.common.observations`.
+
+        :param nodegroup: name or uuid of a group to wait for, too.
+        :returns: looks.Look.
+        """
+        return self._wait(
+            lambda: self.look(cluster_id, nodegroup),
+            f'cluster {cluster_id} to settle', self._timeout,
+            done=lambda look: look.cluster is not None and not (
+                observations.is_in_progress(look.status)
+                or observations.is_in_progress(look.group_status)),
+            failed=None)
+
+    def until_counted(self, cluster_id, nodegroup, node_count):
+        """Wait until Magnum has written a resize down; it goes on then.
+
+        Until then another request may overtake it: the conductor's threads
+        take what comes within milliseconds in any order.
+        """
+        self._wait(
+            lambda: self.look(cluster_id, nodegroup),
+            f'cluster {cluster_id} to want {node_count} nodes', KNOWN_TIMEOUT,
+            done=lambda look: (look.nodegroup or {}).get(
+                'node_count') == node_count, failed=None)
+
+    def until_group_created(self, cluster_id, nodegroup):
+        """Wait for a new node group and its cluster to be complete.
+
+        Magnum saves the cluster as UPDATE_IN_PROGRESS before it writes the
+        group down (magnum/conductor/handlers/nodegroup_conductor.py,
+        nodegroup_create): what is complete once the group is there, is new.
+
+        :param nodegroup: name or uuid.
+        :returns: looks.Look.
+        """
+        return self._wait(
+            lambda: self.look(cluster_id, nodegroup),
+            f'node group {nodegroup} of cluster {cluster_id} to be created',
+            self._timeout,
+            done=lambda look: (look.group_status == 'CREATE_COMPLETE'
+                               and observations.is_complete(look.status)),
+            failed=observations.group_failure)
+
+    def until_group_deleted(self, cluster_id, nodegroup):
+        """Wait until a cluster is complete, and without a node group.
+
+        :param nodegroup: uuid.
+        :returns: looks.Look.
+        """
+        def poll():
+            groups = self._nodegroups.list_nodegroups(cluster_id)
+            look = self.look(cluster_id)
+            left = [g for g in groups['nodegroups'] if g['uuid'] == nodegroup]
+            return dataclasses.replace(look, nodegroup=left[0]) if (
+                left) else look
+
+        return self._wait(
+            poll, f'node group {nodegroup} of cluster {cluster_id} to be '
+            'deleted', self._delete_timeout,
+            done=lambda look: (look.nodegroup is None
+                               and observations.is_complete(look.status)),
+            failed=observations.group_failure)
+
+    def until_deleted(self, cluster_id, before):
+        """Wait until Magnum no longer knows the cluster.
+
+        :param before: what :meth:`before` returned before the request.
+        """
+        began = []
+
+        def poll():
+            look = self.look(cluster_id)
+            began.append(look.status == 'DELETE_IN_PROGRESS')
+            return look
+
+        self._wait(
+            poll, f'cluster {cluster_id} to be deleted', self._delete_timeout,
+            done=lambda look: look.cluster is None and not look.trouble,
+            failed=lambda look: observations.deletion_failure(
+                look, before, any(began)))
+
+    def _wait(self, poll, what, timeout, done, failed):
+        try:
+            return waiting.wait_for(
+                poll, done=done, failed=failed, what=what, timeout=timeout,
+                describe=_shown, pace=self._pace, clock=self._clock)
+        except errors.WaitFailed as e:
+            # An Update has the Look in it.
+            e.state = getattr(e.state, 'look', e.state)
+            e.conditions = self._conditions(e.state.stack_id)
+            if e.conditions:
+                shown = e.conditions[:_CONDITIONS]
+                e.hint = 'Cluster API says: ' + '; '.join(map(_shown, shown))
+                more = len(e.conditions) - len(shown)
+                if more:
+                    e.hint += f'; and {more} more'
+            raise
+
+    def _conditions(self, stack_id):
+        """Ask the management cluster; that it is down must not hide why."""
+        if not (self._explain and stack_id):
+            return []
+        try:
+            return self._explain(stack_id)
+        except errors.MagnumCapiError as e:
+            return [f'nothing, {e}']
+
+
+def _shown(value):
+    """Return the text for a message: drivers put any text into reasons."""
+    return redact.redact(str(value))

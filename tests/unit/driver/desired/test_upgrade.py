@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Upgrades that cannot work are refused before anything is changed."""
+
+import dataclasses
+
+import testtools
+
+from magnum_capi_tempest.driver.desired import upgrade
+
+
+def image(kube_version='v1.35.0', status='active', **kwargs):
+    return upgrade.Image('image-1', status, kube_version, **kwargs)
+
+
+PRESENT = upgrade.Template(
+    'old', 'old', 'k8s_capi_v1', image('v1.34.2', os_distro='ubuntu'),
+    network_driver='calico', external_network_id='public')
+TARGET = dataclasses.replace(
+    PRESENT, uuid='new', name='new', image=image(os_distro='ubuntu'))
+
+
+class RefusalsTest(testtools.TestCase):
+
+    def refusals(self, running='v1.34.2', groups=(), present=PRESENT,
+                 **changes):
+        return upgrade.refusals(
+            present, dataclasses.replace(TARGET, **changes), running, groups)
+
+    def to(self, kube_version, running='v1.34.2'):
+        return self.refusals(running, image=image(
+            kube_version, os_distro='ubuntu'))
+
+    def test_the_next_minor_is_fine(self):
+        self.assertEqual([], self.refusals())
+
+    def test_so_are_the_same_version_and_a_patch(self):
+        for version in ('v1.34.2', '1.34.2', 'v1.34.3', 'v1.35.0-rc.1'):
+            self.assertEqual([], self.to(version), version)
+
+    def test_no_downgrade(self):
+        for version in ('v1.34.1', 'v1.33.9', 'v1.34.2-rc.1'):
+            found, = self.to(version)
+            self.assertIn('does not go back', found)
+
+    def test_at_most_one_minor(self):
+        for version in ('v1.36.0', 'v2.0.0'):
+            found, = self.to(version)
+            self.assertIn('upgrade to 1.35 first', found)
+
+    def test_what_runs_counts_not_what_the_old_template_says(self):
+        self.assertEqual([], self.to('v1.36.0', running='v1.35.1'))
+
+    def test_the_old_template_counts_when_nothing_is_known(self):
+        self.assertEqual(1, len(self.to('v1.36.0', running=None)))
+
+    def test_another_driver(self):
+        # Magnum hands a living cluster to any driver.
+        found, = self.refusals(driver='k8s_capi_helm_v1')
+
+        self.assertIn('driver cannot change from "k8s_capi_v1" to '
+                      '"k8s_capi_helm_v1"', found)
+
+    def test_no_driver_named_is_another_too(self):
+        self.assertEqual(1, len(self.refusals(driver=None)))
+
+    def test_each_field_that_cannot_change(self):
+        for field in upgrade.FIXED:
+            found = self.refusals(**{field: 'other'})
+            self.assertEqual(1, len(found), field)
+            self.assertIn(f'{field} cannot change', found[0])
+
+    def test_an_image_that_is_gone(self):
+        # B.4.16
+        found, = self.refusals(image=image(None, status=None))
+
+        self.assertIn('image-1 of the template does not exist', found)
+
+    def test_an_image_that_is_not_ready(self):
+        for status in ('queued', 'saving', 'deactivated', 'killed'):
+            found, = self.refusals(image=image(status=status))
+            self.assertIn(f'is {status}, not active', found)
+
+    def test_an_image_without_a_version(self):
+        # B.4.16
+        found, = self.refusals(image=image(None))
+
+        self.assertIn('no property kube_version', found)
+
+    def test_a_version_that_is_none(self):
+        found, = self.refusals(image=image('latest'))
+
+        self.assertIn("'latest'", found)
+
+    def test_a_tag_that_is_not_the_image_s(self):
+        found, = self.refusals(kube_tag='v1.35.1')
+
+        self.assertIn('v1.35.1', found)
+        self.assertIn('v1.35.0', found)
+        self.assertEqual([], self.refusals(kube_tag='1.35.0'))
+
+    def test_all_that_is_wrong_is_told_at_once(self):
+        found = self.refusals(driver='x', network_driver='cilium',
+                              image=image('v1.33.0', status='queued'))
+
+        self.assertEqual(4, len(found))
+
+    def test_another_distribution_may_be_refused(self):
+        target = dataclasses.replace(
+            TARGET, image=image(os_distro='flatcar'))
+
+        self.assertEqual([], upgrade.refusals(PRESENT, target, 'v1.34.2'))
+        found, = upgrade.refusals(
+            PRESENT, target, 'v1.34.2', os_may_change=False)
+        self.assertIn('flatcar', found)
+
+    def test_a_pinned_group_that_would_be_left_behind(self):
+        group = upgrade.Group('u', 'pool', 'v1.31.0', pinned=True)
+
+        found, = self.refusals(groups=(group,))
+
+        self.assertIn('node group pool', found)
+
+    def test_a_group_that_is_upgraded_too_is_not_asked(self):
+        group = upgrade.Group('u', 'pool', 'v1.31.0')
+
+        self.assertEqual([], self.refusals(groups=(group,)))
+
+
+class SkewTest(testtools.TestCase):
+
+    def test_workers_may_be_three_minors_older(self):
+        self.assertEqual('', upgrade.skew('v1.35.0', 'v1.32.9'))
+        self.assertIn('more than 3', upgrade.skew('v1.35.0', 'v1.31.9'))
+
+    def test_before_1_28_only_two(self):
+        self.assertEqual('', upgrade.skew('v1.29.0', 'v1.27.0'))
+        self.assertIn('more than 2', upgrade.skew('v1.30.0', 'v1.27.0'))
+
+    def test_workers_are_never_newer(self):
+        for newer in ('v1.34.3', 'v1.35.0'):
+            self.assertIn('newer', upgrade.skew('v1.34.2', newer))
+
+    def test_a_version_that_is_none_is_told(self):
+        self.assertIn('latest', upgrade.skew('v1.34.2', 'latest'))
+
+
+class RestoreTest(testtools.TestCase):
+
+    CLUSTER = {'uuid': 'c', 'cluster_template_id': 'old', 'status': 'X'}
+    GROUPS = ({'uuid': 'w', 'image_id': 'i1', 'status': 'CREATE_COMPLETE'},
+              {'uuid': 'm', 'image_id': 'i1', 'status': 'UPDATE_COMPLETE'})
+
+    def test_template_and_every_group_are_put_back(self):
+        # B.4.6
+        plan = upgrade.remember(self.CLUSTER, self.GROUPS)
+
+        self.assertEqual(
+            {('w', 'image_id', 'i1'), ('w', 'status', 'CREATE_COMPLETE'),
+             ('m', 'image_id', 'i1'), ('m', 'status', 'UPDATE_COMPLETE'),
+             ('c', 'cluster_template_id', 'old')},
+            {(step.uuid, step.field, step.value) for step in plan})
+        self.assertEqual('cluster', plan[-1].kind)
+
+    def test_only_what_changed_needs_work(self):
+        plan = upgrade.remember(self.CLUSTER, self.GROUPS)
+        now = {'c': {**self.CLUSTER, 'cluster_template_id': 'new'},
+               'w': self.GROUPS[0]}
+
+        self.assertEqual(
+            [('c', 'cluster_template_id', 'old')],
+            [(step.uuid, step.field, step.value)
+             for step in upgrade.differences(plan, now)])

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which addons are a cluster's, and what they know of its credential."""
+
+import json
+
+import testtools
+
+from magnum_capi_tempest.driver.observed import addons
+from tests.unit.driver import objects
+
+SECRET = 'c0-cloud-credentials'
+#: data of a Secret, base64 of "new".
+DATA = {'clouds.yaml': 'bmV3'}
+
+
+class OfClusterTest(testtools.TestCase):
+
+    def test_an_addon_that_its_provider_has_not_seen_counts(self):
+        # B.4.12: the label is the provider's, spec.clusterName the chart's.
+        unlabelled = objects.addon()
+
+        self.assertEqual((unlabelled,), addons.of_cluster(
+            [unlabelled], objects.NAME))
+
+    def test_addons_of_another_cluster_do_not(self):
+        self.assertEqual((), addons.of_cluster([objects.addon()], 'c00'))
+
+
+def handled(addon, **changes):
+    """Note on an addon what its provider last handled of it."""
+    notes = addon['metadata'].setdefault('annotations', {})
+    notes['addons.stackhpc.com/last-handled-configuration'] = json.dumps({
+        'spec': addon['spec'], 'metadata': {'annotations': dict(notes)},
+        **changes})
+    return addon
+
+
+class StateTest(testtools.TestCase):
+
+    def test_what_the_provider_has_handled_is_deployed(self):
+        self.assertEqual((addons.DEPLOYED, ''),
+                         addons.state(handled(objects.addon())))
+
+    def test_a_change_that_it_has_not_handled_is_not(self):
+        found, why = addons.state(handled(objects.addon(), spec={'x': 1}))
+
+        self.assertEqual(addons.WAITING, found)
+        self.assertIn('not yet seen by its provider', why)
+
+    def test_a_note_that_is_no_json_says_nothing(self):
+        addon = handled(objects.addon())
+        for note in ('', '{', '[]', None):
+            addon['metadata']['annotations'] = {
+                'addons.stackhpc.com/last-handled-configuration': note}
+            self.assertEqual(addons.DEPLOYED, addons.state(addon)[0])
+
+    def test_one_that_goes_is_not_deployed(self):
+        addon = objects.addon()
+        addon['metadata']['deletionTimestamp'] = 'now'
+
+        self.assertEqual(addons.WAITING, addons.state(addon)[0])
+
+
+class TookUpTest(testtools.TestCase):
+
+    def user(self, phase='Deployed', **notes):
+        addon = objects.addon('ccm', phase)
+        addon['metadata']['labels'] = {
+            f'{SECRET}.secret.addons.stackhpc.com/uses': ''}
+        addon['metadata']['annotations'] = {
+            f'secret.addons.stackhpc.com/{SECRET}': checksum
+            for checksum in notes.values()}
+        return addon
+
+    def took_up(self, *users):
+        return addons.took_up(
+            [objects.addon('cni', 'Failed'), *users], SECRET, DATA)
+
+    def test_a_user_that_runs_with_it_took_it_up(self):
+        user = self.user(checksum=addons.checksum(DATA))
+
+        self.assertEqual((True, ''), self.took_up(user))
+
+    def test_a_user_that_knows_another_did_not(self):
+        taken, why = self.took_up(self.user(
+            checksum=addons.checksum({'clouds.yaml': 'b2xk'})))
+
+        self.assertFalse(taken)
+        self.assertIn('c0-ccm was not told', why)
+
+    def test_a_user_that_is_being_upgraded_did_not(self):
+        taken, why = self.took_up(self.user(
+            'Upgrading', checksum=addons.checksum(DATA)))
+
+        self.assertFalse(taken)
+        self.assertIn('Upgrading', why)
+
+    def test_a_user_that_was_told_and_did_not_act_did_not(self):
+        user = self.user(checksum=addons.checksum(DATA))
+
+        taken, why = self.took_up(handled(user, metadata={}))
+
+        self.assertFalse(taken)
+        self.assertIn('did not act', why)
+        self.assertEqual((True, ''), self.took_up(handled(user)))
+
+    def test_without_users_nothing_can_tell(self):
+        self.assertIsNone(self.took_up())
+
+    def test_the_checksum_is_that_of_the_provider(self):
+        # printf 'a=MQ==;b=Mg==' | sha256sum
+        self.assertEqual(
+            '1b0921e82426be6a16c0c3ee3861748c4630c20f556632bef810e57955c28f40',
+            addons.checksum({'b': 'Mg==', 'a': 'MQ=='}))

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Objects of Cluster API read in both shapes."""
+
+import testtools
+
+from magnum_capi_tempest.driver.observed import conditions
+from tests.unit.driver import objects
+
+VERSIONS = (objects.V1BETA1, objects.V1BETA2)
+
+
+class ShapeTest(testtools.TestCase):
+
+    def test_vocabularies_are_found_in_both_shapes(self):
+        # B.4.13
+        for version in VERSIONS:
+            cluster = objects.recorded('created', version).cluster
+
+            self.assertIn('ControlPlaneAvailable', conditions.newer(cluster))
+
+    def test_the_old_vocabulary_is_found_where_it_is(self):
+        for version in VERSIONS:
+            cluster = objects.cluster(version)
+
+            self.assertIn('ControlPlaneReady', conditions.older(cluster))
+            self.assertNotIn('ControlPlaneReady', conditions.newer(cluster))
+
+    def test_an_object_without_a_version_shows_its_shape(self):
+        # Items of some lists carry none.
+        for version in VERSIONS:
+            cluster = objects.cluster(version)
+            del cluster['apiVersion']
+
+            self.assertIn('ControlPlaneAvailable', conditions.newer(cluster))
+
+    def test_counts_are_the_same_in_both_shapes(self):
+        for moment in ('created', 'upgrade-begun', 'nodes-not-ready'):
+            old, new = (objects.recorded(moment, version)
+                        for version in VERSIONS)
+
+            self.assertEqual(conditions.replicas(old.control_plane),
+                             conditions.replicas(new.control_plane))
+            for key, deployment in new.machine_deployments.items():
+                self.assertEqual(
+                    conditions.replicas(old.machine_deployments[key]),
+                    conditions.replicas(deployment))
+
+    def test_counts_that_are_not_there_yet_are_none_ready(self):
+        found = conditions.replicas(
+            {'apiVersion': 'x/v1beta2', 'spec': {'replicas': 2}})
+
+        self.assertEqual(conditions.Replicas(2, 0, 0, 0, 0), found)
+        self.assertFalse(found.settled)
+
+    def test_an_old_control_plane_counts_the_unavailable(self):
+        found = conditions.replicas({
+            'apiVersion': 'x/v1beta1', 'spec': {'replicas': 3},
+            'status': {'replicas': 3, 'updatedReplicas': 3,
+                       'readyReplicas': 3, 'unavailableReplicas': 1}})
+
+        self.assertEqual(2, found.available)
+        self.assertFalse(found.settled)
+
+    def test_nothing_observed_is_not_observed(self):
+        obj = {'metadata': {'generation': 1}, 'status': {}}
+
+        self.assertFalse(conditions.observed(obj))
+        obj['status']['observedGeneration'] = 1
+        self.assertTrue(conditions.observed(obj))
+
+    def test_failures_are_found_in_both_shapes(self):
+        failure = {'failureReason': 'CreateError', 'failureMessage': 'No\n x'}
+        for version, status in (
+                ('v1beta1', failure),
+                ('v1beta2', {'deprecated': {'v1beta1': failure}})):
+            self.assertEqual('CreateError: No x', conditions.failure(
+                {'apiVersion': f'x/{version}', 'status': status}))
+
+
+class ProblemTest(testtools.TestCase):
+
+    def test_negative_polarity(self):
+        # B.4.13
+        for kind in conditions.WELL_WHEN_FALSE:
+            well = [conditions.Condition(kind, status).well
+                    for status in ('True', 'False', 'Unknown')]
+            self.assertEqual([False, True, True], well, kind)
+
+    def test_positive_polarity(self):
+        self.assertEqual([True, False, False], [
+            conditions.Condition('Ready', status).well
+            for status in ('True', 'False', 'Unknown')])
+
+    def test_summaries_come_after_what_they_sum_up(self):
+        cluster = objects.cluster()
+        for kind in ('Available', 'InfrastructureReady'):
+            objects.condition(cluster, kind, status='False')
+
+        self.assertEqual(
+            ['InfrastructureReady', 'Available'],
+            [found.type for found in conditions.problems(cluster)])
+
+    def test_a_condition_that_is_not_there_is_missing(self):
+        self.assertEqual(['New'], conditions.missing(
+            objects.cluster(), ('Available', 'New'), ()))
+        self.assertEqual(['New'], conditions.missing({}, (), ('New',)))
+
+    def test_messages_are_one_line_without_bullets(self):
+        self.assertEqual(
+            'Machine a: NodeHealthy: not ready, InfrastructureReady: no',
+            conditions.one_line(
+                '* Machine a:\n  * NodeHealthy: not ready\n'
+                '  * InfrastructureReady: no'))

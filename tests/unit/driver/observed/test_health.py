@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Health from the management cluster, in the shape of Magnum's monitors."""
+
+import testtools
+
+from magnum_capi_tempest.driver.observed import health
+from magnum_capi_tempest.driver.observed import snapshot
+from tests.unit.driver import objects
+
+VERSIONS = (objects.V1BETA1, objects.V1BETA2)
+OLD = objects.ago(days=2)
+YOUNG = objects.ago(minutes=2)
+
+
+def judge(seen, refused=False, **kwargs):
+    kwargs = {'status': 'CREATE_COMPLETE', **kwargs}
+    return health.health(seen, objects.wanted(**kwargs), objects.NOW,
+                         refused)
+
+
+def with_machine(healthy='True', **kwargs):
+    found = objects.machine(**{'created': OLD, **kwargs})
+    objects.condition(found, 'NodeHealthy', status=healthy,
+                      message='kubelet stopped posting')
+    return objects.complete(machines=(found,))
+
+
+class HealthTest(testtools.TestCase):
+
+    def test_a_well_cluster_in_both_shapes(self):
+        # B.4.13
+        for version in VERSIONS:
+            seen = objects.recorded('created', version)
+
+            found, reason = judge(seen)
+
+            self.assertEqual(health.HEALTHY, found, reason)
+            self.assertEqual('ok', reason['api'])
+            self.assertEqual(
+                ['True'] * 3, [text for key, text in reason.items()
+                               if key.endswith('.Ready')])
+
+    def test_nodes_go_by_their_names(self):
+        found, reason = judge(with_machine(node='node-1'))
+
+        self.assertEqual(health.HEALTHY, found)
+        self.assertEqual({
+            'api': 'ok', 'infrastructure': 'ok', 'controlplane': 'ok',
+            'node-1.Ready': 'True'}, reason)
+
+    def test_reasons_are_texts(self):
+        # Magnum keeps a dictionary of texts only.
+        for seen in (None, snapshot.Snapshot(None), objects.complete(),
+                     with_machine('False', node='n'),
+                     objects.recorded('nodes-not-ready', objects.V1BETA1)):
+            for value in judge(seen, refused=True)[1].values():
+                self.assertIsInstance(value, str)
+
+    def test_a_node_that_is_not_ready(self):
+        found, reason = judge(with_machine('False', node='node-1'))
+
+        self.assertEqual(health.UNHEALTHY, found)
+        self.assertEqual('False: kubelet stopped posting',
+                         reason['node-1.Ready'])
+
+    def test_a_node_that_nobody_can_ask(self):
+        found, reason = judge(with_machine('Unknown', node='node-1'))
+
+        self.assertEqual(health.UNHEALTHY, found)
+        self.assertEqual('Unknown: kubelet stopped posting',
+                         reason['node-1.Ready'])
+
+    def test_a_new_machine_gets_its_time(self):
+        found, reason = judge(with_machine('Unknown', created=YOUNG))
+
+        self.assertEqual(health.HEALTHY, found)
+        self.assertEqual('False: is not a node yet',
+                         reason['default-worker-x1.Ready'])
+
+    def test_a_machine_that_never_becomes_a_node(self):
+        self.assertEqual(health.UNHEALTHY, judge(with_machine('Unknown'))[0])
+
+    def test_a_new_node_is_excused_while_nodes_come_and_go(self):
+        seen = with_machine('False', node='node-1', created=YOUNG)
+
+        self.assertEqual(
+            [health.UNHEALTHY, health.HEALTHY],
+            [judge(seen)[0], judge(seen, status='UPDATE_IN_PROGRESS')[0]])
+
+    def test_so_is_one_that_an_autoscaler_adds(self):
+        found, _ = health.health(
+            with_machine('False', node='node-1', created=YOUNG),
+            objects.wanted(objects.group(autoscaled=True),
+                           status='CREATE_COMPLETE'), objects.NOW)
+
+        self.assertEqual(health.HEALTHY, found)
+
+    def test_a_failed_machine(self):
+        found, reason = judge(objects.complete(
+            machines=(objects.failed_machine(),)))
+
+        self.assertEqual(health.UNHEALTHY, found)
+        self.assertIn('No valid host was found.',
+                      reason['default-worker-x1.Ready'])
+
+    def test_an_api_that_does_not_answer(self):
+        cluster = objects.condition(
+            objects.cluster(), 'RemoteConnectionProbe', status='False',
+            message='no route')
+
+        found, reason = judge(objects.complete(cluster=cluster))
+
+        self.assertEqual(health.UNHEALTHY, found)
+        self.assertIn('no route', reason['api'])
+
+    def test_infrastructure_that_is_not_ready(self):
+        cluster = objects.condition(
+            objects.cluster(), 'InfrastructureReady', status='False',
+            message='network is gone')
+
+        found, reason = judge(objects.complete(cluster=cluster))
+
+        self.assertEqual(health.UNHEALTHY, found)
+        self.assertIn('network is gone', reason['infrastructure'])
+
+    def test_a_control_plane_without_quorum(self):
+        for version in VERSIONS:
+            plane = objects.condition(
+                objects.control_plane(version), 'Available', status='False',
+                message='etcd has no quorum')
+
+            found, reason = judge(objects.complete(
+                version, control_plane=plane))
+
+            self.assertEqual(health.UNHEALTHY, found)
+            self.assertIn('no quorum', reason['controlplane'])
+
+    def test_a_lost_member_of_etcd_unless_members_are_replaced(self):
+        for version in VERSIONS:
+            seen = objects.complete(version, control_plane=objects.condition(
+                objects.control_plane(version), 'EtcdClusterHealthy',
+                status='False'))
+
+            self.assertEqual(
+                [health.UNHEALTHY, health.HEALTHY],
+                [judge(seen)[0],
+                 judge(seen, status='UPDATE_IN_PROGRESS')[0]])
+
+    def test_what_is_not_made_yet_is_unknown(self):
+        found, reason = judge(
+            objects.recorded('nodes-not-ready', objects.V1BETA2),
+            status='CREATE_IN_PROGRESS')
+
+        self.assertEqual(health.UNKNOWN, found)
+        self.assertIn('network not ready', str(reason))
+
+    def test_a_rollout_is_no_illness(self):
+        # B.4.13: these are well when False and no trouble when True.
+        seen = objects.complete()
+        for obj in (seen.cluster, seen.control_plane):
+            obj['status']['conditions'] += objects.conditions(
+                ('RollingOut', 'ScalingUp', 'Remediating'))
+
+        self.assertEqual(health.HEALTHY, judge(seen)[0])
+
+
+class GroupTest(testtools.TestCase):
+
+    def health(self, status, **kwargs):
+        group = objects.group(key='pool', name='pool', status=status)
+        return health.health(
+            objects.complete(**kwargs), objects.wanted(
+                objects.master(), objects.group(), group,
+                status='UPDATE_IN_PROGRESS'), objects.NOW)
+
+    def test_a_group_that_is_removed_makes_nothing_unhealthy(self):
+        found, reason = self.health(
+            'DELETE_IN_PROGRESS', machines=(
+                objects.failed_machine(key='pool'),))
+
+        self.assertEqual(health.HEALTHY, found, reason)
+        self.assertNotIn('pool-x1.Ready', reason)
+
+    def test_a_group_that_was_removed_makes_nothing_unhealthy(self):
+        self.assertEqual(health.HEALTHY, judge(objects.complete())[0])
+
+    def test_a_group_that_is_not_there_yet_makes_nothing_unhealthy(self):
+        self.assertEqual(health.HEALTHY,
+                         self.health('CREATE_IN_PROGRESS')[0])
+
+    def test_a_group_that_is_lost_does(self):
+        found, reason = self.health('UPDATE_COMPLETE')
+
+        self.assertEqual(health.UNHEALTHY, found)
+        self.assertIn('not in the management cluster', reason['pool.Ready'])
+
+    def test_machines_that_go_are_not_counted(self):
+        machine = objects.failed_machine()
+        machine['metadata']['deletionTimestamp'] = 'now'
+
+        self.assertEqual(health.HEALTHY, judge(
+            objects.complete(machines=(machine,)))[0])
+
+
+class UnknownTest(testtools.TestCase):
+
+    def test_no_answer_is_unknown(self):
+        self.assertEqual(health.UNKNOWN, judge(None)[0])
+
+    def test_a_cluster_that_is_lost_is_unhealthy(self):
+        found, reason = judge(snapshot.Snapshot(None))
+
+        self.assertEqual(health.UNHEALTHY, found)
+        self.assertIn('not in the management cluster', reason['cluster'])
+
+    def test_one_that_is_not_there_yet_or_goes_is_unknown(self):
+        for status in ('CREATE_IN_PROGRESS', 'DELETE_IN_PROGRESS'):
+            self.assertEqual(health.UNKNOWN, judge(
+                snapshot.Snapshot(None), status=status)[0])
+
+    def test_what_nobody_looked_at_is_not_well(self):
+        found, _ = judge(objects.complete(control_plane=snapshot.UNSEEN,
+                                          machines=snapshot.UNSEEN))
+
+        self.assertEqual(health.UNKNOWN, found)
+
+
+class CredentialTest(testtools.TestCase):
+
+    def test_one_that_is_refused_shows_with_its_cure(self):
+        found, reason = judge(objects.complete(), refused=True)
+
+        self.assertEqual(health.UNHEALTHY, found)
+        self.assertIn('openstack coe credential rotate',
+                      reason['credential'])

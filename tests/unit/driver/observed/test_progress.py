@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is progress, and when was there none for too long?"""
+
+import datetime
+
+import testtools
+
+from magnum_capi_tempest.driver.observed import progress
+from magnum_capi_tempest.driver.observed import snapshot
+from tests.unit.driver import objects
+
+HOUR = 60
+NOW = objects.NOW
+
+
+def going(**kwargs):
+    """Progress of which the last was an hour ago."""
+    return progress.Progress(**{
+        'at': objects.ago(minutes=60), 'looked': objects.ago(minutes=1),
+        'left': {'a': ('goal', 5), 'b': ('goal', 2)}, **kwargs})
+
+
+class NotedTest(testtools.TestCase):
+
+    def noted(self, left, known=None, limit=HOUR):
+        return progress.noted(known or going(), left, NOW, limit)
+
+    def test_first_close_look_is_the_beginning(self):
+        left = {'a': ('goal', 5)}
+        self.assertEqual(progress.Progress(NOW, NOW, left),
+                         progress.noted(None, left, NOW, HOUR))
+        self.assertIsNone(progress.noted(None, {}, NOW, HOUR))
+
+    def test_less_left_of_one_part_is_progress(self):
+        found = self.noted({'a': ('goal', 4), 'b': ('goal', 3)})
+        self.assertEqual(NOW, found.at)
+        self.assertEqual({'a': ('goal', 4), 'b': ('goal', 2)}, found.left)
+
+    def test_what_was_better_before_is_none(self):
+        self.assertEqual(going(), self.noted({'a': ('goal', 6)}))
+        self.assertEqual(going(), self.noted({'a': ('goal', 5)}))
+
+    def test_another_goal_is_a_new_beginning(self):
+        found = self.noted({'a': ('other', 30)})
+        self.assertEqual((NOW, ('other', 30)), (found.at, found.left['a']))
+
+    def test_part_that_was_not_seen_before_is_progress(self):
+        self.assertEqual(NOW, self.noted({'c': ('', 1)}).at)
+
+    def test_looks_are_noted_now_and_then(self):
+        known = going(looked=objects.ago(minutes=14))
+        self.assertIs(known, self.noted({}, known))
+        known = going(looked=objects.ago(minutes=15))
+        self.assertEqual((known.at, NOW), (
+            self.noted({}, known).at, self.noted({}, known).looked))
+
+    def test_time_in_which_nobody_looked_does_not_count(self):
+        known = going(at=objects.ago(minutes=100),
+                      looked=objects.ago(minutes=90))
+        self.assertEqual(objects.ago(minutes=10), self.noted({}, known).at)
+
+    def test_without_a_limit_looks_are_not_noted(self):
+        known = going(looked=objects.ago(days=9))
+        self.assertIs(known, self.noted({}, known, limit=0))
+
+    def test_clock_that_goes_back_is_no_time(self):
+        later = NOW + datetime.timedelta(hours=2)
+        known = going(at=later, looked=later)
+        self.assertIs(known, self.noted({}, known))
+
+
+class OverTest(testtools.TestCase):
+
+    def test_limit_is_in_minutes(self):
+        self.assertTrue(progress.is_over(going(), NOW, 60))
+        self.assertFalse(progress.is_over(going(), NOW, 61))
+
+    def test_what_has_no_limit_is_never_over(self):
+        self.assertFalse(progress.is_over(going(), NOW, 0))
+
+    def test_what_nobody_looked_at_is_not_over(self):
+        self.assertFalse(progress.is_over(None, NOW, 60))
+
+
+class LeftTest(testtools.TestCase):
+
+    def left(self, seen, part=f'groups/{objects.group().key}', **wanted):
+        found = progress.left(seen, objects.wanted(**wanted))
+        return found[part][1] if part in found else None
+
+    def rolling(self, old, ready, there=None):
+        """Workers of which so many are of an older template."""
+        there = 2 if there is None else there
+        deployment = objects.deployment()
+        deployment['status'].update(replicas=there, readyReplicas=ready)
+        return objects.complete(
+            machine_deployments={'default-worker': deployment},
+            machine_sets=(
+                objects.machine_set(name='old', machine='t0', count=old),
+                objects.machine_set(count=there - old)))
+
+    def test_machines_of_the_old_template_are_left(self):
+        self.assertEqual([2, 2, 1, 0], [self.left(self.rolling(*counts))
+                         for counts in ((2, 2), (1, 1), (1, 2), (0, 2))])
+
+    def test_machines_beyond_need_are_left(self):
+        self.assertEqual(3, self.left(self.rolling(0, 5, there=5)))
+
+    def test_size_that_is_not_set_yet_wants_no_machine(self):
+        for kind, key in (('control_plane', objects.master().key),
+                          ('deployment', objects.group().key)):
+            seen = objects.complete()
+            obj = (seen.control_plane if kind == 'control_plane'
+                   else seen.machine_deployments['default-worker'])
+            del obj['spec']['replicas']
+            obj['status'].update(objects.counts(0))
+            seen = objects.complete(
+                control_plane=seen.control_plane, machine_sets=(),
+                machine_deployments=seen.machine_deployments)
+            self.assertEqual(0, self.left(seen, f'groups/{key}'))
+
+    def test_status_of_an_older_spec_tells_nothing(self):
+        seen = objects.complete()
+        seen.machine_deployments['default-worker']['metadata'][
+            'generation'] = 2
+        seen.control_plane['metadata']['generation'] = 2
+        self.assertIsNone(self.left(seen))
+        self.assertIsNone(self.left(
+            seen, f'groups/{objects.master().key}'))
+
+    def test_part_that_nobody_looked_at_tells_nothing(self):
+        for part in ('machine_sets', 'machine_deployments'):
+            self.assertIsNone(self.left(
+                objects.complete(**{part: snapshot.UNSEEN})))
+
+    def test_control_plane(self):
+        for counts, expected in (
+                ({'upToDateReplicas': 0}, 1), ({'readyReplicas': 0}, 1),
+                ({'replicas': 3}, 2), ({}, 0)):
+            plane = objects.control_plane()
+            plane['status'].update(counts)
+            self.assertEqual(expected, self.left(
+                objects.complete(control_plane=plane),
+                f'groups/{objects.master().key}'))
+
+    def test_group_that_goes(self):
+        group = objects.group(status='DELETE_IN_PROGRESS')
+        seen = objects.complete(machines=(
+            objects.machine('x1'), objects.machine('x2')))
+        wanted = objects.wanted(objects.master(), group)
+        found = progress.left(seen, wanted)[f'groups/{group.key}']
+        self.assertEqual(('', 3), found)
+
+    def test_addons_that_are_not_deployed(self):
+        seen = objects.complete(addons=(
+            objects.addon(), objects.addon('ccm', 'Installing')))
+        self.assertEqual(1, self.left(seen, 'addons'))
+        self.assertIsNone(self.left(seen, 'addons', addons=False))
+
+    def test_release_that_is_not_of_the_latest_request(self):
+        for release, expected in (
+                (None, 1), (snapshot.Release('deployed', digest='old'), 1),
+                (snapshot.Release('failed', 9, 'new'), 1),
+                (snapshot.Release('deployed', digest='new'), 0)):
+            self.assertEqual(expected, self.left(
+                objects.complete(release=release), 'release', digest='new'))
+
+    def test_cluster_that_is_not_there(self):
+        self.assertEqual({'cluster': ('', 1)}, progress.left(
+            snapshot.Snapshot(None), objects.wanted()))
+
+    def test_objects_of_a_deletion(self):
+        wanted = objects.wanted(status='DELETE_IN_PROGRESS')
+        seen = snapshot.Snapshot(
+            None, control_plane=None, machines=(objects.machine(),) * 2,
+            machine_deployments={}, leftovers=({},) * 3,
+            release=snapshot.Release('uninstalling'))
+        self.assertEqual(
+            {'cluster': 0, 'control_plane': 0, 'machines': 2,
+             'machine_deployments': 0, 'leftovers': 3, 'release': 1},
+            {part: number for part, (_, number)
+             in progress.left(seen, wanted).items()})

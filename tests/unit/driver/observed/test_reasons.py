@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Texts of status_reason: readable, bounded, with the latest warnings."""
+
+import testtools
+
+from magnum_capi_tempest.driver.observed import progress
+from magnum_capi_tempest.driver.observed import reasons
+from tests.unit.driver import objects
+
+
+def event(message, minutes, kind='Warning', **kwargs):
+    return {'type': kind, 'reason': 'FailedCreate', 'message': message,
+            'involvedObject': {'kind': 'OpenStackMachine',
+                               'name': 'c0-default-worker-x1'},
+            'lastTimestamp': objects.ago(minutes=minutes).isoformat(),
+            **kwargs}
+
+
+class TextTest(testtools.TestCase):
+
+    def test_blockers_and_warnings_with_names_of_magnum(self):
+        wanted = objects.wanted(
+            objects.group(key='gxyz', name='Pool A'),
+            since=objects.ago(hours=1))
+        warning = event('No valid host', 1)
+        warning['involvedObject']['name'] = 'c0-gxyz-x1'
+
+        text = reasons.text('Waiting for', ['machine c0-gxyz-x1: ERROR'],
+                            wanted, [warning])
+
+        self.assertEqual(
+            'Waiting for: machine Pool A-x1: ERROR. Latest warnings: '
+            'OpenStackMachine Pool A-x1 FailedCreate: No valid host', text)
+
+    def test_a_name_that_only_begins_alike_stays(self):
+        wanted = objects.wanted(objects.group(key='m', name='master'))
+
+        self.assertEqual('metrics master-1', reasons.readable(
+            'c0-metrics c0-m-1', wanted))
+
+    def test_it_is_bounded_whatever_is_said(self):
+        wanted = objects.wanted()
+
+        text = reasons.text('Waiting for', ['x' * 9999] * 2 + ['y' * 9999],
+                            wanted, [event('z' * 9999, 0)])
+
+        self.assertEqual(reasons.LIMIT, len(text))
+        self.assertEqual(' ...', text[-4:])
+
+    def test_many_blockers_are_counted(self):
+        text = reasons.text('Waiting for', [str(n) for n in range(9)],
+                            objects.wanted())
+
+        self.assertEqual('Waiting for: 0; 1; 2; and 6 more', text)
+
+    def test_the_same_blocker_is_told_once(self):
+        self.assertEqual('W: a', reasons.text(
+            'W', ['a', 'a'], objects.wanted()))
+
+    def test_last_progress_is_told_while_it_goes_on(self):
+        going = progress.Progress(objects.ago(minutes=3), objects.NOW, {})
+
+        for blocker in ('a', 'a.'):
+            self.assertEqual(
+                'W: a. Last progress: 2026-11-21 14:57 UTC', reasons.text(
+                    'W', [blocker], objects.wanted(progress=going)))
+        self.assertEqual('W: a', reasons.text('W', ['a'], objects.wanted(
+            status='CREATE_FAILED', progress=going)))
+
+    def test_text_that_was_cut_stays_marked(self):
+        text = reasons.text('W', ['a' * 999], objects.wanted(
+            progress=progress.Progress(objects.NOW, objects.NOW, {})))
+
+        self.assertIn('a ... Last progress: ', text)
+
+
+class WarningsTest(testtools.TestCase):
+
+    def texts(self, *events, since=None):
+        return [text.partition(': ')[2]
+                for text in reasons.warnings(events, since)]
+
+    def test_newest_first_each_once_and_not_all(self):
+        found = self.texts(*(event(str(n), n) for n in (3, 1, 2, 4)),
+                           event('1', 9))
+
+        self.assertEqual(['1', '2', '3'], found)
+
+    def test_normal_events_are_no_warnings(self):
+        self.assertEqual([], self.texts(event('x', 1, 'Normal')))
+
+    def test_those_before_the_operation_are_not_told(self):
+        self.assertEqual(['new'], self.texts(
+            event('old', 9), event('new', 1), since=objects.ago(minutes=5)))
+
+    def test_events_of_the_newer_api_are_read(self):
+        newer = {'type': 'Warning', 'reason': 'R', 'note': 'said',
+                 'regarding': {'kind': 'Machine', 'name': 'm'},
+                 'eventTime': '2026-11-21T14:59:00.123456Z'}
+
+        self.assertEqual(['Machine m R: said'], reasons.warnings([newer]))
+
+    def test_a_series_is_as_new_as_its_last(self):
+        series = event('again', 30, series={
+            'lastObservedTime': objects.ago(minutes=1).isoformat()})
+
+        self.assertEqual(['again', 'once'],
+                         self.texts(event('once', 5), series))
+
+    def test_an_event_without_a_time_is_told_last(self):
+        timeless = {'type': 'Warning', 'message': 'x'}
+
+        self.assertEqual(2, len(reasons.warnings(
+            [timeless, event('y', 1)], objects.ago(minutes=5))))

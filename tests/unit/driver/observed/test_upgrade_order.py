@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+import dataclasses
+
+import testtools
+
+from magnum_capi_tempest.driver.observed import machines
+from magnum_capi_tempest.driver.observed import progress
+from magnum_capi_tempest.driver.observed import snapshot
+from magnum_capi_tempest.driver.observed import status
+from tests.unit.driver import objects
+
+UPDATE = 'UPDATE_IN_PROGRESS'
+NEW = 'v1.35.0'
+
+
+def master(name='m1', version=NEW, node='n1', **metadata):
+    found = objects.machine(name, 'control-plane', node=node)
+    found['spec']['version'] = version
+    found['metadata'].update(metadata)
+    found['metadata']['labels'] = {machines.CONTROL_PLANE: ''}
+    return found
+
+
+def seen(version=objects.V1BETA2, **kwargs):
+    """A cluster whose control plane is upgraded, and whose workers wait."""
+    return objects.complete(version, **{
+        'control_plane': objects.control_plane(version, kube=NEW),
+        'machine_deployments': {
+            'default-worker': objects.deployment(version),
+            'pool': objects.deployment(version, key='pool')},
+        'machine_sets': (objects.machine_set(version),
+                         objects.machine_set(version, key='pool')),
+        'machines': (master(),),
+        'release': snapshot.Release('deployed', digest='d'), **kwargs})
+
+
+def wanted(*groups, **kwargs):
+    groups = groups or (held('default-worker'), held('pool'))
+    return objects.wanted(objects.master(status=UPDATE), *groups, **{
+        'status': UPDATE, 'kube_version': None, 'digest': 'd', **kwargs})
+
+
+def held(key, **kwargs):
+    return objects.group(key=key, name=key, status=UPDATE,
+                         **{'held': True, **kwargs})
+
+
+def judge(snapshot_, wanted_=None):
+    return status.judge(snapshot_, wanted_ or wanted(), objects.NOW)
+
+
+class TurnTest(testtools.TestCase):
+
+    def assert_waits(self, verdict):
+        self.assertEqual((UPDATE, status.NOTHING, ''), (
+            verdict.status, verdict.action, verdict.turn), verdict.reason)
+
+    def test_first_group_when_the_control_plane_is_ready(self):
+        for version in (objects.V1BETA1, objects.V1BETA2):
+            verdict = judge(seen(version))
+
+            self.assertEqual((UPDATE, status.ADVANCE, 'default-worker'), (
+                verdict.status, verdict.action, verdict.turn))
+            self.assertEqual('UPDATE_COMPLETE',
+                             verdict.groups['default-master'].status)
+            self.assertEqual(UPDATE, verdict.groups['pool'].status)
+
+    def test_next_group_when_the_one_before_is_ready(self):
+        groups = (held('default-worker', held=False), held('pool'))
+
+        verdict = judge(seen(), wanted(*groups))
+
+        self.assertEqual('pool', verdict.turn)
+
+    def test_nobody_while_one_before_is_not_ready(self):
+        groups = (held('default-worker', held=False), held('pool'))
+        for change in ({'machine': 't0'}, {'kube': 'v1.34.1'}):
+            old = objects.machine_set(**change)
+
+            verdict = judge(seen(machine_sets=(old,)), wanted(*groups))
+
+            self.assert_waits(verdict)
+            self.assertIn('older template', verdict.reason)
+
+    def test_nobody_while_a_machine_of_the_control_plane_is_behind(self):
+        for found in (
+                (), (master(version='v1.34.2'),), (master(node=None),),
+                (master(deletionTimestamp='now'),),
+                (master(), master('m2', version='v1.34.2'))):
+            self.assert_waits(judge(seen(machines=found)))
+
+    def test_nobody_while_the_control_plane_rolls(self):
+        seen_ = seen()
+        seen_.control_plane['status']['version'] = 'v1.34.2'
+
+        verdict = judge(seen_)
+
+        self.assert_waits(verdict)
+        self.assertIn('runs version v1.34.2', verdict.reason)
+        # All that it needs to know was seen.
+        self.assertEqual(frozenset(), verdict.unseen)
+
+    def test_parts_that_nobody_looked_at_are_asked_for(self):
+        for part in ('machines', 'release', 'control_plane'):
+            verdict = judge(seen(**{part: snapshot.UNSEEN}))
+
+            self.assert_waits(verdict)
+            self.assertEqual({part}, verdict.unseen)
+
+    def test_release_of_an_earlier_step_is_applied_first(self):
+        # Another conductor may have written down the step and died.
+        verdict = judge(seen(release=snapshot.Release(
+            'deployed', digest='earlier')))
+
+        self.assertEqual(status.APPLY, verdict.action)
+
+    def test_group_that_goes_keeps_nobody_waiting(self):
+        going = held('gone', held=False, count=1)
+        going = dataclasses.replace(going, status='DELETE_IN_PROGRESS')
+
+        verdict = judge(
+            seen(machines=(master(), objects.machine(key='gone'))),
+            wanted(going, held('default-worker'), held('pool')))
+
+        self.assertEqual('default-worker', verdict.turn)
+
+    def test_size_that_did_not_arrive_is_applied_first(self):
+        verdict = judge(seen(), wanted(
+            held('default-worker', count=5), held('pool')))
+
+        self.assertEqual(status.APPLY, verdict.action)
+
+    def test_failure_before_it_ends_the_upgrade(self):
+        seen_ = seen()
+        seen_.control_plane['status']['phase'] = 'Failed'
+
+        verdict = judge(seen_)
+
+        self.assertEqual(('UPDATE_FAILED', ''),
+                         (verdict.status, verdict.turn))
+
+    def test_failure_of_who_waits_does_not(self):
+        verdict = judge(seen(
+            machines=(master(), objects.failed_machine(key='pool'))))
+
+        self.assertEqual('default-worker', verdict.turn)
+
+    def test_time_is_over_for_who_waits_in_vain_only(self):
+        late = {'limit': 60, 'progress': progress.Progress(
+            objects.ago(minutes=61), objects.NOW, {})}
+        verdict = judge(seen(), wanted(**late))
+        self.assertEqual((UPDATE, 'default-worker'),
+                         (verdict.status, verdict.turn))
+        self.assertEqual('UPDATE_FAILED', judge(
+            seen(machines=()), wanted(**late)).status)
+
+    def test_what_waits_is_not_complete_however_well(self):
+        verdict = judge(seen(), wanted(status='UPDATE_FAILED'))
+
+        self.assertEqual(('UPDATE_FAILED', status.NOTHING),
+                         (verdict.status, verdict.action))
+        self.assertIn('waits for its turn', verdict.reason)

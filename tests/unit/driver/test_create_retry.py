@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Does a creation outlive its lock, and does it leave others in peace?"""
+
+import dataclasses
+import re
+from unittest import mock
+
+from magnum_capi_tempest.driver import failures
+from magnum_capi_tempest.driver.keys import vault
+from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi_tempest.driver.kubernetes import lock
+from tests.unit.driver import small_world
+from tests.unit.driver import test_reconcile
+from tests.unit import fake_clock
+
+
+class Clock(fake_clock.FakeClock):
+    """Also calls a function at each nap, and moves the world's clock."""
+
+    def __init__(self, world):
+        super().__init__()
+        self._world = world
+        self.during = lambda: None
+
+    def sleep(self, seconds):
+        super().sleep(seconds)
+        self._world.later(seconds=seconds)
+        self.during()
+
+
+class Base(test_reconcile.Base):
+
+    def setUp(self):
+        super().setUp()
+        self.clock = Clock(self.w)
+        self.w.world = dataclasses.replace(self.w.world, clock=self.clock)
+        self.row = self.w.store.row()
+        self.row.ca_cert_ref = 'ca'
+        self.creation = self.operations(self.row)
+
+    def lose_lock(self):
+        """As when no renewal was answered in time."""
+        self.creation._road.lock._renewed -= 1000
+
+    def losing(self, times):
+        """Have it lost while the first plans are made."""
+        defaults, left = self.w.store.defaults, [times]
+
+        def slow():
+            if left[0]:
+                left[0] -= 1
+                self.lose_lock()
+            return defaults()
+        self.w.store.defaults = slow
+
+    def break_api(self, path, times=99):
+        self.api.fault_path = re.compile(f'.*{path}')
+        self.api.faults = [(503, {}, {})] * times
+
+    def assert_complete(self):
+        self.look(2)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+        self.assertEqual([], [path for path in self.api.objects
+                              if '/leases/' in path])
+
+
+class LostLockTest(Base):
+    """Before there is a credential."""
+
+    def test_it_is_taken_again(self):
+        # It was CREATE_FAILED, although the user's token was at hand.
+        self.losing(2)
+        self.creation.create(60)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+        self.assertIn('try 3: The lock', self.w.cluster.status_reason)
+        self.assert_complete()
+        self.assertIsNone(self.w.cluster.status_reason)
+
+    def test_who_had_it_meanwhile_has_the_last_word(self):
+        for status in ('CREATE_COMPLETE', 'CREATE_FAILED',
+                       'UPDATE_IN_PROGRESS'):
+            with self.subTest(status):
+                self.w.store.clusters[small_world.CLUSTER][
+                    'status'] = 'CREATE_IN_PROGRESS'
+                ensure = self.w.world.kube.ensure_namespace
+
+                def end(*args, status=status, ensure=ensure):
+                    ensure(*args)
+                    self.w.store.clusters[small_world.CLUSTER][
+                        'status'] = status
+                with mock.patch.object(
+                        self.w.world.kube, 'ensure_namespace', end):
+                    self.operations().create(60)
+                self.assertEqual((0, {}, status), (
+                    len(self.w.helm.upgrades), self.w.cloud.credentials,
+                    self.w.cluster.status))
+
+    def test_no_credential_is_made_without_it(self):
+        write = vault.Vault.write_state
+
+        def slow(*args):
+            write(*args)
+            if not self.clock.naps and args[1].record:
+                self.lose_lock()
+        self.patch(vault.Vault, 'write_state', slow)
+        made = self.w.cloud.create_application_credential
+
+        def with_lock(*args, **kwargs):
+            self.assertTrue(self.creation._road.lock.held)
+            return made(*args, **kwargs)
+        self.w.cloud.create_application_credential = with_lock
+        self.creation.create(60)
+        self.assertEqual(1, len(self.w.cloud.roles))
+        self.assert_complete()
+
+    def test_a_management_cluster_that_is_away_is_waited_for(self):
+        self.losing(1)
+        self.clock.during = lambda: self.break_api(
+            '/leases', 0 if self.clock.naps[2:] else 30)
+        self.creation.create(60)
+        self.assertEqual(3, len(self.clock.naps))
+        self.assert_complete()
+
+    def test_one_that_goes_away_while_the_lock_is_had_is_waited_for(self):
+        defaults = self.w.store.defaults
+
+        def away():
+            if not self.clock.naps:
+                self.break_api('/secrets')
+            return defaults()
+        self.w.store.defaults = away
+        self.clock.during = lambda: self.break_api('', 0)
+        self.creation.create(60)
+        self.assert_complete()
+
+    def test_one_that_was_never_there_fails_it_at_once(self):
+        self.break_api('')
+        self.assertRaises(failures.Failed, self.creation.create, 60)
+        self.assertEqual([], self.clock.naps)
+
+    def test_who_has_it_meanwhile_is_not_disturbed(self):
+        self.losing(1)
+        road = self.creation._road
+        other = lock.Lock(self.w.world.kube, road.namespace, road.release,
+                          duration=30, background=False)
+
+        def use():
+            if len(self.clock.naps) == 1:
+                other.acquire(0)
+            elif len(self.clock.naps) == 4:
+                other.check()
+                self.assertEqual([], self.w.helm.upgrades)
+                other.release()
+        self.clock.during = use
+        self.creation.create(60)
+        self.assertEqual(4, len(self.clock.naps))
+        self.assertNotIn('Took over', self.logger.output)
+        self.assert_complete()
+
+    def test_the_status_does_not_take_it_for_lost(self):
+        self.losing(5)
+
+        def look():
+            self.w.later(seconds=50)
+            self.look()
+            self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.clock.during = look
+        self.creation.create(60)
+        self.assertEqual(5, len(self.clock.naps))
+        self.assert_complete()
+
+    def test_deletion_right_behind_it_wins(self):
+        self.losing(1)
+        self.clock.during = lambda: self.operations().delete()
+        self.creation.create(60)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual([], self.w.helm.upgrades)
+        self.assertEqual({}, self.w.cloud.credentials)
+        self.look(2)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
+
+    def test_what_became_of_it_meanwhile_stays(self):
+        for status in ('DELETE_IN_PROGRESS', 'CREATE_FAILED'):
+            def end():
+                self.lose_lock()
+                self.w.store.clusters[small_world.CLUSTER].update(
+                    status=status, status_reason='so')
+                return defaults()
+            defaults, self.w.store.defaults = self.w.store.defaults, end
+            self.creation.create(60)
+            self.assertEqual((status, 'so'), (
+                self.w.cluster.status, self.w.cluster.status_reason))
+            self.assertEqual([], self.w.helm.upgrades)
+            self.w.store.defaults = defaults
+            self.setUp_row()
+
+    def setUp_row(self):
+        self.w.store.clusters[small_world.CLUSTER].update(
+            status='CREATE_IN_PROGRESS', status_reason=None)
+        self.row = self.w.store.row()
+        self.creation = self.operations(self.row)
+
+    def test_create_timeout_is_the_end(self):
+        self.losing(1000)
+        e = self.assertRaises(failures.Failed, self.creation.create, 1)
+        self.assertIn('was lost', str(e))
+        self.assertEqual('CREATE_FAILED', self.w.group().status)
+        self.assertLessEqual(self.clock.now, 61)
+
+    def test_without_one_it_is_the_life_of_a_token(self):
+        def pass_by():
+            self.clock.now += 95
+        self.clock.during = pass_by
+        self.losing(1000)
+        self.assertRaises(failures.Failed, self.creation.create, 0)
+        self.assertGreater(self.clock.now, 3500)
+        self.assertLess(self.clock.now, 3700)
+
+
+class CredentialTest(Base):
+    """With a credential the status goes on, whatever was lost."""
+
+    def test_lost_lock_is_left_to_the_status(self):
+        made = self.w.cloud.create_application_credential
+
+        def slow(*args, **kwargs):
+            self.lose_lock()
+            return made(*args, **kwargs)
+        self.w.cloud.create_application_credential = slow
+        self.creation.create(60)
+        self.assertEqual([], self.clock.naps)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('Will be tried again', self.w.cluster.status_reason)
+        self.assert_complete()
+
+    def test_so_it_is_when_nobody_can_read_the_record(self):
+        # It was CREATE_FAILED.
+        def away():
+            self.break_api('/secrets')
+            raise helm_errors.HelmUnreachable('no', reason='no answer')
+        self.w.helm.before = away
+        self.creation.create(60)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.break_api('', 0)
+        self.w.helm.before = lambda: None
+        self.assert_complete()

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sequences of looks, as Magnum 23 was seen to show them, and their end.
+
+A look is written as (cluster status, group status, node count, updated_at).
+"""
+
+import testtools
+
+from magnum_capi_tempest.tests.common import observations
+
+C, U, P, F = ('CREATE_COMPLETE', 'UPDATE_COMPLETE', 'UPDATE_IN_PROGRESS',
+              'UPDATE_FAILED')
+
+
+def look(status, group_status, node_count, updated_at=None):
+    return observations.Look(
+        {'status': status, 'updated_at': updated_at},
+        {'status': group_status, 'node_count': node_count, 'name': 'g'})
+
+
+def play(before, *seen, wanted=2, every=2, tolerant=False):
+    """Return the update after looks that come every 2 seconds."""
+    update = observations.Update(look(*before), wanted, tolerant=tolerant)
+    for number, shown in enumerate(seen):
+        shown = shown if isinstance(shown, observations.Look) else look(*shown)
+        update = update.after(shown, number * every)
+    return update
+
+
+class UpdateTest(testtools.TestCase):
+
+    def assert_over(self, *args, **kwargs):
+        update = play(*args, **kwargs)
+        self.assertTrue(update.is_over(), str(update))
+
+    def assert_not_over(self, *args, **kwargs):
+        update = play(*args, **kwargs)
+        self.assertFalse(update.is_over(), str(update))
+
+    def test_first_resize(self):
+        steps = [(C, C, 1), (C, P, 2), (P, P, 2), (P, U, 2)]
+        for number in range(1, len(steps) + 1):
+            self.assert_not_over((C, C, 1), *steps[:number])
+
+        self.assert_over((C, C, 1), *steps, (U, U, 2))
+
+    def test_second_resize(self):
+        steps = [(U, U, 1), (U, P, 2), (P, P, 2), (P, U, 2)]
+        for number in range(1, len(steps) + 1):
+            self.assert_not_over((U, U, 1), *steps[:number])
+
+        self.assert_over((U, U, 1), *steps, (U, U, 2))
+
+    def test_resize_that_ended_between_two_looks(self):
+        self.assert_over((C, C, 1), (U, U, 2))
+
+    def test_resize_to_the_same_count(self):
+        self.assert_not_over((U, U, 2), (U, U, 2))
+        self.assert_over((U, U, 2), (U, U, 2), (U, P, 2), (U, U, 2))
+
+    def test_stale_complete_of_a_patch(self):
+        # PATCH saves the new count first and says nothing else
+        self.assert_not_over((C, C, 1), (C, C, 2), (C, C, 2))
+        self.assert_over((C, C, 1), (C, C, 2), (P, C, 2), (U, C, 2))
+
+    def test_stale_complete_of_a_second_patch_for_ever(self):
+        self.assert_not_over((U, U, 1, 'a'), *[(U, U, 2, 'a')] * 100)
+
+    def test_patch_of_which_only_the_date_was_seen(self):
+        before, after = (U, U, 1, 'a'), (U, U, 2, 'b')
+
+        self.assert_not_over(before, *[after] * 6)   # 10 s
+        self.assert_over(before, *[after] * 7)       # 12 s
+
+    def test_date_that_the_health_poll_moved(self):
+        # given a stale COMPLETE with a new date, then the real work
+        seen = [(U, U, 2, 'b')] * 3 + [(P, U, 2, 'c')]
+
+        self.assert_not_over((U, U, 1, 'a'), *seen)
+        self.assert_over((U, U, 1, 'a'), *seen, (U, U, 2, 'd'))
+
+    def test_settling_starts_again_after_another_state(self):
+        seen = [(U, U, 2, 'b')] * 6 + [(U, U, 1, 'b')] + [(U, U, 2, 'b')] * 2
+
+        self.assert_not_over((U, U, 1, 'a'), *seen)
+
+    def test_complete_with_another_count_is_not_over(self):
+        self.assert_not_over((C, C, 1), (P, P, 2), (U, U, 1))
+
+    def test_group_still_in_progress_is_not_over(self):
+        self.assert_not_over((C, C, 1), (P, P, 2), (U, P, 2))
+
+    def test_passing_trouble_is_neither_end_nor_failure(self):
+        update = play((C, C, 1), (P, P, 2), observations.Look(trouble='400'))
+
+        self.assertFalse(update.is_over())
+        self.assertIsNone(update.failure())
+        self.assertTrue(update.after(look(U, U, 2), 9).is_over())
+
+
+class AbandonedTest(testtools.TestCase):
+
+    #: One minute of a cluster that is complete with a group that is not.
+    ALONE = [(U, P, 2)] * 31
+
+    def play(self, *seen, tolerant=True):
+        update = play((C, C, 1), (P, P, 2), *seen, tolerant=tolerant)
+        return update.is_abandoned(), update.is_over()
+
+    def test_after_a_minute(self):
+        self.assertEqual((False, False), self.play(*self.ALONE[1:]))
+        self.assertEqual((True, True), self.play(*self.ALONE))
+
+    def test_it_is_the_end_only_where_it_is_tolerated(self):
+        self.assertEqual((True, False),
+                         self.play(*self.ALONE, tolerant=False))
+
+    def test_not_while_somebody_looks_after_the_cluster(self):
+        self.assertEqual((False, False), self.play(
+            *self.ALONE[1:], (P, P, 2), *self.ALONE[1:]))
+        self.assertEqual((False, False), self.play(*[(P, P, 2)] * 40))
+
+    def test_not_with_another_count(self):
+        self.assertEqual((False, False), self.play(*[(U, P, 1)] * 40))
+
+    def test_not_when_the_last_look_shows_nothing(self):
+        self.assertEqual((False, False), self.play(
+            *self.ALONE, observations.Look(trouble='400')))
+
+    def test_what_is_complete_is_not_abandoned(self):
+        self.assertEqual((False, True), self.play(*self.ALONE, (U, U, 2)))
+
+
+class UpdateFailureTest(testtools.TestCase):
+
+    def failure(self, *args):
+        return play(*args).failure()
+
+    def test_failed(self):
+        self.assertEqual('it is UPDATE_FAILED',
+                         self.failure((C, C, 1), (P, P, 2), (F, P, 2)))
+
+    def test_failed_between_two_looks(self):
+        self.assertEqual('it is UPDATE_FAILED',
+                         self.failure((C, C, 1), (F, F, 1)))
+
+    def test_old_failure_is_stale(self):
+        # Magnum allows to resize a cluster that is UPDATE_FAILED
+        self.assertIsNone(self.failure((F, F, 1), (F, F, 1)))
+        self.assertIsNone(self.failure((F, F, 1), (F, P, 2)))
+        self.assertIsNone(self.failure((F, F, 1), (F, P, 2), (P, P, 2)))
+
+    def test_second_failure(self):
+        self.assertEqual(
+            'it is UPDATE_FAILED',
+            self.failure((F, F, 1), (F, P, 2), (P, P, 2), (F, F, 1)))
+
+    def test_second_failure_that_never_got_as_far_as_the_cluster(self):
+        self.assertEqual(
+            'its node group is UPDATE_FAILED',
+            self.failure((F, F, 1), (F, P, 2), (F, F, 1)))
+
+    def test_failed_group_of_a_complete_cluster(self):
+        # magnum-capi-helm 1.4.0 completes clusters with failed groups
+        self.assertEqual(
+            'its node group is UPDATE_FAILED',
+            self.failure((C, C, 1), (P, P, 2), (U, F, 2)))
+
+    def test_failed_group_may_recover_while_the_cluster_is_in_progress(self):
+        self.assertIsNone(self.failure((C, C, 1), (P, F, 2)))
+
+    def test_gone(self):
+        self.assertEqual('the cluster is gone',
+                         self.failure((C, C, 1), observations.Look()))
+
+
+class CreationTest(testtools.TestCase):
+
+    def test_what_is_not_there_yet_may_come(self):
+        self.assertIsNone(
+            observations.creation_failure(observations.Look(), False))
+
+    def test_what_was_there_and_is_gone_does_not_come_back(self):
+        self.assertEqual(
+            'the cluster is gone',
+            observations.creation_failure(observations.Look(), True))
+
+    def test_end_states(self):
+        for status in ('CREATE_FAILED', 'UPDATE_FAILED', 'DELETE_FAILED',
+                       'DELETE_IN_PROGRESS'):
+            self.assertEqual(
+                f'it is {status}',
+                observations.creation_failure(
+                    observations.Look({'status': status}), True))
+
+    def test_states_on_the_way(self):
+        for status in ('CREATE_IN_PROGRESS', None):
+            self.assertIsNone(
+                observations.creation_failure(
+                    observations.Look({'status': status}), True))
+
+
+class DeletionTest(testtools.TestCase):
+
+    failed = observations.Look({'status': 'DELETE_FAILED'})
+    healthy = observations.Look({'status': C})
+
+    def test_failed(self):
+        self.assertEqual(
+            'it is DELETE_FAILED',
+            observations.deletion_failure(self.failed, self.healthy, False))
+
+    def test_old_failure_is_stale(self):
+        self.assertIsNone(
+            observations.deletion_failure(self.failed, self.failed, False))
+
+    def test_second_failure(self):
+        self.assertEqual(
+            'it is DELETE_FAILED',
+            observations.deletion_failure(self.failed, self.failed, True))
+
+    def test_stale_complete(self):
+        self.assertIsNone(
+            observations.deletion_failure(self.healthy, self.healthy, False))
+
+
+class LookTest(testtools.TestCase):
+
+    def test_says_what_a_person_needs(self):
+        shown = observations.Look(
+            {'status': F, 'status_reason': 'no host', 'faults': {'g': 'x'}},
+            {'name': 'g', 'node_count': 2, 'status': P})
+
+        self.assertEqual(
+            "UPDATE_FAILED (no host), faults {'g': 'x'}, node group g with "
+            '2 nodes UPDATE_IN_PROGRESS', str(shown))
+
+    def test_stack_id_has_two_names(self):
+        self.assertEqual('s', observations.Look({'stack_id': 's'}).stack_id)
+        self.assertEqual('s', observations.Look({'cluster_id': 's'}).stack_id)
+        self.assertIsNone(observations.Look().stack_id)
+
+    def test_update_without_a_sign_says_so(self):
+        self.assertIn('no sign that the update ever began',
+                      str(play((U, U, 1, 'a'), (U, U, 2, 'a'))))
