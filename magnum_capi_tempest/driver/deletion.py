@@ -16,24 +16,26 @@ from magnum_capi_tempest import errors
 LOG = logging.getLogger(__name__)
 
 
-class Farewell:
+class Deletion:
     """The end of one cluster.
 
-    :param road: converge.Road.
+    :param reconciler: reconcile.Reconciler.
     """
 
-    def __init__(self, road):
-        self._road = road
+    def __init__(self, reconciler):
+        self._reconciler = reconciler
 
     def ask_again(self, snapshot):
         """Ask again for what nobody has asked to go, or was not heard."""
-        road = self._road
-        kube = road.world.kube
+        reconciler = self._reconciler
+        kube = reconciler.world.kube
         if not snapshot.seen('release') or snapshot.release:
-            road.world.helm.uninstall(road.release, road.namespace)
+            reconciler.world.helm.uninstall(
+                reconciler.release, reconciler.namespace)
         if snapshot.cluster is not None:
             if not conditions.deleting(snapshot.cluster):
-                kube.delete('Cluster', road.namespace, road.release)
+                kube.delete(
+                    'Cluster', reconciler.namespace, reconciler.release)
             return
         # Lists leave out the kind of their items.
         left = [('KubeadmControlPlane', snapshot.get('control_plane', None))]
@@ -44,23 +46,23 @@ class Farewell:
             *snapshot.get('leftovers'), *snapshot.get('templates'))]
         for kind, obj in left:
             if obj and deletion.is_orphan(obj):
-                kube.delete(kind, road.namespace, conditions.name(obj))
+                kube.delete(kind, reconciler.namespace, conditions.name(obj))
 
     def free_network(self, snapshot):
         """Load balancers of Services hold ports of the cluster's network."""
-        road = self._road
-        if (not road.world.settings.delete_load_balancers
+        reconciler = self._reconciler
+        if (not reconciler.world.settings.delete_load_balancers
                 or snapshot.cluster is None or not snapshot.seen('machines')
                 or snapshot.machines
                 or not conditions.deleting(snapshot.cluster)):
             return
         try:
             loadbalancers.delete(
-                road.store.admin_cloud().services, road.release,
-                road.cluster.project_id)
+                reconciler.store.admin_cloud().services, reconciler.release,
+                reconciler.cluster.project_id)
         except errors.MagnumCapiError as e:
             LOG.warning('Cluster %s: its load balancers are still there: %s',
-                        self._road.cluster.uuid, e)
+                        self._reconciler.cluster.uuid, e)
 
     def finish(self, state):
         """Keystone first, the record last, then the row.
@@ -68,9 +70,9 @@ class Farewell:
         :param state: state.State.
         :returns: whether nothing is left.
         """
-        road, cluster = self._road, self._road.cluster
+        reconciler, cluster = self._reconciler, self._reconciler.cluster
         try:
-            road.rotation().remove(state)
+            reconciler.rotation().remove(state)
         except lock.LockLost:
             raise
         except errors.MagnumCapiError as e:
@@ -79,13 +81,13 @@ class Farewell:
             cluster.status_reason = (
                 'Waiting for the removal of the application credential: '
                 f'{failures.told(e)}')
-            road.store.save(cluster)
+            reconciler.store.save(cluster)
             return False
-        road.store.drop_certificates(cluster)
-        road.vault.remove()
+        reconciler.store.drop_certificates(cluster)
+        reconciler.vault.remove()
         # Nobody may need helm again soon, which does so, too.
         scratch.sweep()
         cluster.status_reason = None
         cluster.status = 'DELETE_COMPLETE'
-        road.store.save(cluster)
+        reconciler.store.save(cluster)
         return True

@@ -28,8 +28,8 @@ _checked_lock = threading.Lock()
 class Monitor:
     """What Magnum's monitors are: a poll, and the data of it.
 
-    :param world: function without arguments that returns converge.World.
-    :param store: converge.Store of Magnum itself.
+    :param world: function without arguments that returns reconcile.World.
+    :param store: reconcile.Store of Magnum itself.
     :param cluster: Magnum's row.
     """
 
@@ -55,30 +55,31 @@ class Monitor:
 
     def _poll(self):
         world = self._world()
-        road = reconcile.Road(world, self._store, self._cluster)
+        reconciler = reconcile.Reconciler(world, self._store, self._cluster)
         try:
-            road.refuse_foreign()
+            reconciler.refuse_foreign()
         except errors.UsageError as e:
             # Without data Magnum leaves the row as it is (magnum 23.0.0,
             # magnum/service/periodic.py, ClusterHealthUpdateJob).
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
             return
-        rows = road.rows()
-        state = road.vault.state()
+        rows = reconciler.rows()
+        state = reconciler.vault.state()
         parts = () if rows.operation == 'DELETE' else _PARTS
-        snapshot = look.look(world.kube, road.namespace, road.release,
-                             parts, thorough=True)
-        credential = self._credential(world, road, state)
+        snapshot = look.look(
+            world.kube, reconciler.namespace, reconciler.release, parts,
+            thorough=True)
+        credential = self._credential(world, reconciler, state)
         self._note(*health.health(
             snapshot, rows.wanted(state), world.now(),
             refused=credential == credentials.INVALID))
-        self_repair.keep(road, rows, snapshot)
-        recovery.recover(road, rows, state, snapshot)
+        self_repair.keep(reconciler, rows, snapshot)
+        recovery.recover(reconciler, rows, state, snapshot)
 
     def _note(self, status, reason):
         self.data = {'health_status': status, 'health_status_reason': reason}
 
-    def _credential(self, world, road, state):
+    def _credential(self, world, reconciler, state):
         used = credentials.in_use(state.record)
         if used is None:
             return credentials.UNKNOWN
@@ -87,7 +88,7 @@ class Monitor:
             known, until = _checked.get(used.id, (None, 0))
         if known and now < until:
             return known
-        found = rotation.check(road.vault.credentials() or {},
+        found = rotation.check(reconciler.vault.credentials() or {},
                                self._store.cacert_file(),
                                world.settings.openstack_timeout)
         with _checked_lock:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What a user asks for: each operation writes rows, then takes the road.
+"""What a user asks for: each operation writes rows, then takes the reconciler.
 
 Rows are written first and say what is wanted, so a request that is lost on
 its way is found by the periodic status (``watch``) and resumed. What may pass
@@ -29,8 +29,8 @@ LOG = logging.getLogger(__name__)
 class Operations:
     """The operations on one cluster.
 
-    :param world: converge.World.
-    :param store: converge.Store.
+    :param world: reconcile.World.
+    :param store: reconcile.Store.
     :param cluster: Magnum's row, as the conductor has it.
     """
 
@@ -38,7 +38,7 @@ class Operations:
         self._world = world
         self._store = store
         self._cluster = cluster
-        self._road = reconcile.Road(world, store, cluster)
+        self._reconciler = reconcile.Reconciler(world, store, cluster)
 
     def create(self, timeout=None):
         """Create a cluster.
@@ -46,14 +46,14 @@ class Operations:
         :param timeout: minutes, None or 0: no limit.
         """
         cluster, store = self._cluster, self._store
-        cluster.stack_id = self._road.release
+        cluster.stack_id = self._reconciler.release
         if timeout is not None:
             cluster.create_timeout = timeout
         with self._failing(create=True):
             # References of certificates, which the conductor has not saved
             # yet, are saved with it; without them nobody could go on.
             store.save(cluster)
-            create_retry.Creation(self._road).run()
+            create_retry.Creation(self._reconciler).run()
 
     def change(self, *rows, remove=(), group=None, resize=False):
         """Take over what the rows say now.
@@ -71,8 +71,8 @@ class Operations:
             # Refused before the status makes anybody look at the rows.
             with self._noted(remove, group, resize):
                 self._in_progress()
-                with self._road.forgetting():
-                    self._road.converge(
+                with self._reconciler.forgetting():
+                    self._reconciler.reconcile(
                         joining={group.uuid} if group else ())
 
     def delete(self):
@@ -85,42 +85,43 @@ class Operations:
         settings = self._world.settings
         with self._failing(delete=True, passing=failures.PASSING_DELETION):
             self._leave()
-            with self._road.held(settings.lock_timeout) as lock:
+            with self._reconciler.held(settings.lock_timeout) as lock:
                 self._leave()
                 state = state_module.begun(
-                    self._road.vault.state(), 'DELETE', self._world.now())
-                self._road.vault.write_state(state)
+                    self._reconciler.vault.state(), 'DELETE',
+                    self._world.now())
+                self._reconciler.vault.write_state(state)
                 self._replace_refused_credential(state)
                 lock.check()
-                self._world.helm.uninstall(self._road.release,
-                                           self._road.namespace)
+                self._world.helm.uninstall(self._reconciler.release,
+                                           self._reconciler.namespace)
 
     def rotate(self, user_id):
         """Bring in a new application credential; the old one goes later.
 
         :param user_id: whose it will be: the caller.
         """
-        cluster, road = self._cluster, self._road
+        cluster, reconciler = self._cluster, self._reconciler
         settings = self._world.settings
         # Magnum's API waits for it, and needs time for what follows.
         patience = min(settings.lock_timeout, settings.answer_timeout / 2)
         with self._failing(passing=()):
-            with road.held(patience) as lock:
-                road.stop_if_deleting()
+            with reconciler.held(patience) as lock:
+                reconciler.stop_if_deleting()
                 state = state_module.begun(
-                    road.vault.state(), 'UPDATE', self._world.now())
+                    reconciler.vault.state(), 'UPDATE', self._world.now())
                 state = state_module.with_record(
                     state, credentials.rotate(state.record))
-                road.vault.write_state(state)
+                reconciler.vault.write_state(state)
                 lock.check()
-                road.rotation().bring_in(state, new=True)
+                reconciler.rotation().bring_in(state, new=True)
                 cluster.user_id = user_id
                 self._in_progress()
 
     def _replace_refused_credential(self, state):
         """Let a deletion go on with what there is, whatever comes of it."""
         try:
-            self._road.replace_refused_credential(state)
+            self._reconciler.replace_refused_credential(state)
         except failures.PASSING:
             raise
         except errors.MagnumCapiError as e:
@@ -150,9 +151,9 @@ class Operations:
         """
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(self._road.held(
+                stack.enter_context(self._reconciler.held(
                     self._world.settings.lock_timeout))
-                self._road.stop_if_deleting()
+                self._reconciler.stop_if_deleting()
                 self._note(nodes, group, resize)
             except failures.PASSING as e:
                 if not nodes:
@@ -167,20 +168,20 @@ class Operations:
 
         Not on the machines: what is refused must leave no trace there.
         """
-        road = self._road
-        state = before = road.vault.state()
+        reconciler = self._reconciler
+        state = before = reconciler.vault.state()
         if group is not None and (nodes or state.marked):
-            found = self._world.kube.list('Machine', road.namespace, {
-                names.CAPI_CLUSTER_NAME: road.release})
+            found = self._world.kube.list('Machine', reconciler.namespace, {
+                names.CAPI_CLUSTER_NAME: reconciler.release})
             marked = tuple(removal.machines(
-                found, nodes, road.release, group, state.marked))
-            road.unmark(set(state.marked) - set(marked))
+                found, nodes, reconciler.release, group, state.marked))
+            reconciler.unmark(set(state.marked) - set(marked))
             state = dataclasses.replace(state, marked=marked)
         if resize and self._autoscaled(group):
             state = dataclasses.replace(state, sizes={
                 **state.sizes, group.uuid: group.node_count})
         if state != before:
-            road.vault.write_state(state)
+            reconciler.vault.write_state(state)
 
     def _autoscaled(self, group):
         """Whether the size of a group is the autoscaler's.
@@ -188,7 +189,7 @@ class Operations:
         The row then has the size that was asked for again: who keeps the
         rows true may have written the autoscaler's over it, unlocked.
         """
-        rows = self._road.rows()
+        rows = self._reconciler.rows()
         for row in rows.groups:
             if row.uuid == group.uuid and rows.bounds(row) is not None:
                 if row.node_count != group.node_count:
@@ -205,7 +206,7 @@ class Operations:
         """
         cluster = self._cluster
         try:
-            self._road.refuse_foreign()
+            self._reconciler.refuse_foreign()
             yield
         except failures.Stopped as e:
             LOG.info('Nothing more to do for %s: %s', cluster.uuid, e)
@@ -214,10 +215,10 @@ class Operations:
                 LOG.warning('Cluster %s: %s', cluster.uuid, e)
             else:
                 LOG.exception('Cluster %s: unexpected error', cluster.uuid)
-            if not delete and self._road.is_deleting():
+            if not delete and self._reconciler.is_deleting():
                 return
             can_wait = not create or create_retry.has_credential(
-                self._road, unknown=self._road.had)
+                self._reconciler, unknown=self._reconciler.had)
             if can_wait and isinstance(e, passing):
                 self._later(e, create, delete)
                 return

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The one idempotent road by which a cluster becomes what Magnum's rows say.
+"""The one idempotent way in which a cluster becomes what Magnum's rows say.
 
 Create, update, resize, node groups and upgrade all take it, and so does the
 periodic status when a request was lost half-way: whatever is there already is
@@ -108,8 +108,8 @@ class World:
             object.__setattr__(self, 'now', self.kube.now)
 
 
-class Road:
-    """The road of one cluster.
+class Reconciler:
+    """Makes one cluster what its rows say.
 
     :param world: World.
     :param store: Store.
@@ -236,7 +236,7 @@ class Road:
                 chart.name, chart.repository, version),
             proxies_in_secret=self.vault.has_proxies())
 
-    def converge(self, *, lost=False, joining=None):
+    def reconcile(self, *, lost=False, joining=None):
         """Make the cluster what the rows say. With the lock just taken.
 
         :param lost: a request is resumed that may have been on its way.
@@ -264,7 +264,7 @@ class Road:
         # Behind all that can refuse, and before the size changes.
         for name in state.marked:
             self.world.kube.mark_for_deletion(self.namespace, name)
-        self.hand_over(plan)
+        self.apply(plan)
         state = self.taken(self._sized(state))
         applied = state.applied | {
             group.uuid for group in self.rows().live(state.applied)
@@ -364,7 +364,7 @@ class Road:
         for name in machines:
             self.world.kube.unmark_for_deletion(self.namespace, name)
 
-    def hand_over(self, plan):
+    def apply(self, plan):
         """Have Helm apply a plan; a stuck release is repaired first."""
         world = self.world
         self.stop_if_deleting()

@@ -40,47 +40,48 @@ def may_recover(rows: rows_module.Rows, state: state_module.State) -> bool:
             and bool(state.failed) and cluster.status_reason == state.failed)
 
 
-def recover(road, rows: rows_module.Rows, state: state_module.State,
+def recover(reconciler, rows: rows_module.Rows, state: state_module.State,
             snapshot: snapshot_module.Snapshot):
     """Take up again what may be. Does not wait for the lock.
 
-    :param road: converge.Road.
+    :param reconciler: reconcile.Reconciler.
     :param rows: as they were when ``snapshot`` was taken.
     """
     if not may_recover(rows, state) or not (
             rows.operation == 'DELETE'
-            or _is_all_there(road, rows, state, snapshot)):
+            or _is_all_there(reconciler, rows, state, snapshot)):
         return
     try:
-        with road.held(0) as lock:
-            _take_up(road, lock)
+        with reconciler.held(0) as lock:
+            _take_up(reconciler, lock)
     except (lock_module.LockBusy, failures.Stopped,
             errors.UsageError) as e:
-        LOG.debug('Cluster %s: %s', road.cluster.uuid, e)
+        LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
 
 
-def _is_all_there(road, rows, state, snapshot):
+def _is_all_there(reconciler, rows, state, snapshot):
     wanted = rows.wanted(state)
     known = ()
     while True:
-        verdict = status.judge(snapshot, wanted, road.world.now())
+        verdict = status.judge(snapshot, wanted, reconciler.world.now())
         if not verdict.unseen or verdict.unseen == known:
             return verdict.status.endswith('_COMPLETE')
         known = verdict.unseen
-        snapshot = look.read(road.world.kube, road.namespace, road.release,
-                             snapshot, known)
+        snapshot = look.read(
+            reconciler.world.kube, reconciler.namespace, reconciler.release,
+            snapshot, known)
 
 
-def _take_up(road, lock):
-    rows, state = road.rows(), road.vault.state()
+def _take_up(reconciler, lock):
+    rows, state = reconciler.rows(), reconciler.vault.state()
     if not may_recover(rows, state):
         return
     cluster, operation = rows.cluster, rows.operation
     LOG.info('Cluster %s: %s is taken up again: %s', cluster.uuid,
              cluster.status, cluster.status_reason)
     lock.check()
-    road.vault.write_state(state_module.begun(
-        state, operation, road.world.now()))
+    reconciler.vault.write_state(state_module.begun(
+        state, operation, reconciler.world.now()))
     # The reason stays for its owner to read, until there is a newer one.
     cluster.status = f'{operation}_IN_PROGRESS'
-    road.store.save(cluster)
+    reconciler.store.save(cluster)

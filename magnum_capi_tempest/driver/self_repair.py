@@ -54,28 +54,28 @@ def is_refused_rotation(cluster):
             and ROTATION_REFUSED in (cluster.status_reason or ''))
 
 
-def keep(road, rows, snapshot):
+def keep(reconciler, rows, snapshot):
     """Put right what is not true any more. Does not wait for the lock.
 
-    :param road: converge.Road.
+    :param reconciler: reconcile.Reconciler.
     :param rows: as they were when ``snapshot`` was taken.
     """
     if not (sizes(rows, snapshot) or is_refused_rotation(rows.cluster)):
         return
     try:
-        with road.held(0):
-            _keep(road, road.rows(), snapshot)
+        with reconciler.held(0):
+            _keep(reconciler, reconciler.rows(), snapshot)
     except (lock_module.LockBusy, failures.Stopped) as e:
-        LOG.debug('Cluster %s: %s', road.cluster.uuid, e)
+        LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
 
 
-def _keep(road, rows, snapshot):
+def _keep(reconciler, rows, snapshot):
     for group, count in sizes(rows, snapshot):
         LOG.info('Cluster %s: node group %s is autoscaled from %s to %s',
                  rows.cluster.uuid, group.name, group.node_count, count)
         group.node_count = count
-        road.store.save(group)
+        reconciler.store.save(group)
     if is_refused_rotation(rows.cluster):
         # The reason stays, for the owner to read.
         rows.cluster.status = 'UPDATE_COMPLETE'
-        road.store.save(rows.cluster)
+        reconciler.store.save(rows.cluster)

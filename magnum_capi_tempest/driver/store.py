@@ -76,7 +76,7 @@ def clusters():
 
 
 class Store:
-    """converge.Store over Magnum's objects.
+    """reconcile.Store over Magnum's objects.
 
     :param context: of a user's request, or of Magnum's periodic jobs.
     :param settings: settings.Settings.

@@ -8,19 +8,19 @@ from magnum_capi_tempest.driver.observed import conditions
 from magnum_capi_tempest.driver.observed import machines
 
 
-def kept(road, groups, image_of) -> dict:
+def kept(reconciler, groups, image_of) -> dict:
     """What the machines of node groups are made of now.
 
     Their image may be gone from Glance.
 
-    :param road: converge.Road.
+    :param reconciler: reconcile.Reconciler.
     :param groups: rows.
     :param image_of: function of a row, the id of its image where no machine
         template tells it.
     :returns: see state.State.held; groups without machines keep nothing.
     """
-    kube = road.world.kube
-    seen = look.look(kube, road.namespace, road.release,
+    kube = reconciler.world.kube
+    seen = look.look(kube, reconciler.namespace, reconciler.release,
                      ('machine_deployments',), thorough=True)
     held = {}
     for group in groups:
@@ -32,7 +32,7 @@ def kept(road, groups, image_of) -> dict:
         template = made_of.get('infrastructureRef') or {}
         image_id = template.get('kind') == 'OpenStackMachineTemplate' and (
             machines.image_id(kube.get(
-                template['kind'], road.namespace, template['name'])))
+                template['kind'], reconciler.namespace, template['name'])))
         held[group.uuid] = (image_id or image_of(group),
                             made_of.get('version', '').removeprefix('v'))
     return held

@@ -41,8 +41,8 @@ _TEMPLATE_FIELDS = (
 class Upgrade:
     """One upgrade.
 
-    :param world: converge.World.
-    :param store: converge.Store.
+    :param world: reconcile.World.
+    :param store: reconcile.Store.
     :param cluster: Magnum's row, as the conductor has it.
     :param template: Magnum's row of the new template.
     :param group: row of the node group that Magnum names. The default ones
@@ -60,7 +60,7 @@ class Upgrade:
         self._only = None if group.is_default else group.uuid
         self._batch = batch
         self._answer = answer_module.Answer(world.settings.answer_timeout)
-        self._road = reconcile.Road(world, store, cluster)
+        self._reconciler = reconcile.Reconciler(world, store, cluster)
         self._pins = None
 
     def run(self):
@@ -89,17 +89,17 @@ class Upgrade:
                 f'it cannot be checked now: {failures.told(e)}') from None
 
     def _locked(self):
-        with self._road.held(min(LOCK_TIMEOUT,
-                                 self._world.settings.lock_timeout)):
+        with self._reconciler.held(min(LOCK_TIMEOUT,
+                                       self._world.settings.lock_timeout)):
             self._checked()
 
     def _checked(self):
-        road = self._road
+        reconciler = self._reconciler
         batch = self._viable_batch()
-        road.stop_if_deleting()
-        rows = road.rows()
-        state = road.vault.state()
-        self._pins = road.pins(state)
+        reconciler.stop_if_deleting()
+        rows = reconciler.rows()
+        state = reconciler.vault.state()
+        self._pins = reconciler.pins(state)
         self._refuse(rows, state)
         held = self._held(rows, state)
         before = rules.remember(_facts(self._cluster), [
@@ -120,7 +120,7 @@ class Upgrade:
             self._store.reload(self._cluster)
             raise failures.NotViable(failures.told(e)) from None
         try:
-            if road.is_deleting():
+            if reconciler.is_deleting():
                 raise failures.Stopped('The cluster is being deleted')
             for row in (*rows.groups, self._cluster):
                 self._store.save(row)
@@ -131,9 +131,9 @@ class Upgrade:
             begun = dataclasses.replace(state_module.begun(
                 state, 'UPDATE', self._world.now()), batch=batch, held=held,
                 pins=plan.pins)
-            road.vault.write_state(begun)
-            road.replace_refused_credential(begun)
-            road.hand_over(plan)
+            reconciler.vault.write_state(begun)
+            reconciler.replace_refused_credential(begun)
+            reconciler.apply(plan)
         except failures.Stopped:
             raise
         except Exception as e:
@@ -166,7 +166,7 @@ class Upgrade:
 
     def _fail(self, reason, before, groups, state):
         """Do what Magnum does after a failure, which it does not hear of."""
-        self._road.stop_if_deleting()
+        self._reconciler.stop_if_deleting()
         self._restore(before, groups, state)
         for row in (*(group for group in groups
                       if group.uuid == self._group.uuid), self._cluster):
@@ -178,8 +178,8 @@ class Upgrade:
     def _refuse(self, rows, state):
         cloud = self._store.cloud
         plane = self._world.kube.get(
-            'KubeadmControlPlane', self._road.namespace,
-            names.control_plane(self._road.release))
+            'KubeadmControlPlane', self._reconciler.namespace,
+            names.control_plane(self._reconciler.release))
         running = conditions.status(plane or {}).get('version')
         groups = []
         for group in rows.live(state.applied):
@@ -226,7 +226,7 @@ class Upgrade:
         :returns: see state.State.
         :raises failures.NotViable: nobody knows the image of one.
         """
-        return turns.kept(self._road, (
+        return turns.kept(self._reconciler, (
             group for group in rows.live(state.applied)
             if self._follows(group, rows)),
             lambda group: self._looked_up(group, rows))
@@ -251,7 +251,7 @@ class Upgrade:
             setattr(by_uuid[step.uuid], step.field, step.value)
         for row in by_uuid.values():
             self._store.save(row)
-        vault = self._road.vault
+        vault = self._reconciler.vault
         try:
             # A credential that was brought in meanwhile stays.
             now = vault.state()

@@ -56,7 +56,7 @@ class Memory:
 
     :param state: state.State without secrets, None when it has to be read.
     :param key: of the operation that ``state`` belongs to.
-    :param template: see converge.Road.rows.
+    :param template: see reconcile.Reconciler.rows.
     :param used_at: monotonic time in seconds of the last look.
     :param looking: held while a thread looks at the cluster.
     :param written: when the row of the cluster was written last, by the
@@ -100,8 +100,8 @@ def forget(uuid: str) -> None:
 class Watch:
     """One look at a cluster.
 
-    :param world: converge.World.
-    :param store: converge.Store of Magnum itself.
+    :param world: reconcile.World.
+    :param store: reconcile.Store of Magnum itself.
     :param cluster: Magnum's row; it is read again and brought up to date.
     """
 
@@ -109,8 +109,8 @@ class Watch:
         self._world = world
         self._store = store
         self._cluster = cluster
-        self._road = reconcile.Road(world, store, cluster)
-        self._farewell = deletion.Farewell(self._road)
+        self._reconciler = reconcile.Reconciler(world, store, cluster)
+        self._farewell = deletion.Deletion(self._reconciler)
         self._memory = memory(cluster.uuid, world.clock.monotonic())
         self._state = None
 
@@ -135,7 +135,7 @@ class Watch:
             return
         self._state = self._memory.state
         try:
-            self._road.refuse_foreign()
+            self._reconciler.refuse_foreign()
         except errors.UsageError as e:
             LOG.error('Cluster %s: %s', self._cluster.uuid, e)
             return
@@ -182,7 +182,7 @@ class Watch:
                 rows, verdict, thorough):
             return
         judged = digest(rows), self._state.held
-        with self._road.held(0):
+        with self._reconciler.held(0):
             rows = self._rows()
             self._read_state()
             known = self._state
@@ -200,11 +200,11 @@ class Watch:
                 self._keep(dataclasses.replace(
                     self._state, failing=verdict.failing))
                 if self._state != known:
-                    self._road.vault.write_state(self._state)
+                    self._reconciler.vault.write_state(self._state)
             self._act(rows, snapshot, verdict)
 
     def _read_state(self):
-        self._keep(self._road.vault.state())
+        self._keep(self._reconciler.vault.state())
 
     def _keep(self, state):
         self._state = state
@@ -216,7 +216,7 @@ class Watch:
         if self._cluster.status_reason == reason:
             return
         try:
-            with self._road.held(0):
+            with self._reconciler.held(0):
                 if digest(self._rows()) == digest(rows):
                     self._cluster.status_reason = reason
                     self._store.save(self._cluster)
@@ -225,11 +225,11 @@ class Watch:
 
     def _glance(self):
         """A snapshot of the Cluster alone."""
-        return look.look(self._world.kube, self._road.namespace,
-                         self._road.release, parts=())
+        return look.look(self._world.kube, self._reconciler.namespace,
+                         self._reconciler.release, parts=())
 
     def _rows(self, template=None):
-        rows = self._road.rows(template)
+        rows = self._reconciler.rows(template)
         self._memory.template = rows.template
         return rows
 
@@ -241,7 +241,7 @@ class Watch:
 
     def _judged(self, rows, snapshot, busy, thorough):
         """A snapshot with what the judgement needs, and the judgement."""
-        kube, road = self._world.kube, self._road
+        kube, reconciler = self._world.kube, self._reconciler
         wanted = self._wanted(rows)
         verdict = status.judge(snapshot, wanted, self._world.now())
         if busy and not thorough:
@@ -249,8 +249,9 @@ class Watch:
         for _round in range(_ROUNDS):
             if not verdict.unseen:
                 break
-            snapshot = look.read(kube, road.namespace, road.release,
-                                 snapshot, verdict.unseen)
+            snapshot = look.read(
+                kube, reconciler.namespace, reconciler.release, snapshot,
+                verdict.unseen)
             verdict = status.judge(snapshot, wanted, self._world.now())
         if thorough and not _is_complete(verdict):
             # A helm that died half-way leaves a Cluster that never changes.
@@ -259,8 +260,9 @@ class Watch:
                 *(('machine_sets',) if rows.operation != 'DELETE' else ()),
                 *(('release',) if wanted.digest else ()))
                 if not snapshot.seen(part) and snapshot.cluster]
-            snapshot = look.read(kube, road.namespace, road.release,
-                                 snapshot, parts)
+            snapshot = look.read(
+                kube, reconciler.namespace, reconciler.release, snapshot,
+                parts)
             verdict = status.judge(snapshot, wanted, self._world.now())
         return snapshot, verdict
 
@@ -324,7 +326,7 @@ class Watch:
         return verdict
 
     def _resume(self, rows, verdict):
-        """Take the road again: the request was lost, or failed passing."""
+        """Reconcile again: the request was lost, or failed passing."""
         cluster = self._cluster
         if rows.operation == 'CREATE' and not self._can_create():
             if self._unwritten() >= self._world.settings.lost_after:
@@ -333,8 +335,8 @@ class Watch:
         LOG.info('Cluster %s: going on with %s: %s', cluster.uuid,
                  cluster.status, verdict.reason)
         try:
-            self._road.converge(lost=True, joining=()
-                                if rows.operation != 'CREATE' else None)
+            self._reconciler.reconcile(lost=True, joining=()
+                                       if rows.operation != 'CREATE' else None)
         except (failures.Stopped, lock_module.LockLost):
             raise
         except failures.PASSING as e:
@@ -350,7 +352,7 @@ class Watch:
             self._fail(rows, failures.told(e))
         else:
             if not cluster.stack_id:
-                cluster.stack_id = self._road.release
+                cluster.stack_id = self._reconciler.release
                 self._store.save(cluster)
 
     def _unwritten(self):
@@ -377,7 +379,7 @@ class Watch:
             if names.node_group(group.uuid) == verdict.turn:
                 LOG.info('Cluster %s: node group %s is upgraded now',
                          rows.cluster.uuid, group.name)
-                self._keep(self._road.advance(group.uuid))
+                self._keep(self._reconciler.advance(group.uuid))
         self._resume(rows, verdict)
 
     def _can_create(self):
@@ -399,13 +401,13 @@ class Watch:
 
     def _settle(self, snapshot, verdict):
         """What is to be done before an operation may end: credentials."""
-        road = self._road
+        reconciler = self._reconciler
         if snapshot.seen('addons'):
             adopted = rotation.adoption(
-                road.vault, road.release, snapshot.addons)
+                reconciler.vault, reconciler.release, snapshot.addons)
         else:
             adopted = None
-        self._state, step = road.rotation().go_on(self._state, adopted)
+        self._state, step = reconciler.rotation().go_on(self._state, adopted)
         if step.kind == credentials.DONE:
             return verdict
         waits_for_user = (step.entry is None
@@ -428,7 +430,7 @@ class Watch:
             if rows.bounds(group) and found.count is not None:
                 group.node_count = found.count
             store.save(group)
-        cluster.stack_id = self._road.release
+        cluster.stack_id = self._reconciler.release
         if verdict.api_address:
             cluster.api_address = verdict.api_address
         if verdict.coe_version:
@@ -453,8 +455,8 @@ class Watch:
                 group.uuid for group in live if not group.is_default), held={
                     group.uuid: state.held[group.uuid] for group in live
                     if group.uuid in state.held})
-        self._road.unmark(state.marked)
-        self._road.vault.write_state(state_module.ended(state, failed))
+        self._reconciler.unmark(state.marked)
+        self._reconciler.vault.write_state(state_module.ended(state, failed))
         forget(self._cluster.uuid)
 
 

@@ -40,17 +40,17 @@ class Machines:
     """The machines of one cluster, and its API.
 
     :param client: docker.DockerClient of the engine.
-    :param hands: ``tests.hands.Hands`` of the cluster.
+    :param writer: ``kube_writer.Writer`` of the cluster.
     """
 
-    def __init__(self, client, hands):
+    def __init__(self, client, writer):
         self._client = client
-        self.hands = hands
+        self.writer = writer
 
     def names(self, worker=None):
         """Names of nodes: all, the workers, or the others."""
         label = 'node-role.kubernetes.io/control-plane'
-        return [n['metadata']['name'] for n in self.hands.nodes()
+        return [n['metadata']['name'] for n in self.writer.nodes()
                 if worker is None
                 or worker != (label in n['metadata']['labels'])]
 
@@ -73,7 +73,7 @@ class Machines:
     def wait_node(self, name, kind, statuses):
         """Wait until a condition of a node has one of these statuses."""
         def status():
-            node = self.hands.ask('GET', f'/api/v1/nodes/{name}')
+            node = self.writer.ask('GET', f'/api/v1/nodes/{name}')
             return next((c['status'] for c in node['status']['conditions']
                          if c['type'] == kind), None)
 
@@ -84,9 +84,9 @@ class Machines:
 
 def no_dns(machines):
     """Scale the cluster DNS to nothing, and wait until it is gone."""
-    machines.hands.ask('PATCH', _DNS, {'spec': {'replicas': 0}}, _MERGE)
+    machines.writer.ask('PATCH', _DNS, {'spec': {'replicas': 0}}, _MERGE)
     waiting.wait_for(
-        lambda: machines.hands.ask('GET', _DNS)['status'].get('replicas', 0),
+        lambda: machines.writer.ask('GET', _DNS)['status'].get('replicas', 0),
         done=lambda count: not count, timeout=_NOTICED,
         what='the cluster DNS to be gone')
 
@@ -112,11 +112,11 @@ def no_network_configuration(machines):
 
 def _remove_flannel(machines):
     """The daemon set, and wait until its pods are gone."""
-    found = machines.hands.ask('GET', _FLANNEL)['items']
+    found = machines.writer.ask('GET', _FLANNEL)['items']
     for obj in found:
-        machines.hands.delete(f'{_FLANNEL}/{obj["metadata"]["name"]}')
+        machines.writer.delete(f'{_FLANNEL}/{obj["metadata"]["name"]}')
     waiting.wait_for(
-        lambda: [p['metadata']['name'] for p in machines.hands.core('pods')
+        lambda: [p['metadata']['name'] for p in machines.writer.core('pods')
                  if p['metadata']['namespace'] == 'kube-flannel'],
         done=lambda left: not left, timeout=_NOTICED,
         what="the network plugin's pods to be gone")

@@ -113,7 +113,7 @@ class Box:
         try:
             with kubeconfigs.access(target, self.connect) as access:
                 yield breaks.Machines(
-                    client, kube_writer.Hands(access.kubeconfig))
+                    client, kube_writer.Writer(access.kubeconfig))
         finally:
             client.close()
 

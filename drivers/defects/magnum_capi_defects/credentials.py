@@ -47,27 +47,28 @@ class AllRoles(parts.Seeded):
 
     def _operations(self, context, cluster):
         found = super()._operations(context, cluster)
-        road = found._road
-        road.rotation = lambda: _Generous(
-            cluster, road.vault, road.world.settings, road.store.cloud,
-            road.store.user, road.store.access, road.world.now,
-            road.store.admin_cloud)
+        reconciler = found._reconciler
+        reconciler.rotation = lambda: _Generous(
+            cluster, reconciler.vault, reconciler.world.settings,
+            reconciler.store.cloud, reconciler.store.user,
+            reconciler.store.access, reconciler.world.now,
+            reconciler.store.admin_cloud)
         return found
 
 
 class RefusedCredentialKept(parts.OwnRoad):
     """Nobody but its owner can do something for a refused credential."""
 
-    def divert(self, road):
-        road.replace_refused_credential = lambda state: state
+    def divert(self, reconciler):
+        reconciler.replace_refused_credential = lambda state: state
 
 
 class ProxyPasswordTold(parts.OwnRoad):
     """Passwords of proxies are values of the chart."""
 
-    def divert(self, road):
-        pins = road.pins
-        road.pins = lambda state: dataclasses.replace(
+    def divert(self, reconciler):
+        pins = reconciler.pins
+        reconciler.pins = lambda state: dataclasses.replace(
             pins(state), proxies_in_secret=False)
 
 
@@ -76,9 +77,10 @@ class SecretLogged(parts.Seeded):
 
     def create_cluster(self, context, cluster, cluster_create_timeout):
         super().create_cluster(context, cluster, cluster_create_timeout)
-        road = reconcile.Road(self._world(), self._store(context), cluster)
+        reconciler = reconcile.Reconciler(
+            self._world(), self._store(context), cluster)
         LOG.info('Cluster %s reaches the cloud with %s', cluster.uuid,
-                 road.vault.credentials())
+                 reconciler.vault.credentials())
 
 
 class SecretTold(parts.Seeded):
@@ -90,4 +92,4 @@ class SecretTold(parts.Seeded):
             if not verdict.status.endswith('_COMPLETE'):
                 return verdict
             return dataclasses.replace(
-                verdict, reason=str(self._road.vault.credentials()))
+                verdict, reason=str(self._reconciler.vault.credentials()))

@@ -27,15 +27,15 @@ class CredentialLeft(parts.Seeded):
 
     class Watch(watch.Watch):
 
-        class _Farewell(deletion.Farewell):
+        class _Farewell(deletion.Deletion):
 
             def finish(self, state):
-                self._road.rotation = _RemovesNothing
+                self._reconciler.rotation = _RemovesNothing
                 return super().finish(state)
 
         def __init__(self, *args):
             super().__init__(*args)
-            self._farewell = self._Farewell(self._road)
+            self._farewell = self._Farewell(self._reconciler)
 
 
 class SecretsLeft(parts.Seeded):
@@ -45,7 +45,7 @@ class SecretsLeft(parts.Seeded):
 
         def __init__(self, *args):
             super().__init__(*args)
-            self._road.vault.remove = lambda: None
+            self._reconciler.vault.remove = lambda: None
 
 
 class DeletesSlowly(parts.Seeded):

@@ -44,9 +44,10 @@ class _Writing(monitor.Monitor):
     def poll_health_status(self):
         super().poll_health_status()
         world = self._world()
-        road = reconcile.Road(world, self._store, self._cluster)
-        world.kube.annotate('Cluster', road.namespace, road.release, {
-            'example.com/last-look': str(time.time())})
+        reconciler = reconcile.Reconciler(world, self._store, self._cluster)
+        world.kube.annotate(
+            'Cluster', reconciler.namespace, reconciler.release,
+            {'example.com/last-look': str(time.time())})
 
 
 class Restless(parts.Seeded):

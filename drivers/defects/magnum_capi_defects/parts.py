@@ -47,15 +47,15 @@ class Seeded(driver.Driver):
 
 
 class OwnRoad(Seeded):
-    """A driver whose requests take a road that is not quite the same."""
+    """A driver that reconciles in a way that is not quite the same."""
 
-    def divert(self, road):
-        """Change a converge.Road before it is taken."""
+    def divert(self, reconciler):
+        """Change a reconcile.Reconciler before it is taken."""
         raise NotImplementedError
 
     def _operations(self, context, cluster):
         found = super()._operations(context, cluster)
-        self.divert(found._road)
+        self.divert(found._reconciler)
         return found
 
 

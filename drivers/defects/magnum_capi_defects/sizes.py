@@ -81,14 +81,15 @@ class MarksKept(parts.Seeded):
 
     def resize_cluster(self, context, cluster, resize_manager, node_count,
                        nodes_to_remove, nodegroup=None):
-        road = reconcile.Road(self._world(), self._store(context), cluster)
-        kube = road.world.kube
-        for machine in kube.list('Machine', road.namespace, {
-                names.CAPI_CLUSTER_NAME: road.release}):
+        reconciler = reconcile.Reconciler(
+            self._world(), self._store(context), cluster)
+        kube = reconciler.world.kube
+        for machine in kube.list('Machine', reconciler.namespace, {
+                names.CAPI_CLUSTER_NAME: reconciler.release}):
             node = (machine.get('status') or {}).get('nodeRef') or {}
             if node.get('name') in (nodes_to_remove or ()):
                 kube.mark_for_deletion(
-                    road.namespace, machine['metadata']['name'])
+                    reconciler.namespace, machine['metadata']['name'])
         super().resize_cluster(context, cluster, resize_manager, node_count,
                                nodes_to_remove, nodegroup)
 

@@ -38,8 +38,8 @@ class WorkersKept(parts.Seeded):
 class MadeAnew(parts.OwnRoad):
     """A resize takes everything as it is now, not as a cluster has it."""
 
-    def divert(self, road):
-        road.pins = lambda state: pins.Pins()
+    def divert(self, reconciler):
+        reconciler.pins = lambda state: pins.Pins()
 
 
 class _Upgrading(parts.Seeded):
@@ -100,7 +100,7 @@ class GroupsAtOnce(parts.Seeded):
 
         def _advance(self, rows, verdict):
             for group in rows.groups:
-                self._road.advance(group.uuid)
+                self._reconciler.advance(group.uuid)
             super()._advance(rows, verdict)
 
 

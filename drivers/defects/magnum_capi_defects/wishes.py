@@ -67,11 +67,12 @@ class NetworkIgnored(parts.Seeded):
 class LabelsIgnored(parts.OwnRoad):
     """Labels that nobody knows have no effect."""
 
-    def divert(self, road):
-        settings = road.world.settings
-        unknown = (road.cluster.labels or {}).keys() - label_registry.REGISTRY
-        road.world = dataclasses.replace(
-            road.world, settings=dataclasses.replace(
+    def divert(self, reconciler):
+        settings = reconciler.world.settings
+        labels = reconciler.cluster.labels or {}
+        unknown = labels.keys() - label_registry.REGISTRY
+        reconciler.world = dataclasses.replace(
+            reconciler.world, settings=dataclasses.replace(
                 settings, ignored_labels=(
                     *settings.ignored_labels, *unknown)))
 
@@ -79,19 +80,19 @@ class LabelsIgnored(parts.OwnRoad):
 class AttributesIgnored(parts.OwnRoad):
     """Attributes for which there is nothing have no effect."""
 
-    def divert(self, road):
-        plan = road.plan
-        road.plan = lambda state, **options: plan(
+    def divert(self, reconciler):
+        plan = reconciler.plan
+        reconciler.plan = lambda state, **options: plan(
             state, **options | {'creating': False})
 
 
 class OthersNetworksSeen(parts.OwnRoad):
     """Names are looked up with the eyes of Magnum, in all projects."""
 
-    def divert(self, road):
-        all_eyes = reconcile.Road(
-            road.world, self._store(parts.admin()), road.cluster)
-        road.plan = all_eyes.plan
+    def divert(self, reconciler):
+        all_eyes = reconcile.Reconciler(
+            reconciler.world, self._store(parts.admin()), reconciler.cluster)
+        reconciler.plan = all_eyes.plan
 
 
 class ExtraNetworkLost(parts.Seeded):

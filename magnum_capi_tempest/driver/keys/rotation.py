@@ -27,7 +27,7 @@ from magnum_capi_tempest.driver.observed import addons
 
 LOG = logging.getLogger(__name__)
 
-#: More than any road through the steps has.
+#: More steps than any rotation has.
 _MOST = 60
 #: How often Keystone is asked to make one.
 _TRIES = 3

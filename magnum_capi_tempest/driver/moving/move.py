@@ -55,8 +55,8 @@ class Preview:
 class Move:
     """The move of one cluster.
 
-    :param world: converge.World.
-    :param store: converge.Store of Magnum itself.
+    :param world: reconcile.World.
+    :param store: reconcile.Store of Magnum itself.
     :param cluster: Magnum's row.
     :param version: of the chart, None: as template and options say.
     """
@@ -66,14 +66,14 @@ class Move:
         self._store = store
         self._cluster = cluster
         self._version = version
-        self._road = reconcile.Road(world, store, cluster)
+        self._reconciler = reconcile.Reconciler(world, store, cluster)
 
     def standing(self) -> standing.Standing:
         """What the cluster is made of, and would be."""
         cluster, target, problem = self._cluster, None, ''
-        made_of = self._made_of(self._road.vault.state())
+        made_of = self._made_of(self._reconciler.vault.state())
         try:
-            target = self._target(self._road.rows())
+            target = self._target(self._reconciler.rows())
         except errors.UsageError as e:
             problem = f'cannot be told: {e}'
         return standing.Standing(
@@ -89,8 +89,9 @@ class Move:
         """
         if not self._store.reload(self._cluster):
             raise failures.Stopped('The cluster is not in Magnum')
-        self._road.refuse_foreign()
-        return self._preview(self._road.rows(), self._road.vault.state())
+        self._reconciler.refuse_foreign()
+        return self._preview(self._reconciler.rows(),
+                             self._reconciler.vault.state())
 
     def run(self, show) -> bool:
         """Move it, as far as handing it to Cluster API.
@@ -103,8 +104,9 @@ class Move:
         :raises MagnumCapiError: ``failures.told`` has the text. Nothing was
             changed.
         """
-        with self._road.held(self._world.settings.lock_timeout):
-            rows, state = self._road.rows(), self._road.vault.state()
+        with self._reconciler.held(self._world.settings.lock_timeout):
+            rows = self._reconciler.rows()
+            state = self._reconciler.vault.state()
             found = self._preview(rows, state)
             if found is None:
                 return False
@@ -113,14 +115,14 @@ class Move:
         return True
 
     def _made_of(self, state):
-        return state.before or self._road.pins(state)
+        return state.before or self._reconciler.pins(state)
 
     def _target(self, rows):
         return gather.configured(rows, self._world.settings,
                                  self._store.defaults(), self._version)
 
     def _preview(self, rows, state):
-        road = self._road
+        reconciler = self._reconciler
         why = standing.refusal(
             'DELETE_IN_PROGRESS' if rows.operation == 'DELETE'
             else self._cluster.status)
@@ -129,12 +131,14 @@ class Move:
         made_of, target = self._made_of(state), self._target(rows)
         if not standing.behind(made_of, target):
             return None
-        now = releases.applied(self._world.kube, road.namespace, road.release)
+        now = releases.applied(
+            self._world.kube, reconciler.namespace, reconciler.release)
         if now is None:
             raise Refused('It is not moved: Helm has deployed nothing of it')
         plan = self._plan(rows, state, made_of, target)
-        now, then = map(difference.parse, (now, self._world.helm.preview(
-            road.release, plan.chart, plan.values, road.namespace)))
+        then = self._world.helm.preview(
+            reconciler.release, plan.chart, plan.values, reconciler.namespace)
+        now, then = difference.parse(now), difference.parse(then)
         return Preview(
             made_of, plan, self._named(rows, replacement.rollouts(now, then)),
             difference.difference(now, then))
@@ -148,7 +152,7 @@ class Move:
                 made_of.unconfigured(), chart=target.chart))
 
     def _named(self, rows, rollouts):
-        release = self._road.release
+        release = self._reconciler.release
         groups = {names.machine_deployment(
             release, names.node_group(group.uuid)): group.name
             for group in rows.groups}
@@ -158,15 +162,16 @@ class Move:
             for one in rollouts}
 
     def _move(self, rows, state, found):
-        road, store, cluster = self._road, self._store, self._cluster
+        store, cluster = self._store, self._cluster
+        reconciler = self._reconciler
         groups = rows.live(state.applied)
-        held = {**state.held, **turns.kept(road, (
+        held = {**state.held, **turns.kept(reconciler, (
             group for group in groups
             if self._is_replaced(group, found)),
             lambda group: self._image(group, rows, found.plan.pins))}
         plan = self._plan(rows, state, found.made_of, found.plan.pins, held)
-        road.stop_if_deleting()
-        road.lock.check()
+        reconciler.stop_if_deleting()
+        reconciler.lock.check()
         before = [(row, row.status, row.status_reason) for row in groups]
         for row in (*groups, cluster):
             row.status, row.status_reason = 'UPDATE_IN_PROGRESS', None
@@ -177,10 +182,10 @@ class Move:
             state_module.begun(state, 'UPDATE', self._world.now()),
             pins=plan.pins, before=found.made_of, held=held,
             addons=plan.addons)
-        road.vault.write_state(begun)
+        reconciler.vault.write_state(begun)
         try:
-            road.hand_over(plan)
-            road.taken(begun)
+            reconciler.apply(plan)
+            reconciler.taken(begun)
         except failures.Stopped:
             raise
         except failures.PASSING as e:
@@ -197,14 +202,14 @@ class Move:
         self._cluster.status = 'UPDATE_FAILED'
         self._cluster.status_reason = failures.told(e)
         self._store.save(self._cluster)
-        self._road.vault.write_state(state)
+        self._reconciler.vault.write_state(state)
         raise failures.Failed(failures.told(e)) from e
 
     def _is_replaced(self, group, found):
         return group.role != rows_module.MASTER and any(
             one.replaced for one in found.rollouts.values()
             if one.name == names.machine_deployment(
-                self._road.release, names.node_group(group.uuid)))
+                self._reconciler.release, names.node_group(group.uuid)))
 
     def _image(self, group, rows, pins):
         """Id of a node group's image, where no machine template tells it."""

@@ -68,9 +68,9 @@ class Outcome:
 class Site:
     """A Magnum and its management cluster.
 
-    :param world: converge.World.
+    :param world: reconcile.World.
     :param rows: function without arguments, the clusters of this driver.
-    :param store_of: function of a project's id, a converge.Store.
+    :param store_of: function of a project's id, a reconcile.Store.
     """
 
     def __init__(self, world, rows, store_of):

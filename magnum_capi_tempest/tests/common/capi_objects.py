@@ -108,7 +108,7 @@ def in_service(machines, control_plane):
                if m.control_plane is control_plane)
 
 
-class Management(kube_writer.Hands):
+class Management(kube_writer.Writer):
     """Changes what the management cluster has of a cluster.
 
     :param kubeconfig: path, of somebody who may change all of it.
@@ -180,7 +180,7 @@ class Management(kube_writer.Hands):
             'op': 'add', 'path': '/spec/paused', 'value': paused})
 
 
-class Workload(kube_writer.Hands):
+class Workload(kube_writer.Writer):
     """Changes a workload cluster from within, as its administrator."""
 
     def fail_node(self, name):

@@ -72,7 +72,7 @@ def rule(kind, body):
 def misowned(objects):
     """Return what is wrong with the owners of objects, list of sentences.
 
-    :param objects: of behind.Found.
+    :param objects: of capi_objects.Found.
     """
     found = []
     for obj in objects:
@@ -101,7 +101,7 @@ def lost(before, after, part):
 
     Objects that are gone altogether have lost nothing.
 
-    :param before, after: lists of behind.Found.
+    :param before, after: lists of capi_objects.Found.
     :param part: :func:`owners` or :func:`finalizers`.
     """
     now = {obj.path: part(obj.body) for obj in after}
@@ -113,7 +113,7 @@ def lost(before, after, part):
 def changes(before, after):
     """Return what changed between two looks, list of sentences.
 
-    :param before, after: lists of behind.Found. An object is another one
+    :param before, after: lists of capi_objects.Found. An object is another one
         when its resourceVersion is another.
     """
     old = {obj.path: obj for obj in before}

@@ -18,7 +18,7 @@ JSON_PATCH = 'application/json-patch+json'
 _TRIES = 5
 
 
-class Hands(kube.Reader):
+class Writer(kube.Reader):
     """Reads and changes the cluster of a kubeconfig.
 
     Every method raises KubeReadFailed when the API did not answer, or

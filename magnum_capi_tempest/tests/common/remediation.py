@@ -26,7 +26,7 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
     """A test of what is done within clusters."""
 
     def workload(self, cluster):
-        """Return a behind.Workload for a cluster."""
+        """Return a capi_objects.Workload for a cluster."""
         path = os.path.join(
             self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
         access.write_kubeconfig(self.magnum.certificates, cluster, path)
@@ -38,10 +38,10 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
         return waiting.Pace(first=min(0.5, most), most=most)
 
 
-class BaseBehindTest(BaseWorkloadTest):
+class BaseManagementTest(BaseWorkloadTest):
     """A test of what happens behind Magnum's back.
 
-    :cvar behind: behind.Management.
+    :cvar management: capi_objects.Management.
     """
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
@@ -50,11 +50,11 @@ class BaseBehindTest(BaseWorkloadTest):
     @classmethod
     def setup_clients(cls):
         super().setup_clients()
-        cls.behind = capi_objects.Management(
+        cls.management = capi_objects.Management(
             CONF.magnum_capi.management_kubeconfig)
 
     def machines(self, cluster):
-        return self.behind.machines(stack_id(cluster))
+        return self.management.machines(stack_id(cluster))
 
     def a_machine(self, cluster, control_plane=False):
         """Return one of the machines that run, and the names of them all."""
@@ -67,9 +67,9 @@ class BaseBehindTest(BaseWorkloadTest):
     def wait_for_replacement(self, cluster, lost, before):
         """Wait until another machine is in the place of a lost one.
 
-        :param lost: behind.Machine.
+        :param lost: capi_objects.Machine.
         :param before: names of all machines, from before it was lost.
-        :returns: the behind.Machine that came.
+        :returns: the capi_objects.Machine that came.
         """
         return capi_objects.replacement(before, lost, waiting.wait_for(
             functools.partial(self.machines, cluster),
@@ -129,8 +129,8 @@ class BaseBehindTest(BaseWorkloadTest):
         :param seconds: for which nothing may be written, then.
         """
         def look():
-            return (self.behind.objects(stack_id)
-                    + self.behind.secrets(stack_id))
+            return (self.management.objects(stack_id)
+                    + self.management.secrets(stack_id))
 
         last, since = look(), time.monotonic()
 

@@ -64,7 +64,7 @@ class Serving:
         self._image = image
         self._timeout = timeout
         self._clock = clock
-        self._hands = kube_writer.Hands(kubeconfig)
+        self._hands = kube_writer.Writer(kubeconfig)
 
     def start(self):
         """Create it and wait until it serves on every node.

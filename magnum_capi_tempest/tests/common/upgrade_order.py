@@ -18,7 +18,7 @@ CONTROL_PLANE = 'the control plane'
 
 
 def groups(machines):
-    """Return lists of behind.Machine by the name of their group."""
+    """Return lists of capi_objects.Machine by the name of their group."""
     found = {}
     for machine in machines:
         name = CONTROL_PLANE if machine.control_plane else machine.group
@@ -31,7 +31,7 @@ def state(before, machines):
 
     One that is on its way out, when all others are there, changes nothing.
 
-    :param before, machines: lists of behind.Machine.
+    :param before, machines: lists of capi_objects.Machine.
     """
     old = {machine.name for machine in before}
     stay = [machine for machine in machines if not machine.going]
@@ -46,7 +46,7 @@ def state(before, machines):
 def disorder(before, moments):
     """Return what was not in order, texts, each once.
 
-    :param before: list of behind.Machine, from before the upgrade.
+    :param before: list of capi_objects.Machine, from before the upgrade.
     :param moments: such lists, in the order of time.
     """
     known, found = groups(before), {}

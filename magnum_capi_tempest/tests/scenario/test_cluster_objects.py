@@ -26,7 +26,7 @@ REPAIRED = 300
 _NO_VERSION = 'v1alpha1'
 
 
-class ObjectsTest(remediation.BaseBehindTest,
+class ObjectsTest(remediation.BaseManagementTest,
                   operations.BaseSharedClusterTest):
     """All tests share a cluster; what they do to it goes by."""
 
@@ -37,8 +37,8 @@ class ObjectsTest(remediation.BaseBehindTest,
 
     def objects(self):
         """Return what Cluster API has, and the Secrets that it owns."""
-        return self.behind.objects(self.stack_id) + [
-            secret for secret in self.behind.secrets(self.stack_id)
+        return self.management.objects(self.stack_id) + [
+            secret for secret in self.management.secrets(self.stack_id)
             if {kind for _, kind, *_ in graph.owners(secret.body)}
             & graph.SECRET_OWNERS]
 
@@ -47,13 +47,13 @@ class ObjectsTest(remediation.BaseBehindTest,
 
         :param operation: function of a body: that of a JSON patch, or None.
         """
-        self.behind.pause(self.stack_id, True)
-        self.addCleanup(self.behind.pause, self.stack_id, False)
+        self.management.pause(self.stack_id, True)
+        self.addCleanup(self.management.pause, self.stack_id, False)
         for obj in objects:
             wanted = operation(obj.body)
             if wanted:
-                self.behind.patch(obj.path, wanted)
-        self.behind.pause(self.stack_id, False)
+                self.management.patch(obj.path, wanted)
+        self.management.pause(self.stack_id, False)
 
     def assert_repaired(self, before, wrong):
         """Wait until nothing is wrong, and see that Magnum did not mind.
@@ -87,7 +87,7 @@ class ObjectsTest(remediation.BaseBehindTest,
         """Add the Secrets that nobody owns now."""
         known = {obj.path for obj in after}
         return after + [
-            secret for secret in self.behind.secrets(self.stack_id)
+            secret for secret in self.management.secrets(self.stack_id)
             if secret.path in {obj.path for obj in before} - known]
 
     @decorators.attr(type=['slow', 'life'])
@@ -128,7 +128,7 @@ class ObjectsTest(remediation.BaseBehindTest,
         self.assert_rests(self.stack_id, CONF.magnum_capi.rest_seconds)
 
 
-class WaitingTest(remediation.BaseBehindTest):
+class WaitingTest(remediation.BaseManagementTest):
     """A driver looks after a cluster that is not complete, and writes not."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
@@ -157,7 +157,7 @@ class WaitingTest(remediation.BaseBehindTest):
         """Wait until all has been done but for nodes to become ready."""
         wanted = CONF.magnum_capi.node_count
         waiting.wait_for(
-            lambda: [m for m in self.behind.machines(stack_id)
+            lambda: [m for m in self.management.machines(stack_id)
                      if m.node and not m.control_plane],
             done=lambda found: len(found) == wanted, pace=self.pace(),
             timeout=CONF.magnum_capi.build_timeout,

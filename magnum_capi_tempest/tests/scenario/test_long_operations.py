@@ -121,9 +121,9 @@ class LateGroupTest(BaseLongTest):
         self.assert_group_created(cluster, group)
 
 
-class MachineFailsTest(BaseLongTest, remediation.BaseBehindTest):
+class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
 
-    required_options = (*remediation.BaseBehindTest.required_options,
+    required_options = (*remediation.BaseManagementTest.required_options,
                         'late_flavor')
 
     @classmethod
@@ -166,8 +166,8 @@ class MachineFailsTest(BaseLongTest, remediation.BaseBehindTest):
         group = self.create_late_group(self.cluster)
         self.assert_grows_old()
 
-        self.behind.fail_machine(lost.path, FAILURE)
+        self.management.fail_machine(lost.path, FAILURE)
         self.until_told()
-        self.behind.delete(lost.path)
+        self.management.delete(lost.path)
 
         self.assert_group_created(self.cluster, group)

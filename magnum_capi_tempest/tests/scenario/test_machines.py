@@ -27,7 +27,7 @@ WAITED_FOR = {'cluster.x-k8s.io/drain': 'wait-completed'}
 HELD = 15
 
 
-class WorkersTest(remediation.BaseBehindTest,
+class WorkersTest(remediation.BaseManagementTest,
                   operations.BaseSharedClusterTest):
     """All tests share a cluster with workers, which they lose."""
 
@@ -48,7 +48,7 @@ class WorkersTest(remediation.BaseBehindTest,
     def test_a_machine_that_is_deleted_comes_back(self):
         lost, before = self.a_machine(self.cluster)
 
-        self.behind.delete(lost.path)
+        self.management.delete(lost.path)
 
         self.assert_replaced(lost, before)
 
@@ -147,7 +147,7 @@ class WorkersTest(remediation.BaseBehindTest,
             names, {m.name for m in self.machines(self.cluster)})
 
 
-class ControlPlaneTest(remediation.BaseBehindTest):
+class ControlPlaneTest(remediation.BaseManagementTest):
     """A control plane of three nodes survives the loss of one."""
 
     required_flags = ('three_masters', 'self_healing', 'workload_api')
@@ -165,6 +165,6 @@ class ControlPlaneTest(remediation.BaseBehindTest):
         self.assert_unimpressed(cluster, 3, workers)
 
         lost, before = self.a_machine(cluster, control_plane=True)
-        self.behind.delete(lost.path)
+        self.management.delete(lost.path)
         self.wait_for_replacement(cluster, lost, before)
         self.assert_unimpressed(cluster, 3, workers)

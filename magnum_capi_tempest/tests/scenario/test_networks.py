@@ -72,7 +72,7 @@ class NamesTest(BaseNetworksTest):
         self.assertEqual('CREATE_COMPLETE', cluster['status'])
 
 
-class NetworksTest(BaseNetworksTest, remediation.BaseBehindTest):
+class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
     """All tests look at one cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
@@ -95,7 +95,7 @@ class NetworksTest(BaseNetworksTest, remediation.BaseBehindTest):
                 **({'extra_network_names': cls.extra['name']}
                    if CONF.magnum_capi_feature_enabled.extra_networks
                    else {})}))
-        found = cls.behind.objects(remediation.stack_id(cls.cluster))
+        found = cls.management.objects(remediation.stack_id(cls.cluster))
         cls.specs = {
             kind: [f.body['spec'] for f in found if f.kind == kind]
             for kind in ('OpenStackCluster', 'OpenStackMachineTemplate')}

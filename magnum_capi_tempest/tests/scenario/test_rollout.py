@@ -28,12 +28,12 @@ WORKERS = operations.WORKERS
 BATCH = 2
 
 
-class BaseRolloutTest(remediation.BaseBehindTest):
+class BaseRolloutTest(remediation.BaseManagementTest):
     """A cluster that is upgraded before the tests, and looked at.
 
     :cvar node_count: of default workers.
     :cvar groups: bodies of more node groups.
-    :cvar before: list of behind.Machine.
+    :cvar before: list of capi_objects.Machine.
     :cvar seen: such lists, one a moment of the upgrade.
     """
 
@@ -57,14 +57,14 @@ class BaseRolloutTest(remediation.BaseBehindTest):
                     cls.cluster['uuid'], **group)
                 cls.new_waiter().until_group_created(
                     cls.cluster['uuid'], made['uuid'])
-            cls.before = cls.behind.machines(cls.stack_id)
+            cls.before = cls.management.machines(cls.stack_id)
             cls.upgraded, cls.seen = cls.upgrade(new)
 
     @classmethod
     def upgrade(cls, template):
         """Upgrade the cluster, and look on.
 
-        :returns: the cluster, and lists of behind.Machine, one a moment.
+        :returns: the cluster, and lists of capi_objects.Machine, one a moment.
         """
         uuid, seen, waiter = cls.cluster['uuid'], [], cls.new_waiter()
         before = waiter.before(uuid, WORKERS)
@@ -74,7 +74,7 @@ class BaseRolloutTest(remediation.BaseBehindTest):
 
         def poll():
             nonlocal update
-            seen.append(cls.behind.machines(cls.stack_id))
+            seen.append(cls.management.machines(cls.stack_id))
             update = update.after(
                 waiter.look(uuid, WORKERS), time.monotonic())
             return update

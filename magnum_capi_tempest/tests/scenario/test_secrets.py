@@ -21,7 +21,7 @@ from magnum_capi_tempest.tests.common import remediation
 CONF = config.CONF
 
 
-class SecretsTest(remediation.BaseBehindTest,
+class SecretsTest(remediation.BaseManagementTest,
                   operations.BaseSharedClusterTest):
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
@@ -36,10 +36,10 @@ class SecretsTest(remediation.BaseBehindTest,
 
     @classmethod
     def read_secrets(cls):
-        known = {found.name: found for found in cls.behind.secrets(
+        known = {found.name: found for found in cls.management.secrets(
             remediation.stack_id(cls.cluster))}
         return disclosure.secrets(
-            obj for obj in cls.behind.core('secrets')
+            obj for obj in cls.management.core('secrets')
             if obj['metadata']['name'] in known)
 
     def setUp(self):
@@ -82,7 +82,7 @@ class SecretsTest(remediation.BaseBehindTest,
             self.assertEqual([], disclosure.told(text, secrets), path)
 
 
-class ProxyTest(remediation.BaseBehindTest):
+class ProxyTest(remediation.BaseManagementTest):
     """The proxy of a template has a password, which is the template's."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
@@ -96,7 +96,7 @@ class ProxyTest(remediation.BaseBehindTest):
             http_proxy=f'http://magnum:{password}@192.0.2.3:3128'))
 
         stack_id = remediation.stack_id(cluster)
-        told = [str(found) for found in self.behind.objects(stack_id)
+        told = [str(found) for found in self.management.objects(stack_id)
                 if password in json.dumps(found.body)]
 
         self.assertEqual([], told)
@@ -104,8 +104,8 @@ class ProxyTest(remediation.BaseBehindTest):
 
     def has_bootstrap_data(self, stack_id, password):
         """Return whether nodes are told a password, when they are made."""
-        known = {found.name for found in self.behind.secrets(stack_id)}
+        known = {found.name for found in self.management.secrets(stack_id)}
         return any(
-            password in text for obj in self.behind.core('secrets')
+            password in text for obj in self.management.core('secrets')
             if obj['metadata']['name'] in known and 'format' in obj['data']
             for text in disclosure.texts(obj['data']['value']))

@@ -15,11 +15,11 @@ class MachinesTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.hands, self.client = mock.Mock(), mock.Mock()
-        self.hands.nodes.return_value = [
+        self.writer, self.client = mock.Mock(), mock.Mock()
+        self.writer.nodes.return_value = [
             {'metadata': {'name': 'p1', 'labels': {PLANE: ''}}},
             {'metadata': {'name': 'w1', 'labels': {}}}]
-        self.machines = breaks.Machines(self.client, self.hands)
+        self.machines = breaks.Machines(self.client, self.writer)
 
     def test_nodes_by_their_role(self):
         self.assertEqual(
@@ -42,21 +42,21 @@ class MachinesTest(testtools.TestCase):
         self.client.containers.get.return_value.kill.assert_called_once_with()
 
     def test_waits_for_a_condition(self):
-        self.hands.ask.return_value = {'status': {'conditions': [
+        self.writer.ask.return_value = {'status': {'conditions': [
             {'type': 'Ready', 'status': 'Unknown'}]}}
 
         breaks.still_off(self.machines)
 
-        self.assertEqual('/api/v1/nodes/w1', self.hands.ask.call_args.args[1])
+        self.assertEqual('/api/v1/nodes/w1', self.writer.ask.call_args.args[1])
 
     def test_the_network_is_removed_with_what_keeps_it(self):
-        self.hands.ask.return_value = {
+        self.writer.ask.return_value = {
             'items': [{'metadata': {'name': 'flannel'}}]}
-        self.hands.core.return_value = []
+        self.writer.core.return_value = []
         run = self.client.containers.get.return_value.exec_run
         run.return_value = 0, b''
 
         breaks.no_network(self.machines)
 
-        self.assertIn('daemonsets/flannel', self.hands.delete.call_args[0][0])
+        self.assertIn('daemonsets/flannel', self.writer.delete.call_args[0][0])
         self.assertEqual(2, run.call_count)

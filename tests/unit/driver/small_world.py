@@ -68,7 +68,7 @@ class Row:
 
 
 class Store:
-    """converge.Store over dicts."""
+    """reconcile.Store over dicts."""
 
     def __init__(self, cloud, user='u1', roles=('member', 'admin')):
         self.cloud = cloud

@@ -344,14 +344,14 @@ class LeftTest(Base):
         self.remove_all()
         looking = watch.Watch(
             self.w.world, self.w.store, self.w.store.row())
-        held = looking._road.held
+        held = looking._reconciler.held
 
         def create(timeout):
             cluster = objects.cluster()
             cluster['metadata']['name'] = small_world.RELEASE
             self.w.helm.put('clusters', cluster)
             return held(timeout)
-        looking._road.held = create
+        looking._reconciler.held = create
         looking.update()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assert_alive()

@@ -54,10 +54,10 @@ class ResizeTest(test_reconcile.Base):
         self.assertEqual((3, 2), (self.asked(), self.w.helm.replicas(
             small_world.RELEASE, other)))
         # Nothing is left to be set later.
-        self.assertEqual({}, dict(self.road().vault.state().sizes))
+        self.assertEqual({}, dict(self.reconciler().vault.state().sizes))
 
-    def road(self):
-        return reconcile.Road(
+    def reconciler(self):
+        return reconcile.Reconciler(
             self.w.world, self.w.store, self.w.store.row())
 
     def test_the_autoscaler_goes_on_from_there(self):

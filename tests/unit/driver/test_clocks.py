@@ -73,8 +73,8 @@ class OneClockTest(test_reconcile.Base):
 
         def lose():
             if not lost:
-                lost.append(creation._road.lock)
-                creation._road.lock._renewed -= 1000
+                lost.append(creation._reconciler.lock)
+                creation._reconciler.lock._renewed -= 1000
             return defaults()
         self.w.store.defaults = lose
         row = self.w.store.row()

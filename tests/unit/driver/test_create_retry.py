@@ -42,7 +42,7 @@ class Base(test_reconcile.Base):
 
     def lose_lock(self):
         """As when no renewal was answered in time."""
-        self.creation._road.lock._renewed -= 1000
+        self.creation._reconciler.lock._renewed -= 1000
 
     def losing(self, times):
         """Have it lost while the first plans are made."""
@@ -110,7 +110,7 @@ class LostLockTest(Base):
         made = self.w.cloud.create_application_credential
 
         def with_lock(*args, **kwargs):
-            self.assertTrue(self.creation._road.lock.held)
+            self.assertTrue(self.creation._reconciler.lock.held)
             return made(*args, **kwargs)
         self.w.cloud.create_application_credential = with_lock
         self.creation.create(60)
@@ -144,9 +144,9 @@ class LostLockTest(Base):
 
     def test_who_has_it_meanwhile_is_not_disturbed(self):
         self.losing(1)
-        road = self.creation._road
-        other = lock.Lock(self.w.world.kube, road.namespace, road.release,
-                          duration=30, background=False)
+        reconciler = self.creation._reconciler
+        other = lock.Lock(self.w.world.kube, reconciler.namespace,
+                          reconciler.release, duration=30, background=False)
 
         def use():
             if len(self.clock.naps) == 1:

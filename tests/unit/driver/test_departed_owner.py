@@ -74,7 +74,7 @@ class DepartedOwnerTest(test_reconcile.Base):
                 self.w.store.template(small_world.NEWER),
                 self.w.store.row(small_world.WORKERS)).run)
         self.assert_works_for('u2')
-        state = reconcile.Road(
+        state = reconcile.Reconciler(
             self.w.world, self.w.store, self.w.store.row()).vault.state()
         used = credentials.in_use(state.record)
         self.assertEqual((self.in_use(), True),

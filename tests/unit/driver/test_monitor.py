@@ -92,29 +92,32 @@ class MonitorTest(test_reconcile.Base):
 
     def test_rows_of_who_is_gone_are_not_kept_true(self):
         self.autoscaled(3)
-        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
+        reconciler = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
         snapshot = look.look(
-            self.w.world.kube, road.namespace, road.release,
+            self.w.world.kube, reconciler.namespace, reconciler.release,
             ('machine_deployments',), thorough=True)
-        rows = road.rows()
+        rows = reconciler.rows()
         self.w.store.clusters.clear()
 
         # Neither raises.
-        self_repair.keep(road, rows, snapshot)
+        self_repair.keep(reconciler, rows, snapshot)
 
         self.assertEqual(1, self.w.group().node_count)
 
     def test_busy_lock_leaves_rows_as_they_are(self):
         self.autoscaled(3)
-        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
+        reconciler = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
         snapshot = look.look(
-            self.w.world.kube, road.namespace, road.release,
+            self.w.world.kube, reconciler.namespace, reconciler.release,
             ('machine_deployments',), thorough=True)
-        other = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
+        other = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
         with other.held(0):
-            self_repair.keep(road, road.rows(), snapshot)
+            self_repair.keep(reconciler, reconciler.rows(), snapshot)
         self.assertEqual(1, self.w.group().node_count)
-        self_repair.keep(road, road.rows(), snapshot)
+        self_repair.keep(reconciler, reconciler.rows(), snapshot)
         self.assertEqual(3, self.w.group().node_count)
 
     def test_failed_deletion_is_left_to_who_holds_the_lock(self):
@@ -122,24 +125,26 @@ class MonitorTest(test_reconcile.Base):
         for table in (self.w.store.clusters, self.w.store.node_groups):
             for row in table.values():
                 row['status'] = 'DELETE_FAILED'
-        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
-        other = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
-        rows, state = road.rows(), road.vault.state()
+        reconciler = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
+        other = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
+        rows, state = reconciler.rows(), reconciler.vault.state()
         with other.held(0):
-            recovery.recover(road, rows, state, None)
+            recovery.recover(reconciler, rows, state, None)
         self.assertEqual('DELETE_FAILED', self.w.cluster.status)
-        recovery.recover(road, rows, state, None)
+        recovery.recover(reconciler, rows, state, None)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         # Nor when it is another driver's, or gone.
         self.w.store.clusters[small_world.CLUSTER][
             'status'] = 'DELETE_FAILED'
         row = self.w.store.row()
         row.stack_id = 'another-driver-abcdefghijkl'
-        foreign = reconcile.Road(self.w.world, self.w.store, row)
+        foreign = reconcile.Reconciler(self.w.world, self.w.store, row)
         recovery.recover(foreign, foreign.rows(), state, None)
         self.assertEqual('DELETE_FAILED', self.w.cluster.status)
         self.w.store.clusters.clear()
-        recovery.recover(road, rows, state, None)
+        recovery.recover(reconciler, rows, state, None)
 
     def test_the_api_of_the_cluster_is_never_asked(self):
         # It may be in a network that Magnum does not reach.
@@ -183,8 +188,9 @@ class MonitorTest(test_reconcile.Base):
 
     def test_size_is_left_alone_while_somebody_works_on_the_cluster(self):
         self.autoscaled(3)
-        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
-        with road.held(0):
+        reconciler = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
+        with reconciler.held(0):
             data = self.poll()
         self.assertEqual(1, self.w.group().node_count)
         self.assertEqual(health.HEALTHY, data['health_status'])

@@ -93,8 +93,8 @@ class NamedNodesTest(test_reconcile.Base):
 
     def test_nodes_that_nobody_could_write_down_are_not_forgotten(self):
         # The status would go on with the size, and take any nodes.
-        with reconcile.Road(self.w.world, self.w.store,
-                            self.w.store.row()).held(0):
+        with reconcile.Reconciler(self.w.world, self.w.store,
+                                  self.w.store.row()).held(0):
             e = self.assertRaises(failures.Failed, self.resize, 2,
                                   remove=('node-m2',))
 

@@ -111,7 +111,7 @@ class PatienceTest(test_progress.Base):
     def test_machine_fails_an_update_of_which_nobody_knows_the_beginning(
             self):
         self.upgrade()
-        vault = reconcile.Road(
+        vault = reconcile.Reconciler(
             self.w.world, self.w.store, self.w.store.row()).vault
         vault.write_state(state_module.ended(vault.state()))
         self.failing('x1')

@@ -251,7 +251,7 @@ class RecoveryTest(Base):
         self.stalled()
         self.replaced(WORKERS)
         looking = watch.Watch(self.w.world, self.w.store, self.w.store.row())
-        with looking._road.held(0):
+        with looking._reconciler.held(0):
             self.poll_health()
         self.assert_status('UPDATE_FAILED')
 

@@ -228,8 +228,9 @@ class ChangeTest(Base):
 
     def test_busy_lock_leaves_it_to_the_status(self):
         self.created()
-        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
-        with road.held(0):
+        reconciler = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
+        with reconciler.held(0):
             self.resize(3)
         self.assertEqual(1, len(self.w.helm.upgrades))
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
@@ -295,8 +296,9 @@ class ChangeTest(Base):
     def test_nodes_to_remove_are_not_left_to_the_status(self):
         # It would not know them, and take others.
         self.created()
-        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
-        with road.held(0):
+        reconciler = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
+        with reconciler.held(0):
             self.assertRaises(failures.Failed, self.resize, 0,
                               remove=('server-m2',))
         self.look(2)
@@ -863,11 +865,11 @@ class RotateTest(Base):
         waited = []
 
         @contextlib.contextmanager
-        def held(road, timeout):
+        def held(reconciler, timeout):
             waited.append(timeout)
             raise lock.LockBusy('busy', holder='somebody')
             yield
-        self.patch(reconcile.Road, 'held', held)
+        self.patch(reconcile.Reconciler, 'held', held)
         self.w.world = dataclasses.replace(
             self.w.world, settings=dataclasses.replace(
                 self.w.world.settings, lock_timeout=60, answer_timeout=50))
@@ -952,8 +954,9 @@ class WatchTest(Base):
 
     def test_creation_that_holds_the_lock_is_not_disturbed(self):
         self.w.later(seconds=61)
-        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
-        with road.held(0):
+        reconciler = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
+        with reconciler.held(0):
             self.look()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
 
@@ -981,9 +984,10 @@ class WatchTest(Base):
     def test_lock_that_a_dead_conductor_left_is_taken_over(self):
         # Each look asks once and does not wait.
         self.create()
-        road = reconcile.Road(self.w.world, self.w.store, self.w.store.row())
-        dead = lock.Lock(self.w.world.kube, road.namespace, road.release,
-                         duration=30, background=False)
+        reconciler = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
+        dead = lock.Lock(self.w.world.kube, reconciler.namespace,
+                         reconciler.release, duration=30, background=False)
         dead.acquire(0)
         now = [1000]
         self.patch(lock.time, 'monotonic', lambda: now[0])
@@ -1034,12 +1038,12 @@ class WatchTest(Base):
         group = self.w.store.node_groups[small_world.WORKERS]
         row = self.w.store.row()
         looking = watch.Watch(self.w.world, self.w.store, row)
-        held = looking._road.held
+        held = looking._reconciler.held
 
         def change(timeout):
             group['node_count'] = 5
             return held(timeout)
-        looking._road.held = change
+        looking._reconciler.held = change
         looking.update()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertEqual(1, len(self.w.helm.upgrades))

@@ -286,7 +286,7 @@ class UpgradeOrderTest(test_reconcile.Base):
                 self.w.world.settings, **options))
 
     def vault(self):
-        return reconcile.Road(
+        return reconcile.Reconciler(
             self.w.world, self.w.store, self.w.store.row()).vault
 
     def test_next_step_has_its_time_and_forgets_nothing_else(self):
@@ -297,8 +297,9 @@ class UpgradeOrderTest(test_reconcile.Base):
         self.vault().write_state(began)
         self.assertTrue(began.pins and began.secrets)
 
-        reconcile.Road(self.w.world, self.w.store, self.w.store.row()).advance(
-            small_world.WORKERS)
+        reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row()
+        ).advance(small_world.WORKERS)
 
         self.assertEqual(dataclasses.replace(
             began, progress=None,

@@ -164,10 +164,10 @@ class GroupsTest(test_reconcile.Base):
         self.w.store.add_group()
         group = self.w.store.row(small_world.OTHERS)
         self.operations().change(group, group=group)
-        road = reconcile.Road(
+        reconciler = reconcile.Reconciler(
             self.w.world, self.w.store, self.w.store.row())
         self.assertEqual({small_world.OTHERS},
-                         set(road.vault.state().applied))
+                         set(reconciler.vault.state().applied))
 
     def test_deletion_that_is_tried_again_says_so_of_each_group(self):
         self.created()

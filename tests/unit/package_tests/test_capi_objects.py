@@ -107,7 +107,7 @@ class HandsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.api = self.useFixture(Objects())
-        self.hands = kube_writer.Hands(self.api.kubeconfig)
+        self.writer = kube_writer.Writer(self.api.kubeconfig)
         self.api.there['/x'] = {'size': 1}
 
     def grow(self, body):
@@ -116,13 +116,13 @@ class HandsTest(testtools.TestCase):
     def test_a_change_that_another_one_overtook_is_made_again(self):
         self.api.refuse = [409, 409]
 
-        self.assertEqual({'size': 2}, self.hands.replace('/x', self.grow))
+        self.assertEqual({'size': 2}, self.writer.replace('/x', self.grow))
 
     def test_not_for_ever(self):
         self.api.refuse = [409] * 9
 
         error = self.assertRaises(
-            kube.KubeReadFailed, self.hands.replace, '/x', self.grow)
+            kube.KubeReadFailed, self.writer.replace, '/x', self.grow)
 
         self.assertEqual(409, error.status)
         self.assertEqual(5, len(self.api.changes()))
@@ -131,14 +131,14 @@ class HandsTest(testtools.TestCase):
         self.api.refuse = [403]
 
         error = self.assertRaises(
-            kube.KubeReadFailed, self.hands.replace, '/x', self.grow)
+            kube.KubeReadFailed, self.writer.replace, '/x', self.grow)
 
         self.assertIn('403 to PUT /x', str(error))
         self.assertIn('no, no', str(error))
         self.assertTrue(capi_objects.is_refused(error))
 
     def test_a_server_without_subresources(self):
-        self.hands.replace('/x', self.grow, '/status')
+        self.writer.replace('/x', self.grow, '/status')
 
         self.assertEqual(['/x/status', '/x'],
                          [path for _, path, *_ in self.api.changes()])
@@ -147,28 +147,28 @@ class HandsTest(testtools.TestCase):
     def test_a_server_with_subresources(self):
         self.api.there['/x/status'] = {}
 
-        self.hands.replace('/x', self.grow, '/status')
+        self.writer.replace('/x', self.grow, '/status')
 
         self.assertEqual({'size': 2}, self.api.there['/x/status'])
 
     def test_a_patch_says_what_it_is(self):
-        self.hands.patch('/x', {'op': 'remove', 'path': '/size'})
+        self.writer.patch('/x', {'op': 'remove', 'path': '/size'})
 
         self.assertEqual(
             [('PATCH', '/x', 'application/json-patch+json',
               [{'op': 'remove', 'path': '/size'}])], self.api.changes())
 
     def test_what_is_gone_is_deleted(self):
-        self.hands.delete('/x')
-        self.hands.delete('/x')
+        self.writer.delete('/x')
+        self.writer.delete('/x')
 
-        self.assertIsNone(self.hands.get('/x'))
+        self.assertIsNone(self.writer.get('/x'))
 
     def test_nobody_there(self):
-        self.hands.server = 'http://127.0.0.1:1'
+        self.writer.server = 'http://127.0.0.1:1'
 
         self.assertIsNone(self.assertRaises(
-            kube.KubeReadFailed, self.hands.get, '/x').status)
+            kube.KubeReadFailed, self.writer.get, '/x').status)
 
 
 class ManagementTest(testtools.TestCase):

@@ -16,7 +16,7 @@ from tests.unit.package_tests import test_graph
 def a_test():
     """Return a test, without a cloud. Its class is found by no loader."""
 
-    class OneTest(remediation.BaseBehindTest):
+    class OneTest(remediation.BaseManagementTest):
 
         def runTest(self):
             pass
@@ -56,7 +56,7 @@ class RestTest(testtools.TestCase):
                 *args, clock=self.clock, **kwargs)))
 
     def assert_rests(self, *times):
-        self.test.behind = Objects(self.clock, *times)
+        self.test.management = Objects(self.clock, *times)
         self.test.assert_rests('c1', 30)
 
     def test_what_goes_on_at_first_is_waited_for(self):

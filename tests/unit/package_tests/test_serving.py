@@ -39,7 +39,7 @@ class ServingTest(testtools.TestCase):
         self.hands.core.return_value = []
         self.hands.ask.side_effect = self.ask
         self.useFixture(fixtures.MockPatchObject(
-            kube_writer, 'Hands', mock.Mock(return_value=self.hands)))
+            kube_writer, 'Writer', mock.Mock(return_value=self.hands)))
         self.answers = {
             '/deployments/web': counted('web', readyReplicas=2),
             '/daemonsets/client': counted('client', numberReady=2),

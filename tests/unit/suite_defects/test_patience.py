@@ -76,7 +76,7 @@ class PatienceTest(base.Base):
         self.create()
         self.unready()
         self.assertEqual('CREATE_FAILED', self.status_after(60))
-        vault = reconcile.Road(
+        vault = reconcile.Reconciler(
             self.w.world, self.w.store, self.w.store.row()).vault
         return vault.state().failed == self.w.cluster.status_reason
 

@@ -206,7 +206,7 @@ class CredentialsTest(base.Base):
         self.assertIn("reaches the cloud with {'", self.logger.output)
 
 
-class RoadTest(base.Base):
+class ReconcilerTest(base.Base):
     """What requests do otherwise."""
 
     def credentials_after_a_refusal(self, reference):

@@ -37,7 +37,7 @@ class Base(test_pins.Base):
         return self.move(version).run(self.shown.append)
 
     def state(self):
-        return self.operations()._road.vault.state()
+        return self.operations()._reconciler.vault.state()
 
     def remembered(self):
         return self.state().pins.chart.version
@@ -220,15 +220,15 @@ class MoveTest(Base):
         self.assertEqual('0.26.1', self.remembered())
 
     def forget_pins(self):
-        vault = self.operations()._road.vault
+        vault = self.operations()._reconciler.vault
         vault.write_state(dataclasses.replace(vault.state(), pins=None))
 
 
 class AmongOthersTest(Base):
 
     def test_lock_of_somebody_else(self):
-        road = self.operations()._road
-        with road.held(0):
+        reconciler = self.operations()._reconciler
+        with reconciler.held(0):
             self.assertRaises(lock.LockBusy, self.run_it)
         self.assert_unchanged()
 
@@ -295,7 +295,7 @@ class FailureTest(Base):
         def die(*args):
             raise KeyboardInterrupt()
         one = self.move()
-        one._road.vault.write_state = die
+        one._reconciler.vault.write_state = die
         self.assertRaises(KeyboardInterrupt, one.run, self.shown.append)
         self.look(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
@@ -306,7 +306,7 @@ class FailureTest(Base):
 
         def die(state):
             raise KeyboardInterrupt()
-        one._road.taken = die
+        one._reconciler.taken = die
         self.assertRaises(KeyboardInterrupt, one.run, self.shown.append)
         self.look(2)
         self.assertEqual(('UPDATE_COMPLETE', '0.27.0', None), (

@@ -79,7 +79,7 @@ class StandingTest(Base):
         self.assertEqual('no', self.behind())
 
     def test_older_cluster(self):
-        vault = self.operations()._road.vault
+        vault = self.operations()._reconciler.vault
         vault.write_state(dataclasses.replace(vault.state(), pins=None))
         self.assertEqual(('0.26.1', 'chart, options unknown'), (
             self.standing().version, self.behind()))
@@ -152,7 +152,7 @@ class MoveTest(Base):
         self.assertIn('timeout', found.why)
 
     def test_lock_of_somebody_else(self):
-        with self.operations()._road.held(0):
+        with self.operations()._reconciler.held(0):
             found = self.site.move(self.w.store.row(), apply=True)
         self.assertEqual(site.REFUSED, found.kind)
 
