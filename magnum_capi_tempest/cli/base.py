@@ -26,6 +26,14 @@ def quiet(debug):
             logging.disable(before)
 
 
+def add_config_file(parser):
+    """Let a command be given the configuration of Magnum with the driver's."""
+    parser.add_argument(
+        '--config-file', action='append', default=[], metavar='FILE',
+        help='Configuration of Magnum with the group k8s_capi, may be '
+             'repeated; /etc/magnum/magnum.conf and the like by default.')
+
+
 class _Explained:
 
     def get_epilog(self):

@@ -43,10 +43,7 @@ class Render(base.Command):
         parser.add_argument(
             '--os-cloud', metavar='NAME', default=os.environ.get('OS_CLOUD'),
             help='Cloud in clouds.yaml to look at (default: OS_CLOUD).')
-        parser.add_argument(
-            '--config-file', action='append', default=[], metavar='FILE',
-            help='Configuration of Magnum with the group k8s_capi, may be '
-                 'repeated; /etc/magnum/magnum.conf and the like by default.')
+        base.add_config_file(parser)
         return parser
 
     def take_action(self, args):

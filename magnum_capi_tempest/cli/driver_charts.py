@@ -9,10 +9,6 @@ from magnum_capi_tempest.cli import base
 from magnum_capi_tempest import errors
 from magnum_capi_tempest import progress
 
-_CONFIGURATION = (
-    'Configuration of Magnum with the group k8s_capi, may be repeated; '
-    '/etc/magnum/magnum.conf and the like by default.')
-
 
 def _site(args):
     try:
@@ -39,8 +35,7 @@ class Charts(base.Lister):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument('--config-file', action='append', default=[],
-                            metavar='FILE', help=_CONFIGURATION)
+        base.add_config_file(parser)
         return parser
 
     def take_action(self, args):
@@ -92,8 +87,7 @@ class Move(base.Command):
         parser.add_argument(
             '-f', '--format', choices=('text', 'json'), default='text',
             help='json: an object for each cluster, one a line.')
-        parser.add_argument('--config-file', action='append', default=[],
-                            metavar='FILE', help=_CONFIGURATION)
+        base.add_config_file(parser)
         return parser
 
     def take_action(self, args):
