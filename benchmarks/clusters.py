@@ -18,10 +18,10 @@ import pathlib
 import sys
 import time
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import rest
-from magnum_capi_tempest import waiting
 
 PATIENCE = 300
 

@@ -34,12 +34,12 @@ import zlib
 
 import conformance_archives
 
+from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest.conformance.record import archive
 from magnum_capi_tempest.conformance.record import limits
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance.showing import compare
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import toolchain
 
 TOP = pathlib.Path(__file__).resolve().parent.parent

@@ -24,8 +24,8 @@ import sys
 import tempfile
 import time
 
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
+from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import rest
@@ -106,10 +106,10 @@ def inside(folder, drivers, calls):
     from magnum.conf import CONF
     from magnum.drivers.common import driver as magnum
 
-    from magnum_capi_tempest.discovery import model
-    from magnum_capi_tempest.discovery import policy
-    from magnum_capi_tempest.discovery import registry
-    from magnum_capi_tempest.discovery import resolve
+    from magnum_capi.discovery import model
+    from magnum_capi.discovery import policy
+    from magnum_capi.discovery import registry
+    from magnum_capi.discovery import resolve
 
     files, folders = configuration(folder / 'default', 'bench_001')
     CONF([f'--config-file={files[0]}', f'--config-dir={folders[0]}'],

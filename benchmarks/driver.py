@@ -35,8 +35,8 @@ from sidebyside import polling
 from sidebyside import truth
 from sidebyside import watching
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress as progress_module
+from magnum_capi import errors
+from magnum_capi import progress as progress_module
 from magnum_capi_tempest import sandbox
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

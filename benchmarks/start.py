@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from magnum_capi_tempest import progress
+from magnum_capi import progress
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import snapshot

@@ -17,9 +17,9 @@ import signal
 import sys
 import threading
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import waiting
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import waiting
 
 #: Exit code of who was ended by SIGTERM, as shells have it.
 TERMINATED = 128 + signal.SIGTERM

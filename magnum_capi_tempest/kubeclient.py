@@ -26,8 +26,8 @@ import tempfile
 import threading
 from urllib import parse
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import kubeconfig_file
+from magnum_capi import errors
+from magnum_capi.kube import kubeconfig_file
 
 #: The library remembers its files by what is in them, for the process: of two
 #: clients that are made at a time, one would remove the other's.

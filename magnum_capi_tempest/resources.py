@@ -9,7 +9,7 @@ wheel carries them as data files below ``share/magnum-capi-tempest``.
 import pathlib
 import sys
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 
 def find(relative: str) -> pathlib.Path:

@@ -12,8 +12,8 @@ import os
 import pathlib
 import signal
 
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import waiting
+from magnum_capi import processes
+from magnum_capi import waiting
 
 #: Environment variable by which every process of a run is known.
 MARK = 'MAGNUM_CAPI_RUN'

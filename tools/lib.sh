@@ -17,7 +17,7 @@ say() {
     printf '[%5ss] %s\n' "$SECONDS" "$*" >&2
 }
 
-# die WHAT WHERE HINT: one line, as magnum_capi_tempest/errors.py formats it.
+# die WHAT WHERE HINT: one line, as magnum-capi/magnum_capi/errors.py formats it.
 die() {
     echo "${0##*/}: $1 ($2). $3" >&2
     exit "${DIE_CODE:-3}"
@@ -109,13 +109,15 @@ packages() {
 # prepare run|test: the virtual environment, first on PATH afterwards.
 prepare() {
     local purpose=$1 python version key venv
-    local -a what=(-e "$TOP[conformance,discovery,tempest,evidence,sandbox,third_party]")
+    local -a what=(-e "$TOP/magnum-capi"
+        -e "$TOP[conformance,tempest,evidence,sandbox,third_party]")
     python=$(find_python) || exit
     # stestr would start its workers with it, without this environment.
     unset PYTHON
     version=$("$python" -c 'import platform; print(platform.python_version())')
     key=$(cd "$TOP" && { echo "$TOP $purpose $python $version"
         cat setup.cfg setup.py pyproject.toml requirements.txt \
+            magnum-capi/pyproject.toml \
             test-requirements.txt doc/requirements.txt \
             constraints/tools.txt tools/lib.sh 2> /dev/null
     } | sha256sum | cut -c 1-12) || exit

@@ -19,7 +19,7 @@ import sys
 
 import yaml
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 
 TARGET = (pathlib.Path(__file__).resolve().parents[1]
           / 'tests/unit/zuul/devstack.yaml')

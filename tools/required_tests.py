@@ -20,10 +20,10 @@ import sys
 
 import yaml
 
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.conformance.record import suite_names
 from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins
 

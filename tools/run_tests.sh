@@ -118,9 +118,9 @@ tests() {
 import signal
 import sys
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
 
 # A shell ignores Ctrl-C for what it runs in the background, and all below it
 # would inherit that, the programs whose Ctrl-C is tested among them.

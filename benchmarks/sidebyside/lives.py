@@ -8,9 +8,9 @@ import time
 
 from sidebyside import truth
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.sandbox import rest
-from magnum_capi_tempest import waiting
 
 #: Nodes of workers get ready 20 s late: time to say COMPLETE too early.
 SLOW = 'slow.node'

@@ -14,11 +14,11 @@ import time
 from sidebyside import figures
 from sidebyside import lives
 
-from magnum_capi_tempest import progress as progress_module
+from magnum_capi import progress as progress_module
+from magnum_capi import waiting
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import services
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest import waiting
 
 #: Seconds without polls, to see what controllers ask for.
 IDLE = 5

@@ -9,9 +9,11 @@ import pathlib
 from unittest import mock
 
 from cliff import sphinxext
+from docutils import nodes
 from sphinx.util import docutils
 
-from magnum_capi_tempest.driver.desired import labels
+import drawing
+from magnum_capi.driver.desired import labels
 from magnum_capi_tempest.matrix import columns
 from magnum_capi_tempest.matrix import rst
 from magnum_capi_tempest.matrix import source
@@ -47,15 +49,25 @@ class Doors(docutils.SphinxDirective):
         self.env.note_dependency(str(path))
         parser = configparser.ConfigParser()
         parser.read(path)
-        contract = parser['importlinter:contract:doors']
+        contracts = [parser[f'importlinter:contract:{name}']
+                     for name in ('library', 'doors')]
         lines = ['.. list-table::', '   :header-rows: 1', '',
                  '   * - room', '     - uses']
-        for line in contract['doors'].strip().splitlines():
-            room, _, used = line.partition(' -> ')
-            names = used.replace('*', 'any').split(', ')
-            lines += [f'   * - ``{room}``',
-                      f'     - {", ".join(f"``{n}``" for n in names)}']
+        for contract in contracts:
+            for line in contract['doors'].strip().splitlines():
+                room, _, used = line.partition(' -> ')
+                names = used.replace('*', 'any').split(', ')
+                lines += [f'   * - ``{contract["root"]}.{room}``',
+                          f'     - {", ".join(f"``{n}``" for n in names)}']
         return self.parse_text_to_nodes('\n'.join(lines))
+
+
+class Rooms(docutils.SphinxDirective):
+    """The rooms and their doors as a drawing, from the same table."""
+
+    def run(self):
+        self.env.note_dependency(str(drawing.CONFIG))
+        return [nodes.raw('', drawing.svg(drawing.doors()), format='html')]
 
 
 class Floors(docutils.SphinxDirective):
@@ -105,6 +117,7 @@ def setup(app):
     app.setup_extension('cliff.sphinxext')
     app.add_directive('doors', Doors)
     app.add_directive('floors', Floors)
+    app.add_directive('rooms', Rooms)
     app.add_directive('driver-bugs', DriverBugs)
     app.add_directive('driver-labels', DriverLabels)
     app.add_directive('magnum-capi', Commands)

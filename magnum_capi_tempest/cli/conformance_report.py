@@ -3,7 +3,7 @@
 
 import pathlib
 
-from magnum_capi_tempest.cli import base
+from magnum_capi.cli import base
 from magnum_capi_tempest.conformance.showing import comparison
 from magnum_capi_tempest.conformance.showing import comparison_forms
 from magnum_capi_tempest.conformance.showing import files

@@ -7,7 +7,8 @@ import os
 import pathlib
 import shlex
 
-from magnum_capi_tempest.cli import base
+from magnum_capi.cli import base
+from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_report
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import runner
@@ -18,7 +19,6 @@ from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance.showing import rerun
 from magnum_capi_tempest.conformance.showing import rerunning
 from magnum_capi_tempest.conformance.showing import sources
-from magnum_capi_tempest import errors
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import terminal
 

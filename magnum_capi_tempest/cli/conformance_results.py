@@ -6,7 +6,7 @@ import argparse
 import pathlib
 import sys
 
-from magnum_capi_tempest.cli import base
+from magnum_capi.cli import base
 
 
 class Results(base.Judging):

@@ -11,7 +11,8 @@ import os
 import pathlib
 import shlex
 
-from magnum_capi_tempest.cli import base
+from magnum_capi.cli import base
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import life
@@ -21,7 +22,6 @@ from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.report import terminal
 
 _HARNESS = verdict.EXIT_CODES[verdict.HARNESS_ERROR]

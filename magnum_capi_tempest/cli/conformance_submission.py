@@ -9,7 +9,7 @@ rule, 2 the command line makes no sense.
 import pathlib
 import sys
 
-from magnum_capi_tempest.cli import base
+from magnum_capi.cli import base
 from magnum_capi_tempest.conformance.submission import bundle
 from magnum_capi_tempest.conformance.submission import check
 from magnum_capi_tempest.conformance.submission import publish

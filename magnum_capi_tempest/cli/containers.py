@@ -5,8 +5,8 @@
 import pathlib
 import shlex
 
-from magnum_capi_tempest.cli import base
-from magnum_capi_tempest import progress
+from magnum_capi.cli import base
+from magnum_capi import progress
 
 # What a command calls is imported when it runs: "magnum-capi --help" loads
 # every command.

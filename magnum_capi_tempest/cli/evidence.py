@@ -5,10 +5,10 @@
 import pathlib
 import sys
 
-from magnum_capi_tempest.cli import base
-from magnum_capi_tempest import errors
+from magnum_capi.cli import base
+from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi_tempest.evidence import collect
-from magnum_capi_tempest import outfile
 
 
 class Collect(base.Judging):

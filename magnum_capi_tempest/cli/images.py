@@ -4,12 +4,12 @@
 
 import pathlib
 
-from magnum_capi_tempest.cli import base
+from magnum_capi.cli import base
+from magnum_capi import progress
 from magnum_capi_tempest.images import build
 from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import plan
 from magnum_capi_tempest.images import recipes
-from magnum_capi_tempest import progress
 from magnum_capi_tempest.toolchain import disk
 
 

@@ -10,8 +10,8 @@ import dataclasses
 import json
 import pathlib
 
-from magnum_capi_tempest.cli import base
-from magnum_capi_tempest import errors
+from magnum_capi.cli import base
+from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import cloud
 from magnum_capi_tempest.evidence import leaks as reads

@@ -4,7 +4,7 @@
 
 import pathlib
 
-from magnum_capi_tempest.cli import base
+from magnum_capi.cli import base
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import html
 from magnum_capi_tempest.report import subunit

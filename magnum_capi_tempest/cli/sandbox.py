@@ -6,10 +6,10 @@ import pathlib
 import shlex
 import sys
 
-from magnum_capi_tempest.cli import base
+from magnum_capi.cli import base
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest.cli import leaks
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import access

@@ -6,8 +6,8 @@ import os
 import pathlib
 import shlex
 
-from magnum_capi_tempest.cli import base
-from magnum_capi_tempest import errors
+from magnum_capi.cli import base
+from magnum_capi import errors
 
 
 class Init(base.Command):
@@ -81,7 +81,7 @@ def init(folder, args, driver=''):
     except ImportError as e:
         raise errors.EnvironmentProblem(
             f'The package {e.name} is missing',
-            hint="Install 'magnum-capi-tempest[tempest,discovery]'") from e
+            hint="Install 'magnum-capi-tempest[tempest]'") from e
     return workspaces.init(
         folder, args.cloud, choose.Wish(
             args.image, args.flavor, args.master_flavor,

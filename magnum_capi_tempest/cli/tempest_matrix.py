@@ -6,10 +6,10 @@ import argparse
 import pathlib
 import time
 
-from magnum_capi_tempest.cli import base
+from magnum_capi.cli import base
+from magnum_capi import errors
 from magnum_capi_tempest.cli import sandbox as box_commands
 from magnum_capi_tempest.cli import tempest
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.matrix import columns
 from magnum_capi_tempest.matrix import flags
 from magnum_capi_tempest.matrix import forms

@@ -5,8 +5,8 @@
 import pathlib
 import time
 
-from magnum_capi_tempest.cli import base
-from magnum_capi_tempest import errors
+from magnum_capi.cli import base
+from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import report
 from magnum_capi_tempest.workspace import folder

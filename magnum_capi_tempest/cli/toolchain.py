@@ -2,8 +2,8 @@
 
 """``magnum-capi toolchain list|fetch|clean``."""
 
-from magnum_capi_tempest.cli import base
-from magnum_capi_tempest import progress
+from magnum_capi.cli import base
+from magnum_capi import progress
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import disk
 

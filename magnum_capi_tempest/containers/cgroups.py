@@ -13,8 +13,8 @@ import os
 import pathlib
 import signal
 
+from magnum_capi import waiting
 from magnum_capi_tempest.containers import host
-from magnum_capi_tempest import waiting
 
 #: Twenty times the default, of either version: file -> value. See cpu.shares
 #: of sched-design-CFS.rst and cpu.weight of cgroup-v2.rst in Linux.

@@ -9,6 +9,10 @@ import os
 import pathlib
 import shutil
 
+from magnum_capi import errors
+from magnum_capi import folders
+from magnum_capi import outfile
+from magnum_capi import processes
 from magnum_capi_tempest.containers import access
 from magnum_capi_tempest.containers import cgroups
 from magnum_capi_tempest.containers import host
@@ -18,11 +22,7 @@ from magnum_capi_tempest.containers import layout as layouts
 from magnum_capi_tempest.containers import networks
 from magnum_capi_tempest.containers import settings
 from magnum_capi_tempest.containers import store
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
-from magnum_capi_tempest import outfile
 from magnum_capi_tempest import paths
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 

@@ -15,9 +15,9 @@ import shutil
 import sys
 import tempfile
 
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.containers import settings
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
 
 #: Program -> Debian package that has it.
 PROGRAMS = {

@@ -18,10 +18,10 @@ import json
 import os
 import pathlib
 
+from magnum_capi import folders
+from magnum_capi import outfile
+from magnum_capi import waiting
 from magnum_capi_tempest.containers import kernel
-from magnum_capi_tempest import folders
-from magnum_capi_tempest import outfile
-from magnum_capi_tempest import waiting
 
 #: For root only: containers run for nobody else.
 FOLDER = pathlib.Path('/run/magnum-capi/kernel')

@@ -9,7 +9,7 @@ of its own, which the host reaches through one pair of interfaces.
 import dataclasses
 import ipaddress
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 #: Second number of the networks 10.x.0.0/16 that are tried, in this order.
 #: Magnum's defaults for pods, services and nodes are elsewhere (10.100,

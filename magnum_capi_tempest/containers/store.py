@@ -9,7 +9,7 @@ the next one starts.
 
 import contextlib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 #: Free bytes that loading an archive needs, for each byte of it: its layers
 #: are unpacked while the archive is kept in parts.

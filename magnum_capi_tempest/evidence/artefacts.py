@@ -9,8 +9,8 @@ import os
 import pathlib
 import re
 
-from magnum_capi_tempest import folders
-from magnum_capi_tempest import redact
+from magnum_capi import folders
+from magnum_capi import redact
 
 #: Characters of a name; most file systems take 255 bytes.
 _LENGTH = 150

@@ -2,7 +2,7 @@
 
 """GETs of a cloud of clouds.yaml, through openstacksdk."""
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.evidence import leaks
 from magnum_capi_tempest import kubeclient
 

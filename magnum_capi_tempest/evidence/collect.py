@@ -4,7 +4,7 @@
 
 For a run as a whole, where :mod:`.gather` is for one failed test. Secrets
 are not asked for, so no kubeconfig of a cluster is ever read; what is written
-goes through :mod:`magnum_capi_tempest.redact`. What could not be read is
+goes through :mod:`magnum_capi.redact`. What could not be read is
 named, and does not keep the rest from being written.
 """
 
@@ -12,11 +12,11 @@ import glob
 import json
 import pathlib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import outfile
+from magnum_capi import redact
 from magnum_capi_tempest.evidence import artefacts
 from magnum_capi_tempest.evidence import kube
-from magnum_capi_tempest import outfile
-from magnum_capi_tempest import redact
 
 #: Bytes of each log that are kept, from its end.
 TAIL = 32 << 20

@@ -13,7 +13,7 @@ environment is used for other machines only, never for this one.
 
 import json
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import kubeclient
 
 #: (connect, read) in seconds. A management cluster under load answers lists

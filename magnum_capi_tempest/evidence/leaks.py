@@ -12,7 +12,7 @@ import dataclasses
 import types
 import typing
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 #: Things of one answer, where a service divides its answers.
 PAGE = 500

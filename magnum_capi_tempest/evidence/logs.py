@@ -17,8 +17,8 @@ import os
 import re
 import shlex
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 
 #: Bytes of each file that are read, from its end: a debug log grows by
 #: about a megabyte in a minute.

@@ -9,9 +9,12 @@ reason beside it is the way around one.
 
 import ast
 
+#: The packages, unlike their tests.
+PACKAGES = ('magnum_capi/', 'magnum_capi_tempest/')
 #: The module that may start programs, and those that may sleep.
-STARTS_PROGRAMS = ('magnum_capi_tempest/processes.py',)
-WAITS = ('magnum_capi_tempest/waiting.py', 'magnum_capi_tempest/progress.py')
+STARTS_PROGRAMS = ('magnum-capi/magnum_capi/processes.py',)
+WAITS = ('magnum-capi/magnum_capi/waiting.py',
+         'magnum-capi/magnum_capi/progress.py')
 #: Tests that run against a cloud.
 CLOUD_TESTS = 'magnum_capi_tempest/tests/'
 
@@ -32,7 +35,7 @@ def no_bare_exception(tree, filename):
         raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         if _dotted(raised) in ('Exception', 'BaseException'):
             yield _found(node, 'MC101: raise a class of '
-                         'magnum_capi_tempest.errors, not Exception')
+                         'magnum_capi.errors, not Exception')
 
 
 def no_class_fixtures(tree, filename):
@@ -56,7 +59,7 @@ def no_sleep(tree, filename):
     names = _imported(tree, 'time', 'sleep')
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _dotted(node.func) in names:
-            yield _found(node, 'MC103: use magnum_capi_tempest.waiting, it '
+            yield _found(node, 'MC103: use magnum_capi.waiting, it '
                          'is bounded; do not sleep')
 
 
@@ -80,7 +83,8 @@ def no_mutable_defaults(tree, filename):
 def only_processes_starts_programs(tree, filename):
     """MC105: a program is started with a timeout and a typed error."""
     path = _path(filename)
-    if 'magnum_capi_tempest/' not in path or path.endswith(STARTS_PROGRAMS):
+    if (not any(package in path for package in PACKAGES)
+            or path.endswith(STARTS_PROGRAMS)):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -97,7 +101,7 @@ def only_processes_starts_programs(tree, filename):
             if (module.split('.')[0] == 'subprocess' and not isinstance(
                     node, ast.Call)
                     or module in ('os.system', 'os.popen')):
-                yield _found(node, 'MC105: use magnum_capi_tempest.processes,'
+                yield _found(node, 'MC105: use magnum_capi.processes,'
                              ' it has a timeout and typed errors')
 
 

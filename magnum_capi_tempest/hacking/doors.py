@@ -20,42 +20,57 @@ class DoorsContract(Contract):
     """Rooms (children of the root package) import only through doors.
 
     - ``root``: the root package.
+    - ``library``: another package, whose rooms have doors, too; they are
+      named with it.
     - ``foundation``: rooms that every room may import; among themselves too.
     - ``doors``: lines ``room -> room, room.module``; ``*`` for any room.
+
+    A door that nobody uses is closed: it breaks the contract as well.
     """
 
     type_name = 'doors'
     root = fields.StringField()
+    library = fields.StringField(required=False)
     foundation = fields.ListField(subfield=fields.StringField())
     doors = fields.ListField(subfield=fields.StringField())
 
     def check(self, graph, verbose):
         doors = _table(self.doors, '->')
         foundation = {name.strip() for name in self.foundation}
-        broken = []
+        broken, unused = [], {
+            (room, door) for room in doors for door in doors[room]}
         for importer, imported in _imports(graph):
-            if not (_within(importer, self.root)
-                    and _within(imported, self.root)):
+            if not _within(importer, self.root):
                 continue
-            here, there = self._room(importer), self._room(imported)
-            below = imported[len(self.root) + 1:]
-            allowed = doors.get(here, set()) | foundation
-            if not (here == there or not there or '*' in allowed
-                    or any(_within(below, door) for door in allowed)):
+            below = self._below(imported)
+            here, there = _room(self._below(importer)), _room(below)
+            used = {door for door in doors.get(here, ())
+                    if door == '*' or _within(below, door)}
+            unused -= {(here, door) for door in used}
+            if not (used or here == there or not there
+                    or any(_within(below, room) for room in foundation)):
                 broken.append((f'{here} -> {there}', importer, imported))
+        broken += [(f'{room} -> {door}', room, '') for room, door
+                   in sorted(unused)]
         return _verdict(broken)
 
     def render_broken_contract(self, check):
         _show(check, 'There is no such door')
 
-    def _room(self, module):
-        return module[len(self.root) + 1:].partition('.')[0]
+    def _below(self, module):
+        """Its path below the root; that of the library keeps its name."""
+        if _within(module, self.root):
+            return module[len(self.root) + 1:]
+        if self.library and module.startswith(f'{self.library}.'):
+            return module
+        return ''
 
 
 class LibrariesContract(Contract):
     """Modules use only the libraries given; the project itself is free.
 
     - ``root``: the root package.
+    - ``library``: another package of the project.
     - ``libraries``: lines ``module: library, library`` with the module's
       path below the root. ``stdlib`` is the standard library, ``-x`` takes
       ``x`` out of it again.
@@ -63,6 +78,7 @@ class LibrariesContract(Contract):
 
     type_name = 'libraries'
     root = fields.StringField()
+    library = fields.StringField(required=False)
     libraries = fields.ListField(subfield=fields.StringField())
 
     def check(self, graph, verbose):
@@ -70,7 +86,8 @@ class LibrariesContract(Contract):
                  in _table(self.libraries, ':').items()}
         broken = []
         for importer, imported in _imports(graph):
-            if _within(imported, self.root):
+            if _within(imported, self.root) or (
+                    self.library and _within(imported, self.library)):
                 continue
             for module, allowed in table.items():
                 if _within(importer, module) and not _permits(
@@ -81,6 +98,11 @@ class LibrariesContract(Contract):
 
     def render_broken_contract(self, check):
         _show(check, 'This library is not for this module')
+
+
+def _room(path):
+    """The room of a path below the root: "a" of "a.b"."""
+    return path.partition('.')[0]
 
 
 def _table(lines, separator):
@@ -118,6 +140,9 @@ def _verdict(broken):
 
 def _show(check, what):
     for door, importer, imported in check.metadata['broken']:
-        output.print_error(f'{what}: {door}', bold=True)
-        output.print_error(f'{importer} imports {imported}')
+        if imported:
+            output.print_error(f'{what}: {door}', bold=True)
+            output.print_error(f'{importer} imports {imported}')
+        else:
+            output.print_error(f'Nobody uses this door: {door}', bold=True)
         output.new_line()

@@ -6,7 +6,7 @@ The door of this room. An archive is a file that both ``docker load`` and
 ``ctr images import`` take; a folder of them has an inventory.
 """
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import plan
 from magnum_capi_tempest.images import recipes

@@ -6,10 +6,10 @@
 import functools
 import pathlib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import layer
-from magnum_capi_tempest import processes
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins
 

@@ -16,14 +16,14 @@ import tempfile
 import time
 import tomllib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import progress as progress_
 from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import assemble
 from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import layers
 from magnum_capi_tempest.images import plan as plan_
 from magnum_capi_tempest.images import recipes as recipes_
-from magnum_capi_tempest import progress as progress_
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import disk

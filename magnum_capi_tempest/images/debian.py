@@ -13,8 +13,8 @@ import re
 import shutil
 import tarfile
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.toolchain import pins
 
 #: Where packages come from, when not from Debian's own mirror network.

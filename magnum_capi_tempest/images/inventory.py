@@ -12,8 +12,8 @@ import json
 import os
 import pathlib
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import outfile
+from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi_tempest import paths
 
 #: Folder of the archives, when not in the cache.

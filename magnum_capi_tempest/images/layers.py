@@ -14,12 +14,12 @@ import pathlib
 import tempfile
 import tomllib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import debian
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import recipes
-from magnum_capi_tempest import outfile
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import leftovers
 

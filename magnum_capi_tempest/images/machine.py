@@ -11,8 +11,8 @@ a volume: a machine gets links to them instead of a copy of a gigabyte.
 import pathlib
 import stat
 
+from magnum_capi import processes
 from magnum_capi_tempest.images import layer
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import resources
 
 #: What the files of "tools/images/<name>/files" may have in place of the

@@ -9,7 +9,7 @@ come out. The figures are measured ones, of ``tools/images/measured.toml``.
 import dataclasses
 import hashlib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 #: Seconds and bytes of what was not measured.
 _SECONDS, _SIZE = 60, 60 * 2**20

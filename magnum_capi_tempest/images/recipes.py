@@ -13,7 +13,7 @@ import pathlib
 import re
 import tomllib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import pins
 

@@ -13,7 +13,7 @@ import shutil
 
 import yaml
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 
 NAMESPACE = 'cert-manager'
 DEPLOYMENTS = ('cert-manager', 'cert-manager-cainjector')

@@ -17,9 +17,9 @@ import weakref
 import requests
 import requests.adapters
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import kubeconfig_file
-from magnum_capi_tempest import waiting
+from magnum_capi import errors
+from magnum_capi.kube import kubeconfig_file
+from magnum_capi import waiting
 
 #: Requests at a time.
 CONNECTIONS = 4

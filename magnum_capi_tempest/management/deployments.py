@@ -8,7 +8,7 @@ one request, everything else is pure.
 import dataclasses
 import re
 
-from magnum_capi_tempest import waiting
+from magnum_capi import waiting
 
 #: Of all that are looked at: those of Cluster API's providers have it, see
 #: docs/book/src/developer/providers/contracts of kubernetes-sigs/cluster-api.

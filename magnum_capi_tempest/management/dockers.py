@@ -12,9 +12,9 @@ import dataclasses
 import os
 import pathlib
 
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest import containers
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
 
 #: Names of both, for the record of a cluster.
 MACHINE, OWN = 'machine', 'own'

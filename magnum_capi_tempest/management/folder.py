@@ -7,8 +7,8 @@ import json
 import os
 import pathlib
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
+from magnum_capi import errors
+from magnum_capi import folders
 from magnum_capi_tempest.management import files
 
 #: What was brought up, so that the other commands, and "up" after a crash,

@@ -4,7 +4,7 @@
 import contextlib
 import pathlib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.management import files
 from magnum_capi_tempest.management import folder
 

@@ -13,8 +13,8 @@ import os
 import pathlib
 import shutil
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
+from magnum_capi import errors
+from magnum_capi import folders
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import dockers

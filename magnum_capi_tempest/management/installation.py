@@ -9,12 +9,12 @@ after a run that was killed, finds the same end.
 import dataclasses
 import os
 
+from magnum_capi import processes
 from magnum_capi_tempest.management import certmanager
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import providers
 from magnum_capi_tempest.management import repository as repositories
-from magnum_capi_tempest import processes
 
 #: Programs of the toolchain that it wants.
 TOOLS = ('clusterctl', 'helm', 'kubectl')

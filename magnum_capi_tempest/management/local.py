@@ -12,7 +12,7 @@ import json
 import pathlib
 import shutil
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import files
 from magnum_capi_tempest.management import manifests

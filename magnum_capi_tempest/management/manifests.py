@@ -17,11 +17,11 @@ import pathlib
 
 import yaml
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.management import addons
 from magnum_capi_tempest.management import files
 from magnum_capi_tempest import paths
-from magnum_capi_tempest import processes
 
 CLUSTER_API = ('sigs.k8s.io/cluster-api', 'v1.14.0')
 TEST = ('sigs.k8s.io/cluster-api/test', 'v1.14.0')

@@ -13,9 +13,9 @@ import os
 import pathlib
 import threading
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.management import providers
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import runmarks
 
 #: Seconds: a start with everything at hand takes 25 on two cores, one that

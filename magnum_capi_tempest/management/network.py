@@ -22,7 +22,7 @@ import os
 import pathlib
 import socket
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import listeners
 
 #: Second number of the networks that are tried, in this order. Below are

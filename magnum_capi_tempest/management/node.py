@@ -2,7 +2,7 @@
 
 """The one node of a cluster of pods: started, and with its images."""
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.management import minikube
 
 #: Container network of machines that the docker infrastructure makes; it

@@ -7,7 +7,7 @@ the pinned Go modules: the same releases as the plain processes are built of.
 
 import dataclasses
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.management import manifests
 
 #: Of the machine that Cluster API runs on. The newest minor version whose

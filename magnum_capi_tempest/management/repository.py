@@ -25,11 +25,11 @@ import tempfile
 
 import yaml
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.management import certmanager
 from magnum_capi_tempest.management import providers
 from magnum_capi_tempest import paths
-from magnum_capi_tempest import processes
 
 #: Goes into the name of the folder: raise it when its content changes.
 FORMAT = 1

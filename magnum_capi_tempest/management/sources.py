@@ -7,7 +7,7 @@ images build`` filled, for machines without a registry.
 
 import re
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.management import providers
 
 #: Kubernetes' programs for the machine, in the toolchain's words.

@@ -11,8 +11,8 @@ import contextlib
 import pathlib
 import shutil
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
+from magnum_capi import errors
+from magnum_capi import folders
 from magnum_capi_tempest.management import folder
 from magnum_capi_tempest.management import handover
 from magnum_capi_tempest.management import hosted

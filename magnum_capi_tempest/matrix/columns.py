@@ -4,12 +4,12 @@
 
 import pathlib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi_tempest.matrix import flags
 from magnum_capi_tempest.matrix import model
 from magnum_capi_tempest.matrix import results
 from magnum_capi_tempest.matrix import source
-from magnum_capi_tempest import outfile
 from magnum_capi_tempest.report import subunit
 
 

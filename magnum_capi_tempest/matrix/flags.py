@@ -5,8 +5,8 @@
 import configparser
 import io
 
+from magnum_capi import errors
 from magnum_capi_tempest import config
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.matrix import model
 from magnum_capi_tempest.matrix import source
 

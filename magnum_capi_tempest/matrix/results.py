@@ -12,9 +12,9 @@ import dataclasses
 import json
 import re
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import redact
 from magnum_capi_tempest.matrix import source
-from magnum_capi_tempest import redact
 from magnum_capi_tempest.report import json_
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text

@@ -10,7 +10,7 @@ to read one report.
 
 import pathlib
 
-from magnum_capi_tempest import outfile
+from magnum_capi import outfile
 from magnum_capi_tempest.report import html
 from magnum_capi_tempest.report import json_
 from magnum_capi_tempest.report import junit

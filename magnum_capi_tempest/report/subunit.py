@@ -14,11 +14,11 @@ import types
 from subunit import v2
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import redact
+from magnum_capi import errors
+from magnum_capi import redact
+from magnum_capi import waiting
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
-from magnum_capi_tempest import waiting
 
 #: Test id that python-subunit invents when it cannot read a packet.
 _PARSER = 'subunit.parser'

@@ -59,7 +59,7 @@ def configure_command(layout) -> str:
     ``GROUP.OPTION=VALUE`` words follow it.
     """
     return shlex.join([
-        sys.executable, '-m', 'magnum_capi_tempest.cli.main', 'sandbox',
+        sys.executable, '-m', 'magnum_capi.cli.main', 'sandbox',
         'set', '--directory', str(layout.directory)])
 
 

@@ -13,8 +13,8 @@ import pathlib
 import shutil
 import socket
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest import supervision

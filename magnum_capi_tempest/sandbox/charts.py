@@ -12,7 +12,7 @@ import shutil
 
 import yaml
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import nodes
 

@@ -3,7 +3,7 @@
 
 import jinja2
 
-from magnum_capi_tempest.discovery import paste
+from magnum_capi.discovery import paste
 from magnum_capi_tempest.management import files
 
 REGION = 'RegionOne'

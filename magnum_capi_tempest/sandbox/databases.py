@@ -11,7 +11,7 @@ import os
 import pathlib
 import sqlite3
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import configuration
 

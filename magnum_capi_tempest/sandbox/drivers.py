@@ -14,8 +14,8 @@ import re
 import shutil
 import tempfile
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import environment
@@ -72,7 +72,7 @@ def install(layout, cloud, requirements, progress):
         scratch = pathlib.Path(scratch)
         library = overlay.empty(scratch / 'env', cloud)
         pretended = _pretend(library, overlay.library(cloud))
-        pretended.append(_pretend_this(library, scratch))
+        pretended.append(_pretend_library(library, scratch))
         _uv(layout, scratch, requirements)
         for name in pretended:
             _refuse_another(library / name, requirements)
@@ -93,14 +93,13 @@ def _pretend(library, cloud):
     return names
 
 
-def _pretend_this(library, scratch):
-    """This package is in every sandbox, for drivers that are in it.
+def _pretend_library(library, scratch):
+    """The library is in every sandbox, for drivers that are in it.
 
-    What the extra "driver" needs is not in every sandbox, so that is what
-    its metadata asks for. Returns the name of the folder.
+    Returns the name of the folder.
     """
     metadata = scratch / 'METADATA'
-    metadata.write_text(overlay.metadata(extra='driver'))
+    metadata.write_text(overlay.metadata())
     folder = library / overlay.folder()
     folder.mkdir()
     (folder / 'METADATA').symlink_to(metadata)

@@ -14,9 +14,9 @@ import shutil
 import sys
 import tempfile
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest import paths
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import gobin
 

@@ -11,8 +11,8 @@ import dataclasses
 import pathlib
 import shutil
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
+from magnum_capi import errors
+from magnum_capi import folders
 from magnum_capi_tempest import management
 from magnum_capi_tempest.management import local
 from magnum_capi_tempest.management import network

@@ -4,7 +4,7 @@
 import collections
 import time
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.sandbox import record as records
 
 

@@ -10,7 +10,7 @@ engine of the sandbox's own, with images out of archives.
 import dataclasses
 import re
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 MEMORY, DOCKER = 'memory', 'docker'
 

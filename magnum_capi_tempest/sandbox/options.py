@@ -10,7 +10,7 @@ import io
 import pathlib
 import re
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.sandbox import configuration
 
 #: Name of the file of ``sandbox set``.

@@ -3,10 +3,10 @@
 
 The cloud's environment in the cache is shared by all sandboxes and never
 changed. Magnum runs from one of the sandbox's own, which adds to it what was
-installed for this sandbox, and this package: for the discovery filter, and
-for ``magnum-capi`` as on a Magnum host.
+installed for this sandbox, and the library: for the discovery filter, and for
+``magnum-capi`` as on a Magnum host.
 
-sys.path is: this package, the cloud's packages, the sandbox's ``drivers``.
+sys.path is: the library, the cloud's packages, the sandbox's ``drivers``.
 Magnum enumerates entry points in this order, and of two drivers that provide
 the same it takes the last one: so the drivers of the sandbox win over
 magnum-capi-helm, while no module of the cloud can be replaced by them.
@@ -16,11 +16,11 @@ import importlib.metadata
 import pathlib
 import shlex
 
-import magnum_capi_tempest
-from magnum_capi_tempest import errors
+import magnum_capi
+from magnum_capi import errors
 from magnum_capi_tempest.sandbox import configuration
 
-_DISTRIBUTION = 'magnum-capi-tempest'
+_DISTRIBUTION = 'magnum-capi'
 
 # For sh and for Python, as pip does where "#!" cannot name the interpreter:
 # it takes no blanks. Isolated (-I): neither PYTHONPATH nor the user's own
@@ -29,8 +29,8 @@ _COMMAND = """\
 #!/bin/sh
 '''exec' {python} -I "$0" "$@"
 ' '''
+from magnum_capi.cli import main
 import sys
-from magnum_capi_tempest.cli import main
 sys.exit(main.main())
 """
 
@@ -75,16 +75,16 @@ def make(layout, cloud: pathlib.Path):
         mine / 'sandbox.pth', 'import site; ' + '; '.join(
             f'site.addsitedir({str(path)!r})'
             for path in (library(cloud), layout.drivers)) + '\n')
-    _add_this_package(mine)
+    _add_library(mine)
     command = layout.magnum_env / 'bin' / 'magnum-capi'
     configuration.write_private(command, _COMMAND.format(
         python=shlex.quote(str(layout.magnum_env / 'bin' / 'python'))))
     command.chmod(0o700)
 
 
-def _add_this_package(library_):
+def _add_library(library_):
     """Add the package and its metadata, and nothing that lies beside it."""
-    package = pathlib.Path(magnum_capi_tempest.__file__).parent
+    package = pathlib.Path(magnum_capi.__file__).parent
     _link(library_ / package.name, package)
     found = importlib.metadata.distribution(_DISTRIBUTION)
     for name, text in (
@@ -94,26 +94,16 @@ def _add_this_package(library_):
 
 
 def folder() -> str:
-    """Name of the folder with this package's metadata."""
+    """Name of the folder with the library's metadata."""
     version = importlib.metadata.version(_DISTRIBUTION)
-    return f'{magnum_capi_tempest.__name__}-{version}.dist-info'
+    return f'{magnum_capi.__name__}-{version}.dist-info'
 
 
-def metadata(extra: str | None = None) -> str:
-    """This package's metadata.
-
-    :param extra: keep only the requirements of this extra.
-    """
+def metadata() -> str:
+    """The library's metadata."""
     found = importlib.metadata.distribution(_DISTRIBUTION)
     # A checkout has PKG-INFO instead.
-    text = found.read_text('METADATA') or found.read_text('PKG-INFO') or ''
-    if extra is None:
-        return text
-    head, _, _rest = text.partition('\n\n')
-    return ''.join(
-        f'{line}\n' for line in head.splitlines()
-        if not line.startswith('Requires-Dist:')
-        or f'extra == "{extra}"' in line.replace("'", '"'))
+    return found.read_text('METADATA') or found.read_text('PKG-INFO') or ''
 
 
 def _link(path, target):

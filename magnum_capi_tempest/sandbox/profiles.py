@@ -9,7 +9,7 @@ conductor as a process of its own that can die alone.
 
 import dataclasses
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ import fcntl
 import json
 import pathlib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment

@@ -5,7 +5,7 @@ import json
 import pathlib
 import types
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import flavors
 from magnum_capi_tempest.sandbox import layout as layouts

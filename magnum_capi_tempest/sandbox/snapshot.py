@@ -11,7 +11,7 @@ import pathlib
 import shutil
 import tarfile
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment

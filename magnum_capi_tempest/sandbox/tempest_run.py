@@ -13,7 +13,7 @@ import sys
 import time
 import urllib.parse
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import record as records

@@ -4,7 +4,7 @@
 
 import json
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 
 #: Cluster type of the image of a sandbox.
 TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}

@@ -11,7 +11,7 @@ import concurrent.futures
 
 import requests
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.sandbox import rest
 
 #: One harmless list per service type.

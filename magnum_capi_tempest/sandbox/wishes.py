@@ -4,7 +4,7 @@
 import dataclasses
 import pathlib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import drivers

@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 # sockaddr_un.sun_path has 108 bytes, the last one is zero (unix(7)).
 _LONGEST_SOCKET_PATH = 107

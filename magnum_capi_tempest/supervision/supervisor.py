@@ -11,14 +11,14 @@ import threading
 import time
 import xmlrpc.client
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import waiting
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.supervision import model
 from magnum_capi_tempest.supervision import observation
 from magnum_capi_tempest.supervision import readiness
 from magnum_capi_tempest.supervision import settings
-from magnum_capi_tempest import waiting
 
 #: A fault of supervisord, as ``supervisor.xmlrpc.Faults`` has it: not
 #: imported here, as the machines that only run tests have no supervisor.

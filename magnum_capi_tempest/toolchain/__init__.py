@@ -8,8 +8,8 @@ files of Go modules are in :mod:`magnum_capi_tempest.toolchain.go`.
 
 import pathlib
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress as progress_
+from magnum_capi import errors
+from magnum_capi import progress as progress_
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import pins

@@ -11,8 +11,8 @@ import os
 import pathlib
 import shutil
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import go

@@ -23,7 +23,7 @@ import pathlib
 import shutil
 import tempfile
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import lock

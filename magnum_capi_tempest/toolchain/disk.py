@@ -5,7 +5,7 @@
 import pathlib
 import shutil
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 
 def free(path: pathlib.Path) -> int:

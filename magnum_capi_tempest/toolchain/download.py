@@ -15,7 +15,7 @@ import urllib.parse
 
 import requests
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.toolchain import disk
 
 #: Seconds to connect; to the next bytes; and to the first answer in all,

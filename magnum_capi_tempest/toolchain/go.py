@@ -12,9 +12,9 @@ import os
 import pathlib
 import re
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress as progress_
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress as progress_
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import gobin

@@ -14,8 +14,8 @@ import shutil
 import sys
 import time
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.toolchain import disk
 
 #: Seconds; the wheel has 70 MB.

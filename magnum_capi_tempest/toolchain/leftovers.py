@@ -14,8 +14,8 @@ import pathlib
 import shutil
 import signal
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import waiting
+from magnum_capi import errors
+from magnum_capi import waiting
 
 #: Seconds for killed processes to go.
 _PATIENCE = 5

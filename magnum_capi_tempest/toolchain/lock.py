@@ -12,8 +12,8 @@ import fcntl
 import os
 import pathlib
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import waiting
+from magnum_capi import errors
+from magnum_capi import waiting
 
 #: Seconds to wait for another process: a cold build of everything on a slow
 #: machine and then some.

@@ -9,8 +9,8 @@ that calls itself "1.36.3-dispatcher" is another program.
 import os
 import pathlib
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 
 #: Seconds for a version command; a healthy one takes below 0.5.
 TIMEOUT = 10

@@ -14,7 +14,7 @@ import platform
 import re
 import tomllib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 #: The file that a person edits.
 FILE = pathlib.Path(__file__).with_name('pins.toml')

@@ -7,7 +7,7 @@ import errno
 import pathlib
 import time
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import build as build_
 from magnum_capi_tempest.toolchain import cache

@@ -9,7 +9,7 @@ import dataclasses
 
 import yaml
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 #: The least that a Cluster API driver wants of a node.
 VCPUS, RAM = 2, 2048

@@ -4,8 +4,8 @@
 
 import openstack
 
-from magnum_capi_tempest.discovery import cloud as clouds
-from magnum_capi_tempest import errors
+from magnum_capi.discovery import cloud as clouds
+from magnum_capi import errors
 from magnum_capi_tempest.workspace import choose
 
 #: Headers in which Magnum tells what it knows: "container-infra 1.14".

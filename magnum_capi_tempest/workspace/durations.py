@@ -13,9 +13,9 @@ import pathlib
 from subunit import v2
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import outfile
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import outfile
+from magnum_capi import processes
 from magnum_capi_tempest.workspace import runs
 
 

@@ -6,9 +6,9 @@ import contextlib
 import pathlib
 import sysconfig
 
-from magnum_capi_tempest import folders
-from magnum_capi_tempest import outfile
-from magnum_capi_tempest import redact
+from magnum_capi import folders
+from magnum_capi import outfile
+from magnum_capi import redact
 
 #: Folder of tempest.conf that ``tempest run`` takes by itself.
 ETC = 'etc'

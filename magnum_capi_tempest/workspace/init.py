@@ -7,7 +7,7 @@ import pathlib
 
 import jinja2
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.workspace import choose
 from magnum_capi_tempest.workspace import cloud
 from magnum_capi_tempest.workspace import folder as folders

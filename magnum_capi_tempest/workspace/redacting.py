@@ -11,7 +11,7 @@ import typing
 from subunit import v2
 import testtools
 
-from magnum_capi_tempest import redact
+from magnum_capi import redact
 from magnum_capi_tempest import texts
 
 #: Bytes that go into one packet. It holds 4 MiB, and a longer one ends the

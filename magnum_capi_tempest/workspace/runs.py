@@ -13,11 +13,11 @@ import os
 import pathlib
 import sys
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
+from magnum_capi import errors
+from magnum_capi import folders
+from magnum_capi import outfile
+from magnum_capi import processes
 from magnum_capi_tempest import foreground
-from magnum_capi_tempest import outfile
-from magnum_capi_tempest import processes
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import redacting
 

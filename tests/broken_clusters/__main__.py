@@ -9,9 +9,9 @@ import pathlib
 import shutil
 import sys
 
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest import containers
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress
 from tests.broken_clusters import cases
 from tests.broken_clusters import proof
 from tests.broken_clusters import table

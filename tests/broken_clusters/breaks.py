@@ -7,8 +7,8 @@ A machine is a container here; what is done in it is what somebody with root
 on a node could do, and to end it is to switch it off.
 """
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import waiting
+from magnum_capi import errors
+from magnum_capi import waiting
 
 _FLANNEL = '/apis/apps/v1/namespaces/kube-flannel/daemonsets'
 _DNS = '/apis/apps/v1/namespaces/kube-system/deployments/coredns'

@@ -8,14 +8,14 @@ import dataclasses
 import threading
 import time
 
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import files
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import waiting
 from tests.broken_clusters import cases
 from tests.broken_clusters import table
 

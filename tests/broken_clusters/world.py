@@ -12,15 +12,15 @@ import docker
 from keystoneauth1 import exceptions as keystone_errors
 import openstack
 
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.tests.common import kube_writer
-from magnum_capi_tempest import waiting
 from tests.broken_clusters import breaks
 
 #: Seconds for a cluster to be made, and to be gone.

@@ -8,8 +8,8 @@ import sys
 import tempfile
 import typing
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest.report import model
 from tests.discovery_proof import compare
 from tests.discovery_proof import proof

@@ -10,8 +10,8 @@ import sys
 import time
 import typing
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress
+from magnum_capi import errors
+from magnum_capi import progress
 from tests.driver_faults import api_faults
 from tests.driver_faults import cloud_faults
 from tests.driver_faults import helm_faults

@@ -7,10 +7,10 @@ import concurrent.futures
 import contextlib
 import dataclasses
 
-from magnum_capi_tempest.driver.observed import conditions
-from magnum_capi_tempest.driver.observed import machines
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import waiting
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import machines
+from magnum_capi import errors
+from magnum_capi import waiting
 from tests.driver_faults import case as case_module
 from tests.driver_faults import leaks
 from tests.driver_faults import steps

@@ -9,7 +9,7 @@ import time
 
 import requests
 
-from magnum_capi_tempest.driver.desired import names
+from magnum_capi.driver.desired import names
 from tests.driver_faults import table
 
 #: Seconds for which a request that failed has to stay so: an old failure

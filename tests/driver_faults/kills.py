@@ -7,7 +7,7 @@ them. Helm is not a child that dies with its conductor: it goes on, or is
 killed as well (as by a service manager that ends the whole control group).
 """
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from tests.driver_faults import bench as bench_module
 from tests.driver_faults import steps
 

@@ -9,13 +9,13 @@ files and the processes are looked at, each by itself and past the driver.
 import dataclasses
 import sqlite3
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver.keys import delegation
-from magnum_capi_tempest import errors
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.keys import delegation
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import capi
-from magnum_capi_tempest import processes
 from magnum_capi_tempest.sandbox import backends
-from magnum_capi_tempest import waiting
 from tests.driver_faults import world
 
 #: Seconds until the garbage collector has taken what a cluster owned.

@@ -20,7 +20,7 @@ import time
 import urllib3
 import yaml
 
-from magnum_capi_tempest.driver.kubernetes import access
+from magnum_capi.kube import access
 from magnum_capi_tempest.management import files
 from magnum_capi_tempest.management import pki
 from tests.driver_faults import rules

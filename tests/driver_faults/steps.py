@@ -11,7 +11,7 @@ has done all steps before it. Pure.
 
 import dataclasses
 
-from magnum_capi_tempest.driver.desired import names
+from magnum_capi.driver.desired import names
 from tests.driver_faults import rules
 
 _REQUEST = rules.Action.HOLD_REQUEST

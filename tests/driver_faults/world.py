@@ -14,7 +14,8 @@ import subprocess
 import openstack
 import psutil
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import sandbox
@@ -22,7 +23,6 @@ from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import services
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest import waiting
 from tests.driver_faults import proxy as proxies
 
 #: Seconds for programs to end or begin.
@@ -152,7 +152,7 @@ class Box:
                    if lease['metadata']['name'] == release]
         for name in (CONDUCTOR, SECOND):
             first = psutil.Process(self._pids()[name])
-            # Host, process, one-time number: driver/kubernetes/lock.py.
+            # Host, process, one-time number: magnum_capi/kube/lock.py.
             if any(f'-{p.pid}-' in holder
                    for p in (first, *first.children(recursive=True))):
                 return name

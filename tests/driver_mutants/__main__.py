@@ -7,12 +7,12 @@ from concurrent import futures
 import pathlib
 import sys
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from tests.driver_mutants import runner
 from tests.driver_mutants import tables
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-FOLDER = 'magnum_capi_tempest/driver'
+FOLDER = 'magnum-capi/magnum_capi'
 
 
 def main(argv=None):

@@ -11,13 +11,13 @@ import pathlib
 import sys
 import unittest
 
-import magnum_capi_tempest
+import magnum_capi
 
 PASSED, FAILED, BROKEN = 'passed', 'failed', 'broken'
 
 
 def main(path, tests):
-    if not pathlib.Path(magnum_capi_tempest.__file__).is_relative_to(
+    if not pathlib.Path(magnum_capi.__file__).is_relative_to(
             pathlib.Path.cwd()):
         # An installed package would hide the one that was changed.
         raise SystemExit('the package of this folder is not the one that is '

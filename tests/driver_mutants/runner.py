@@ -14,14 +14,14 @@ import sys
 import tempfile
 import time
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from tests.driver_mutants import named
 
 #: What a copy needs. Caches of bytecode come along: they are valid for what
 #: is not changed.
-PARTS = ('magnum_capi_tempest', 'tests', 'charts', 'constraints', 'drivers',
-         'setup.cfg', 'requirements.txt')
+PARTS = ('magnum-capi', 'magnum_capi_tempest', 'tests', 'charts',
+         'constraints', 'drivers', 'setup.cfg', 'requirements.txt')
 
 #: Seconds for the tests of a defect. They end in one or two on a machine that
 #: has nothing else to do.
@@ -129,7 +129,8 @@ def _run(copy, tests, limit):
         processes.run(
             [sys.executable, '-W', 'ignore', '-m', named.__name__, path,
              *tests], cwd=copy, timeout=limit, merge=True,
-            env={**os.environ, 'PYTHONPATH': str(copy), 'TMPDIR': str(copy)})
+            env={**os.environ, 'TMPDIR': str(copy),
+                 'PYTHONPATH': f'{copy}{os.pathsep}{copy / "magnum-capi"}'})
     except errors.CommandFailed as e:
         hung = e.returncode is None
         problem = '' if hung else e.last_seen or str(e)

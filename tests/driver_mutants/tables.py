@@ -7,7 +7,7 @@ import pathlib
 import re
 import tomllib
 
-UNIT = 'tests.unit.driver'
+UNIT = 'tests.unit'
 FUNCTIONAL = 'tests.functional'
 TEMPEST = 'magnum_capi_tempest.tests'
 

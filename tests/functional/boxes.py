@@ -18,10 +18,10 @@ import unittest
 import fixtures
 import testtools
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
+from magnum_capi import waiting
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import life
-from magnum_capi_tempest import waiting
 
 PORT_BASE = 23000
 
@@ -29,7 +29,7 @@ PORT_BASE = 23000
 LONG = unittest.skipUnless(
     os.environ.get('MAGNUM_CAPI_LONG'), 'MAGNUM_CAPI_LONG is not set')
 
-_COMMAND = [sys.executable, '-m', 'magnum_capi_tempest.cli.main', 'sandbox']
+_COMMAND = [sys.executable, '-m', 'magnum_capi.cli.main', 'sandbox']
 
 
 @dataclasses.dataclass(frozen=True)

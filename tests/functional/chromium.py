@@ -22,7 +22,7 @@ import unittest
 
 import fixtures
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 _NAMES = ('chromium', 'chromium-browser', 'google-chrome')
 #: Seconds for one answer.

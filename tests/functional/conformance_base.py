@@ -11,13 +11,13 @@ import tarfile
 import fixtures
 import testtools
 
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest import waiting
 from tests.functional import recorder
 from tests.functional import scripted_cluster as scripted
 

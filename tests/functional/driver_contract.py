@@ -23,8 +23,8 @@ from magnum.drivers.common import driver as drivers
 from magnum import objects
 from oslo_log import log
 
-from magnum_capi_tempest.driver import operations
-from magnum_capi_tempest.driver import upgrading
+from magnum_capi.driver import operations
+from magnum_capi.driver import upgrading
 
 CONF = magnum.conf.CONF
 

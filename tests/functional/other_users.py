@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives import serialization
 import openstack
 
+from magnum_capi import waiting
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.tests.common import capi_objects
-from magnum_capi_tempest import waiting
 
 #: Quotas, node groups, and the driver of a template.
 _VERSION = {'OpenStack-API-Version': 'container-infra 1.11'}

@@ -11,8 +11,9 @@ import os
 
 import requests
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import waiting
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import machines
@@ -20,7 +21,6 @@ from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import rest
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest import waiting
 
 #: Seconds for a cluster of two nodes on two busy cores.
 PATIENCE = 900

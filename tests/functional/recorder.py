@@ -3,7 +3,7 @@
 
 """Progress that a test can read afterwards, and a person meanwhile."""
 
-from magnum_capi_tempest import progress
+from magnum_capi import progress
 
 
 class Recorder(progress.Progress):

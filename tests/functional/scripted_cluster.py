@@ -29,8 +29,8 @@ from urllib import parse
 import fixtures
 import yaml
 
+from magnum_capi import processes
 from magnum_capi_tempest import kubeconfig
-from magnum_capi_tempest import processes
 from magnum_capi_tempest.toolchain import go
 from tests.unit import loopback
 

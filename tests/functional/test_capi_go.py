@@ -8,7 +8,7 @@ with unit tests that need no cluster.
 
 import testtools
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import go
 

@@ -11,13 +11,13 @@ import fixtures
 import testtools
 import yaml
 
+from magnum_capi import progress
+from magnum_capi import waiting
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import repository
 from magnum_capi_tempest.management import standalone
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
-from magnum_capi_tempest import waiting
 from tests.functional import boxes
 
 PORT_BASE = 26500

@@ -14,8 +14,8 @@ import json
 import testtools
 import yaml
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 

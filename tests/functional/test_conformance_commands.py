@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 
-from magnum_capi_tempest import waiting
+from magnum_capi import waiting
 from tests.functional import boxes
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted
@@ -20,7 +20,7 @@ class TestCommandLine(base.BaseTest):
     def command(self, *arguments, cluster=None):
         target = ['--kubeconfig', str(cluster.kubeconfig)] if cluster else []
         process = subprocess.Popen(
-            [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
+            [sys.executable, '-m', 'magnum_capi.cli.main',
              'conformance', *arguments, *target], cwd=self.base,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(process.communicate)

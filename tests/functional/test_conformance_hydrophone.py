@@ -5,11 +5,11 @@
 
 import tarfile
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import errors
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted
 

@@ -14,11 +14,11 @@ import unittest
 import fixtures
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.conformance.showing import sources
 from magnum_capi_tempest import containers
-from magnum_capi_tempest import errors
 from magnum_capi_tempest import images
-from magnum_capi_tempest import processes
 from tests.functional import boxes
 
 TOP = pathlib.Path(__file__).parents[2]

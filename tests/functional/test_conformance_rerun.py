@@ -68,7 +68,7 @@ class TestRerun(base.BaseTest):
         page = self.base / 'page.html'
 
         process = subprocess.run(
-            [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
+            [sys.executable, '-m', 'magnum_capi.cli.main',
              'conformance', 'rerun', by_hand.PARALLEL, '--kubeconfig',
              cluster.kubeconfig, '--results', self.base / 'results',
              '--html', page, '-f', 'json'],

@@ -20,12 +20,12 @@ import testtools
 from testtools import content
 
 from benchmarks import conformance_archives
+from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go

@@ -9,6 +9,7 @@ What its own ``wait`` gives up on is survived here.
 import dataclasses
 import tarfile
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import kube
@@ -17,7 +18,6 @@ from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import errors
 from tests.functional import boxes
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted

@@ -15,22 +15,22 @@ import urllib.request
 import fixtures
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
+from magnum_capi import waiting
 from magnum_capi_tempest import containers
 from magnum_capi_tempest.containers import cgroups
 from magnum_capi_tempest.containers import engine
 from magnum_capi_tempest.containers import host
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import recipes
 from magnum_capi_tempest import listeners
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins
-from magnum_capi_tempest import waiting
 
 IMAGE = 'example.org/listener:1'
 #: Of a published port; no program of this project has it.
@@ -269,7 +269,7 @@ class LifeTest(_Base):
     def test_ctrl_c_in_the_middle_of_a_start(self):
         before = self.traces()
         command = subprocess.Popen(
-            [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
+            [sys.executable, '-m', 'magnum_capi.cli.main',
              'containers', 'up', '--directory', self.engine.layout.directory],
             env={**os.environ, engine.STORE_VARIABLE:
                  str(self.engine.layout.store)},

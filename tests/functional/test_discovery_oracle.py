@@ -14,9 +14,9 @@ import tempfile
 
 import testtools
 
-from magnum_capi_tempest.discovery import magnum23
-from magnum_capi_tempest.discovery import model
-from magnum_capi_tempest import progress
+from magnum_capi.discovery import magnum23
+from magnum_capi.discovery import model
+from magnum_capi import progress
 from magnum_capi_tempest.sandbox import environment
 
 _ORACLE = pathlib.Path(__file__).with_name('discovery_oracle.py')

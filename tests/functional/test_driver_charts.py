@@ -16,14 +16,14 @@ import threading
 
 import fixtures
 
-from magnum_capi_tempest.driver.kubernetes import access
-from magnum_capi_tempest.driver.kubernetes import kube
-from magnum_capi_tempest.driver.kubernetes import rest as kube_rest
-from magnum_capi_tempest import processes
+from magnum_capi.kube import access
+from magnum_capi.kube import kube
+from magnum_capi.kube import rest as kube_rest
+from magnum_capi import processes
+from magnum_capi import waiting
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import rest
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest import waiting
 from tests.functional import boxes
 
 #: Neither the default one nor that of other tests.
@@ -143,7 +143,7 @@ class ChartsTest(boxes.TestCase):
         helm = toolchain.ensure(['helm'])['helm']
         done = subprocess.run(
             [self.layout.magnum_env / 'bin' / 'python', '-m',
-             'magnum_capi_tempest.cli.main', 'driver', 'charts', *arguments,
+             'magnum_capi.cli.main', 'driver', 'charts', *arguments,
              *(word for path in files for word in ('--config-file', path))],
             env=self.one.env | {'PATH': f'{helm.parent}:/usr/bin:/bin'},
             capture_output=True, text=True, timeout=600, check=False)

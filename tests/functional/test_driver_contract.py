@@ -16,8 +16,8 @@ import tempfile
 
 import testtools
 
-import magnum_capi_tempest
-from magnum_capi_tempest import progress
+import magnum_capi
+from magnum_capi import progress
 from magnum_capi_tempest.sandbox import environment
 
 _SCRIPT = pathlib.Path(__file__).with_name('driver_contract.py')
@@ -38,7 +38,7 @@ disabled_drivers = k8s_capi_helm_v1
 @functools.cache
 def answers():
     python = environment.ensure(progress.Progress()) / 'bin/python'
-    package = pathlib.Path(magnum_capi_tempest.__file__).parent
+    package = pathlib.Path(magnum_capi.__file__).parent
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / package.name).symlink_to(package)
@@ -48,7 +48,7 @@ def answers():
             'Metadata-Version: 2.1\nName: k8s-capi-v1\nVersion: 1.0\n')
         (info / 'entry_points.txt').write_text(
             '[magnum.drivers]\n'
-            'k8s_capi_v1 = magnum_capi_tempest.driver.driver:Driver\n')
+            'k8s_capi_v1 = magnum_capi.driver.driver:Driver\n')
         (folder / 'magnum.conf').write_text(_CONF.format(folder=folder))
         ended = subprocess.run(
             [python, '-W', 'ignore', _SCRIPT, folder], capture_output=True,

@@ -14,9 +14,9 @@ from oslo_config import cfg
 import testtools
 import yaml
 
-from magnum_capi_tempest.driver.kubernetes import helm
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver import settings
+from magnum_capi.driver.helm import helm
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import settings
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 

@@ -10,17 +10,17 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.driver.kubernetes import access
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver.kubernetes import kube
-from magnum_capi_tempest.driver.kubernetes import lock
-from magnum_capi_tempest.driver.kubernetes import look
-from magnum_capi_tempest.driver.kubernetes import releases
-from magnum_capi_tempest.driver.kubernetes import rest
-from magnum_capi_tempest.driver.observed import deletion
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.helm import releases
+from magnum_capi.driver.observed import deletion
+from magnum_capi.driver import observer
+from magnum_capi.kube import access
+from magnum_capi.kube import kube
+from magnum_capi.kube import lock
+from magnum_capi.kube import rest
+from magnum_capi import progress
+from magnum_capi import waiting
 from magnum_capi_tempest.management import standalone
-from magnum_capi_tempest import progress
-from magnum_capi_tempest import waiting
 from tests.functional import test_driver_helm as real_helm
 
 #: Neither the default one nor that of other tests.
@@ -133,8 +133,8 @@ class ManagementTest(testtools.TestCase):
         # The Cluster, and at most one request for each part of the rest.
         self.assertLessEqual(max(seen), 7)
 
-        found = look.look(self.kube, self.namespace, NAME,
-                          tuple(look._READERS))
+        found = observer.look(self.kube, self.namespace, NAME,
+                              tuple(observer._READERS))
         self.assertEqual({'workers'}, set(found.machine_deployments))
         self.assertEqual(3, len(found.machines))
         self.assertNotEqual((), found.addons)
@@ -151,7 +151,7 @@ class ManagementTest(testtools.TestCase):
 
     def _ready(self, seen):
         before = self.kube.requests
-        found = look.look(self.kube, self.namespace, NAME)
+        found = observer.look(self.kube, self.namespace, NAME)
         seen.append(self.kube.requests - before)
         return (found.seen('machines') and len(found.machines) == 3 and all(
             'nodeRef' in (m.get('status') or {}) for m in found.machines))
@@ -159,8 +159,8 @@ class ManagementTest(testtools.TestCase):
     def test_templates_that_helm_keeps(self):
         # Owned ones are collected; what nobody owns is there to be deleted.
         def templates():
-            return look.read(
-                self.kube, self.namespace, NAME, look.look(
+            return observer.read(
+                self.kube, self.namespace, NAME, observer.look(
                     self.kube, self.namespace, NAME, ()),
                 ('templates',)).templates
 
@@ -261,7 +261,7 @@ class ManagementTest(testtools.TestCase):
         self.served(crd)
         self.wait_for_sight('not served', self.kube, 'Cluster', NAME)
         for known in (self.kube, kube.Kube(self.rest)):
-            self.assertRaises(rest.NotServed, look.look, known,
+            self.assertRaises(rest.NotServed, observer.look, known,
                               self.namespace, NAME)
             # Others of the group are there all the time.
             known.list('Machine', self.namespace)

@@ -17,13 +17,13 @@ import os
 import testtools
 import yaml
 
-from magnum_capi_tempest.driver.desired import charts
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver.desired import node_files
-from magnum_capi_tempest.driver.desired import spec as spec_model
-from magnum_capi_tempest.driver.desired import validation
-from magnum_capi_tempest.driver.desired import values
-from magnum_capi_tempest import processes
+from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import node_files
+from magnum_capi.driver.desired import spec as spec_model
+from magnum_capi.driver.desired import validation
+from magnum_capi.driver.desired import values
+from magnum_capi import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 

@@ -9,8 +9,8 @@ import sys
 
 from testtools import matchers
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest.tests.common import ledger
 from tests.functional import boxes

@@ -15,12 +15,12 @@ import tarfile
 import fixtures
 import testtools
 
+from magnum_capi import processes
+from magnum_capi import waiting
 from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import recipes
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import pins
-from magnum_capi_tempest import waiting
 
 COMMAND = pathlib.Path(sys.executable).parent / 'magnum-capi'
 

@@ -11,19 +11,19 @@ import socket
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import progress
+from magnum_capi import waiting
 from magnum_capi_tempest import listeners
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import requirements
 from magnum_capi_tempest.management import standalone
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
-from magnum_capi_tempest import waiting
 from tests.functional import workload
 
 #: Not the default one: a developer's own cluster may run meanwhile.

@@ -17,18 +17,18 @@ import unittest
 import fixtures
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import waiting
 from magnum_capi_tempest import containers
 from magnum_capi_tempest.containers import layout
-from magnum_capi_tempest import errors
 from magnum_capi_tempest import images
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest import waiting
 from tests.functional import boxes
 
-COMMAND = [sys.executable, '-m', 'magnum_capi_tempest.cli.main', 'management']
+COMMAND = [sys.executable, '-m', 'magnum_capi.cli.main', 'management']
 
 
 def links():

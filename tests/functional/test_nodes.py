@@ -16,10 +16,10 @@ import urllib.request
 import fixtures
 import testtools
 
+from magnum_capi import progress
+from magnum_capi import waiting
 from magnum_capi_tempest import containers
 from magnum_capi_tempest.images import inventory
-from magnum_capi_tempest import progress
-from magnum_capi_tempest import waiting
 
 # As Cluster API's docker provider runs kubeadm: eviction looks at the
 # host's disk, and the control group is the node's own.

@@ -15,7 +15,7 @@ import unittest
 import fixtures
 import testtools
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
 
@@ -31,10 +31,10 @@ _PACKAGES = ('magnum_capi_tempest', 'magnum_tempest_plugin')
 
 #: Lists all tests as Tempest does, and prints what that has loaded.
 _LOADED = '''
+from magnum_capi_tempest import plugin
 import sys, unittest
 from tempest import config
 from tempest.test_discover import plugins
-from magnum_capi_tempest import plugin
 ours = plugin.MagnumCapiTempestPlugin()
 tests, top = ours.load_tests()
 before = {m.split('.')[0] for m in sys.modules}

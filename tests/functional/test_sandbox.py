@@ -8,8 +8,8 @@ import json
 from testtools import content
 from testtools import matchers
 
+from magnum_capi import processes
 from magnum_capi_tempest import listeners
-from magnum_capi_tempest import processes
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import services
 from tests.functional import boxes

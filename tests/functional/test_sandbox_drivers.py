@@ -9,12 +9,12 @@ import signal
 import fixtures
 from testtools import matchers
 
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
+from magnum_capi import processes
+from magnum_capi import progress
+from magnum_capi import waiting
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import overlay
 from magnum_capi_tempest.sandbox import rest
-from magnum_capi_tempest import waiting
 from tests.functional import boxes
 
 PATIENCE = 600
@@ -162,7 +162,7 @@ class RunningTest(boxes.TestCase):
             'import importlib.util, json, sys\n'
             'print(json.dumps([bool(importlib.util.find_spec(name))'
             ' for name in sys.argv[1:]]))',
-            'magnum_capi_tempest', 'tests', 'benchmarks', 'testtools')
+            'magnum_capi', 'magnum_capi_tempest', 'tests', 'testtools')
         self.assertEqual([True, False, False, False], found)
 
     def test_other_services_do_not_have_them(self):

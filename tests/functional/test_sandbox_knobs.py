@@ -8,10 +8,10 @@ the others done.
 import datetime
 import json
 
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.sandbox import rest
-from magnum_capi_tempest import waiting
 from tests.functional import boxes
 
 PATIENCE = 600

@@ -10,9 +10,9 @@ import os
 import subprocess
 import unittest
 
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest import containers
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes

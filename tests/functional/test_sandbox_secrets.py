@@ -18,10 +18,10 @@ import fixtures
 import requests
 from testtools import matchers
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest import listeners
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
 from magnum_capi_tempest.sandbox import backends
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import layout as layouts

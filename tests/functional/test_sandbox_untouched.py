@@ -17,8 +17,8 @@ import sys
 import testtools
 import yaml
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
@@ -78,7 +78,7 @@ class UntouchedTest(boxes.TestCase):
         results = self.one.base / 'results'
         try:
             said = processes.run(
-                [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
+                [sys.executable, '-m', 'magnum_capi.cli.main',
                  'tempest', 'run', self.write_workspace(), '--regex', regex,
                  '--concurrency', '1', '--results', results],
                 timeout=5400, merge=True, env=self.one.env)

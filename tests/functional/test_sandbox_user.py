@@ -12,8 +12,8 @@ import pwd
 import shutil
 import subprocess
 
+from magnum_capi import processes
 from magnum_capi_tempest import paths
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import environment
 from tests.functional import boxes
@@ -69,7 +69,7 @@ class OrdinaryUserTest(boxes.TestCase):
              'psutil', 'supervisor', 'uv'], timeout=900, env=env)
         processes.run(
             [self.python, '-c',
-             'from magnum_capi_tempest import progress\n'
+             'from magnum_capi import progress\n'
              'from magnum_capi_tempest.sandbox import environment\n'
              'environment.ensure(progress.Silent())'],
             timeout=600, env=os.environ | self.env | {
@@ -83,7 +83,7 @@ class OrdinaryUserTest(boxes.TestCase):
 
     def sandbox(self, verb, *arguments):
         ended = subprocess.run(
-            _as_user([self.python, '-m', 'magnum_capi_tempest.cli.main',
+            _as_user([self.python, '-m', 'magnum_capi.cli.main',
                       'sandbox', verb, '--directory', self.one.directory,
                       *arguments]),
             env=self.env, cwd='/', capture_output=True, text=True,

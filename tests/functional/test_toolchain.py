@@ -17,12 +17,12 @@ import tempfile
 import fixtures
 import testtools
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
+from magnum_capi import waiting
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import onpath
 from magnum_capi_tempest.toolchain import pins
-from magnum_capi_tempest import waiting
 from tests.functional import recorder
 
 ENSURE = ('from magnum_capi_tempest import toolchain; '

@@ -5,7 +5,7 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 from magnum_capi_tempest.workspace import durations
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs

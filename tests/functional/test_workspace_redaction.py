@@ -13,8 +13,8 @@ import sys
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.workspace import folder
 from tests.functional import secret_scan
 from tests.functional import talkative
@@ -57,7 +57,7 @@ class WorkspaceRedactionTest(testtools.TestCase):
 
     @classmethod
     def _run(cls):
-        command = [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
+        command = [sys.executable, '-m', 'magnum_capi.cli.main',
                    'tempest', 'run', cls.workspace, '--regex', 'talkative',
                    '--results', cls.results]
         try:

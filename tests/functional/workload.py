@@ -6,8 +6,8 @@ import base64
 import pathlib
 import tempfile
 
+from magnum_capi import waiting
 from magnum_capi_tempest.management import client
-from magnum_capi_tempest import waiting
 
 _NAMESPACE = 'default'
 

@@ -14,7 +14,7 @@ import pathlib
 import sys
 import tempfile
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from tests.mutation import mutants
 from tests.mutation import pool
 from tests.mutation import record as record_module
@@ -48,7 +48,7 @@ def _parse(argv):
         '1 one is not, or tests fail without a mutant, 2 wrong usage.')
     parser.add_argument(
         'parts', nargs='*', metavar='PART', default=sorted(rooms.ROOMS),
-        help='folders and files below the package, as driver/seen and '
+        help='folders and files below the package, as driver/desired and '
         f'discovery/host.py (default: {", ".join(sorted(rooms.ROOMS))})')
     parser.add_argument(
         '--sample', type=int, metavar='N',
@@ -68,7 +68,13 @@ def _parse(argv):
                         help='write the tables of the documentation')
     args = parser.parse_args(argv)
     for part in args.parts:
-        if part.partition('/')[0] not in rooms.ROOMS or not rooms.files(part):
+        try:
+            rooms.room_of(part)
+        except KeyError:
+            known = False
+        else:
+            known = bool(rooms.files(part))
+        if not known:
             parser.error(f'there is no {part} in '
                          f'{", ".join(sorted(rooms.ROOMS))}')
     if args.jobs < 1 or args.sample is not None and args.sample < 1:
@@ -81,7 +87,7 @@ def _parse(argv):
 def _part(args, part, folder):
     """Try the mutants of a part; returns the exit code."""
     room = rooms.room_of(part)
-    texts = {file: (rooms.TOP / rooms.PACKAGE / file).read_text('utf-8')
+    texts = {file: (rooms.TOP / rooms.FOLDER / file).read_text('utf-8')
              for file in rooms.files(part)}
     places = [place for file, text in texts.items()
               for place in mutants.places(file, text)]
@@ -170,7 +176,7 @@ class _Run:
         some = dict(itertools.islice(tests.items(), LONGEST))
         run = functools.partial(
             worker.try_mutant, module=rooms.module(file),
-            path=str(rooms.TOP / rooms.PACKAGE / file))
+            path=str(rooms.TOP / rooms.FOLDER / file))
         if new and tests:
             yield (mutant, False), functools.partial(
                 run, source=mutant.source, tests=tests)
@@ -207,7 +213,7 @@ def _measured(room):
     :raises MagnumCapiError: one fails.
     """
     ((_, end),) = pool.run([(None, functools.partial(
-        worker.measure, package=rooms.TOP / rooms.PACKAGE,
+        worker.measure, package=rooms.TOP / rooms.FOLDER,
         suites=[rooms.TOP / 'tests/unit' / path for path in room.tests]))])
     if not end.text:
         raise errors.MagnumCapiError(
@@ -221,8 +227,8 @@ def _measured(room):
     for name in found['libraries']:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
-    loaded = [name for name in sys.modules if name.startswith(
-        f'{rooms.PACKAGE}.{room.name}')]
+    loaded = [name for name in sys.modules if name.startswith(tuple(
+        f'{rooms.PACKAGE}.{folder}' for folder in room.folders))]
     if loaded:
         raise errors.MagnumCapiError(
             'A library imports what is to be mutated', where=loaded[0])
@@ -231,7 +237,7 @@ def _measured(room):
     return selection.Measured(found['seconds'], {
         file: {int(line): ids for line, ids in lines.items()}
         for file, lines in found['lines'].items()}, selection.importers({
-            file: (rooms.TOP / rooms.PACKAGE / file).read_text('utf-8')
+            file: (rooms.TOP / rooms.FOLDER / file).read_text('utf-8')
             for file in rooms.files('')}, {
                 name: _path_of(name).read_text('utf-8')
                 for name in map(worker.module_of, found['seconds'])}))

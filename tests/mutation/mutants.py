@@ -12,7 +12,7 @@ import hashlib
 import importlib
 import warnings
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 
 @dataclasses.dataclass(frozen=True, order=True)

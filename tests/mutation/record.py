@@ -112,7 +112,7 @@ def digest(*texts: str) -> str:
 def digest_of_all(top: pathlib.Path) -> str:
     """Digest of the package and the tests."""
     return digest(*(f'{path.relative_to(top)}\n{path.read_text("utf-8")}'
-                    for folder in (rooms.PACKAGE, 'tests')
+                    for folder in (rooms.FOLDER, 'tests')
                     for path in sorted((top / folder).rglob('*.py'))))
 
 

@@ -12,15 +12,15 @@ import unittest
 
 import psutil
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import progress
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.management import client
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest import supervision
-from magnum_capi_tempest import waiting
 from tests.robustness import cloud
 
 #: A developer's own sandbox may run meanwhile.

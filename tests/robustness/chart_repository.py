@@ -9,7 +9,7 @@ import shutil
 import fixtures
 import yaml
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from tests.unit import loopback

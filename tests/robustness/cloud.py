@@ -7,9 +7,9 @@ import time
 
 import requests
 
+from magnum_capi import waiting
 from magnum_capi_tempest.sandbox import rest
 from magnum_capi_tempest.tests.common import observations
-from magnum_capi_tempest import waiting
 
 #: Seconds for a cluster of in-memory machines, on a loaded machine.
 PATIENCE = 300

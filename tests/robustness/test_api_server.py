@@ -10,8 +10,8 @@ Two moments: Cluster API has the resize, or helm is still at work on it.
 import time
 import unittest
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import waiting
+from magnum_capi import errors
+from magnum_capi import waiting
 from tests.robustness import base
 from tests.robustness import figures
 

@@ -15,9 +15,9 @@ import unittest
 
 import psutil
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import kube
-from magnum_capi_tempest import waiting
 from tests.robustness import base
 from tests.robustness import figures
 

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from magnum_capi_tempest import redact
+from magnum_capi import redact
 from tests.functional import typed
 from tests.unit.docs import pages
 

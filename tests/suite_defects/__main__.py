@@ -8,8 +8,8 @@ import contextlib
 import pathlib
 import sys
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress
+from magnum_capi import errors
+from magnum_capi import progress
 from tests import proofs
 from tests.suite_defects import box as box_module
 from tests.suite_defects import tables

@@ -6,9 +6,9 @@ import os
 import pathlib
 import sys
 
+from magnum_capi import processes
 from magnum_capi_tempest.matrix import flags
 from magnum_capi_tempest.matrix import source
-from magnum_capi_tempest import processes
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources

@@ -2,7 +2,7 @@
 
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 
 class ErrorsTest(testtools.TestCase):

@@ -7,8 +7,8 @@ import stat
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
+from magnum_capi import errors
+from magnum_capi import folders
 from tests.unit import strangers
 
 HOST = f'0 0 {2**32 - 1}\n'

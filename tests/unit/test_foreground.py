@@ -12,10 +12,10 @@ import threading
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import waiting
 from magnum_capi_tempest import foreground
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import waiting
 
 #: As stestr: a program, a shell, a worker below it; what the worker starts
 #: has a session of its own.
@@ -39,8 +39,9 @@ os.rename('pids.new', 'pids')
 time.sleep(60)
 """
 _CALLER = """
+from magnum_capi import processes
+from magnum_capi_tempest import foreground
 import pathlib, sys, time
-from magnum_capi_tempest import foreground, processes
 if pathlib.Path('late').exists():
     start = processes.start
     def late(*args, **kwargs):

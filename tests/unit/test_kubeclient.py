@@ -13,7 +13,7 @@ from urllib3 import exceptions
 from urllib3.util import ssl_
 import yaml
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import kubeclient
 from magnum_capi_tempest import kubeconfig
 from tests.unit.driver import tls_server

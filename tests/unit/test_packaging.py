@@ -8,6 +8,7 @@ import functools
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import zipfile
 import testtools
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+LIBRARY = TOP / 'magnum-capi'
 SHARE = re.compile(r'[^/]+\.data/data/share/magnum-capi-tempest/(.+)')
 SHARED = ('capi', 'charts', 'constraints', 'drivers', 'tools/go',
           'tools/images')
@@ -38,6 +40,20 @@ def files():
               '--exclude-standard', cwd=TOP)
     return tuple(name for name in out.split('\0')
                  if name and (TOP / name).is_file())
+
+
+@functools.cache
+def library_wheel():
+    """Names in the wheel of the library, built from a copy outside git."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / 'source'
+        shutil.copytree(LIBRARY, source, ignore=shutil.ignore_patterns(
+            '*.egg-info', '__pycache__', 'build'))
+        run(sys.executable, '-c', 'from setuptools import build_meta; '
+            f'build_meta.build_wheel({folder!r})', cwd=source)
+        path, = pathlib.Path(folder).glob('*.whl')
+        with zipfile.ZipFile(path) as archive:
+            return frozenset(archive.namelist())
 
 
 @functools.cache
@@ -81,6 +97,13 @@ class WheelTest(testtools.TestCase):
                   if name.startswith(tuple(f'{s}/' for s in SHARED))}
         self.assertEqual(wanted, found)
 
+    def test_library_has_its_package_and_nothing_else(self):
+        wanted = {name.removeprefix('magnum-capi/') for name in files()
+                  if name.startswith('magnum-capi/magnum_capi/')}
+
+        self.assertEqual(wanted, {
+            name for name in library_wheel() if '.dist-info/' not in name})
+
     def test_has_nothing_else_at_top_level(self):
         top = {name.split('/')[0] for name in wheel()}
 
@@ -95,23 +118,40 @@ class MetadataTest(testtools.TestCase):
         super().setUp()
         self.setup = configparser.ConfigParser()
         self.setup.read(TOP / 'setup.cfg')
+        self.library = tomllib.loads(
+            (LIBRARY / 'pyproject.toml').read_text())['project']
+
+    def entry_points(self):
+        """Pairs of the group with the line, and the folder of the package."""
+        for group, lines in self.setup['entry_points'].items():
+            for line in lines.strip().splitlines():
+                yield group, line.split('=')[1].strip(), TOP
+        for group, found in (('scripts', self.library['scripts']),
+                             *self.library['entry-points'].items()):
+            for target in found.values():
+                yield group, target, LIBRARY
 
     def test_every_entry_point_is_there(self):
         # Read, not imported: Tempest and others need not be installed.
-        for group, lines in self.setup['entry_points'].items():
-            for line in lines.strip().splitlines():
-                module, _, name = line.split('=')[1].strip().partition(':')
-                path = TOP / f'{module.replace(".", "/")}.py'
-                defined = {
-                    getattr(node, 'name', None)
-                    for node in ast.parse(path.read_text()).body}
-                self.assertIn(name, defined, f'{group}: {line}')
+        for group, target, top in self.entry_points():
+            module, _, name = target.partition(':')
+            path = top / f'{module.replace(".", "/")}.py'
+            defined = {getattr(node, 'name', None)
+                       for node in ast.parse(path.read_text()).body}
+            self.assertIn(name, defined, f'{group}: {target}')
+
+    def test_no_driver_is_registered(self):
+        # That is for drivers/k8s_capi_v1: what is in this group changes what
+        # an installed Magnum discovers.
+        self.assertNotIn('magnum.drivers', {
+            group for group, _, _ in self.entry_points()})
 
     def test_every_package_is_one(self):
         # The imports of a folder without __init__.py are not checked. The
         # programs in "cloud" run in the cloud's environment, by path.
-        folders = {path.parent for path
-                   in (TOP / 'magnum_capi_tempest').rglob('*.py')}
+        folders = {path.parent for package in (
+            TOP / 'magnum_capi_tempest', LIBRARY / 'magnum_capi')
+            for path in package.rglob('*.py')}
         lacking = {str(folder.relative_to(TOP)) for folder in folders
                    if not (folder / '__init__.py').exists()}
 
@@ -123,8 +163,9 @@ class MetadataTest(testtools.TestCase):
                   for lines in self.setup['extras'].values()
                   for line in lines.strip().splitlines()}
 
-        wanted = (self.names('requirements.txt') | extras
-                  | self.names('test-requirements.txt')
+        library = {self.name(line) for line in self.library['dependencies']}
+        wanted = (self.names('requirements.txt') - {'magnum-capi'} | extras
+                  | library | self.names('test-requirements.txt')
                   | self.names('doc/requirements.txt'))
         self.assertEqual(set(), wanted - pinned, 'Run tox -e constraints')
 

@@ -12,9 +12,9 @@ import threading
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import waiting
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import waiting
 
 
 class RunTest(testtools.TestCase):
@@ -79,7 +79,7 @@ class RunTest(testtools.TestCase):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         reader = subprocess.Popen(
             [sys.executable, '-c', 'import sys\n'
-             'from magnum_capi_tempest import processes\n'
+             'from magnum_capi import processes\n'
              'processes.run(["sh", "-c", sys.argv[1]], timeout=60, '
              'spool=sys.argv[2])',
              f'touch {folder}/begun; '

@@ -6,7 +6,7 @@ import time
 
 import testtools
 
-from magnum_capi_tempest import progress
+from magnum_capi import progress
 
 
 class Stream(io.StringIO):

@@ -5,7 +5,7 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import resources
 
 

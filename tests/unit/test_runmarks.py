@@ -10,8 +10,8 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import waiting
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest import waiting
 
 # What setproctitle does to what /proc tells: the area of the environment
 # (env_start and env_end of proc_pid_stat(5)) is written over.

@@ -17,12 +17,12 @@ from supervisor import xmlrpc as supervisor_xmlrpc
 import testtools
 from testtools import matchers
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
+from magnum_capi import waiting
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
-from magnum_capi_tempest import waiting
 from tests.unit import test_runmarks
 
 

@@ -2,8 +2,8 @@
 
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import waiting
+from magnum_capi import errors
+from magnum_capi import waiting
 from tests.unit import fake_clock
 
 

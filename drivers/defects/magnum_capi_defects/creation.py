@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography import x509
 from cryptography.x509 import oid
 
+from magnum_capi.driver import store
+from magnum_capi.driver import watch
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver import store
-from magnum_capi_tempest.driver import watch
 
 
 class NeverCompletes(parts.Seeded):

@@ -7,11 +7,11 @@ import dataclasses
 from magnum.common import exception
 from oslo_log import log as logging
 
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import self_repair
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver.keys import credentials
-from magnum_capi_tempest.driver.keys import rotation
-from magnum_capi_tempest.driver import reconcile
-from magnum_capi_tempest.driver import self_repair
 
 LOG = logging.getLogger(__name__)
 

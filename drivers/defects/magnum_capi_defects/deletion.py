@@ -5,11 +5,11 @@
 import dataclasses
 import time
 
+from magnum_capi.driver import deletion
+from magnum_capi.driver.helm import helm
+from magnum_capi.driver.observed import verdicts
+from magnum_capi.driver import watch
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver import deletion
-from magnum_capi_tempest.driver.kubernetes import helm
-from magnum_capi_tempest.driver.observed import verdicts
-from magnum_capi_tempest.driver import watch
 
 #: Seconds that a slow deletion takes more than others.
 LONGER = 70

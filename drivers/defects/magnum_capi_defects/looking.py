@@ -4,11 +4,11 @@
 
 import time
 
+from magnum_capi.driver import monitor
+from magnum_capi.driver.observed import health
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import store
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver import monitor
-from magnum_capi_tempest.driver.observed import health
-from magnum_capi_tempest.driver import reconcile
-from magnum_capi_tempest.driver import store
 
 
 class _Content(monitor.Monitor):

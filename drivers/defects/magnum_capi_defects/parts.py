@@ -7,15 +7,15 @@ import dataclasses
 from magnum.common import context as contexts
 import magnum.conf
 
-from magnum_capi_tempest.driver.desired import goal
-from magnum_capi_tempest.driver import driver
-from magnum_capi_tempest.driver.kubernetes import helm
-from magnum_capi_tempest.driver.kubernetes import shared
-from magnum_capi_tempest.driver.observed import verdicts
-from magnum_capi_tempest.driver import reconcile
-from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest.driver import store
-from magnum_capi_tempest.driver import watch
+from magnum_capi.driver.desired import goal
+from magnum_capi.driver import driver
+from magnum_capi.driver.helm import helm
+from magnum_capi.driver.observed import verdicts
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import settings
+from magnum_capi.driver import store
+from magnum_capi.driver import watch
+from magnum_capi.kube import shared
 
 #: Key of the control plane among the sizes of node groups.
 MASTER = goal.MASTER

@@ -4,9 +4,9 @@
 import dataclasses
 import datetime
 
+from magnum_capi.driver.observed import verdicts
+from magnum_capi.driver import watch
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver.observed import verdicts
-from magnum_capi_tempest.driver import watch
 
 #: How far the clock of who looks is ahead: more than Magnum's create_timeout.
 AHEAD = datetime.timedelta(hours=2)

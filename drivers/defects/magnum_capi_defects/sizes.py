@@ -9,11 +9,11 @@ their defect for clusters that are older.
 import dataclasses
 import threading
 
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.helm import helm
+from magnum_capi.driver.observed import verdicts
+from magnum_capi.driver import reconcile
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver.kubernetes import helm
-from magnum_capi_tempest.driver.observed import verdicts
-from magnum_capi_tempest.driver import reconcile
 
 _first = {}
 

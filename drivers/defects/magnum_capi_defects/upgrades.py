@@ -2,12 +2,12 @@
 
 """Defects of upgrades."""
 
+from magnum_capi.driver.desired import pins
+from magnum_capi.driver import driver
+from magnum_capi.driver import store
+from magnum_capi.driver import upgrading
+from magnum_capi.driver import watch
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver.desired import pins
-from magnum_capi_tempest.driver import driver
-from magnum_capi_tempest.driver import store
-from magnum_capi_tempest.driver import upgrading
-from magnum_capi_tempest.driver import watch
 
 #: Values of the chart that make the version of all machines.
 _VERSION = ('kubernetesVersion', 'machineImageId')

@@ -6,9 +6,9 @@ import dataclasses
 
 import yaml
 
+from magnum_capi.driver.desired import label_registry
+from magnum_capi.driver import reconcile
 from magnum_capi_defects import parts
-from magnum_capi_tempest.driver.desired import label_registry
-from magnum_capi_tempest.driver import reconcile
 
 
 def _each(change):

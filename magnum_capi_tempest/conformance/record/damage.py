@@ -2,7 +2,7 @@
 
 """The error of a record that cannot be read."""
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 
 class Damage(errors.MagnumCapiError):

@@ -48,7 +48,7 @@ def from_document(document, where: str) -> model.InfraError:
     :param where: plugin, and node when there is one.
     """
     # Most records have no error, and its patterns take their time.
-    from magnum_capi_tempest import redact
+    from magnum_capi import redact
     message, reasons = '', []
     if isinstance(document, dict):
         message = document.get('error', '')

@@ -10,6 +10,7 @@ could not be created.
 import contextlib
 import dataclasses
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import hydrophone
 from magnum_capi_tempest.conformance.running import kube
@@ -18,7 +19,6 @@ from magnum_capi_tempest.conformance.running import preflight
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import snapshot
 from magnum_capi_tempest.conformance.running import sonobuoy
-from magnum_capi_tempest import errors
 
 
 def prepare(wish, driven, reader, progress) -> snapshot.Snapshot:

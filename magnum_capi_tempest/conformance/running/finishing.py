@@ -11,6 +11,8 @@ import dataclasses
 import datetime
 import pathlib
 
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import hydrophone
@@ -24,9 +26,7 @@ from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import salvage
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import watch
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.toolchain import leftovers
-from magnum_capi_tempest import waiting
 
 
 def look(record, driven, reader, world) -> watch.Watch:

@@ -18,12 +18,12 @@ import re
 import tempfile
 import types
 
+from magnum_capi import errors
+from magnum_capi import folders
+from magnum_capi import outfile
+from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
-from magnum_capi_tempest import outfile
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import texts
 
 NAMESPACE = 'conformance'

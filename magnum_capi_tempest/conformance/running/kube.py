@@ -12,7 +12,7 @@ namespace may be created.
 import json
 from urllib import parse
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import kubeclient
 
 #: Part of this package that has the client library.

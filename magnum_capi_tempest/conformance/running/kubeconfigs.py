@@ -17,9 +17,9 @@ import pathlib
 import shutil
 import tempfile
 
+from magnum_capi import errors
+from magnum_capi import folders
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest import paths
 

@@ -15,6 +15,9 @@ import time
 import typing
 import uuid
 
+from magnum_capi import errors
+from magnum_capi import progress as progress_
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import beginning
 from magnum_capi_tempest.conformance.running import completion
@@ -27,10 +30,7 @@ from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import watch
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress as progress_
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest import waiting
 
 #: How often to look. Sonobuoy itself renews its status every 5 s.
 PACE = waiting.Pace(first=2, factor=1.5, most=15)

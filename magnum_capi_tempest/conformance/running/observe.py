@@ -11,13 +11,13 @@ import dataclasses
 import datetime
 import time
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance.running import ginkgolog
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import observation
 from magnum_capi_tempest.conformance.running import pod_files
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import symptoms
-from magnum_capi_tempest import errors
 from magnum_capi_tempest import texts
 
 #: Most of a log that is read to count in it; 388 specs wrote 93 KiB.

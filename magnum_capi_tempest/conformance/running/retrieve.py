@@ -17,14 +17,14 @@ import shutil
 import tempfile
 import time
 
+from magnum_capi import errors
+from magnum_capi import folders
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance.record import archive
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import limits
 from magnum_capi_tempest.conformance.running import sonobuoy
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
 from magnum_capi_tempest.toolchain import disk
-from magnum_capi_tempest import waiting
 
 #: How often to try, and how to wait in between: about six minutes in all,
 #: which a control plane that is being restarted takes.

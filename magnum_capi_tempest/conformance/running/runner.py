@@ -13,8 +13,8 @@ import pathlib
 import re
 import typing
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest import errors
 
 #: Longest text of one environment variable or argument of a program, in
 #: bytes: MAX_ARG_STRLEN of Linux is 128 KiB, with the name of the variable

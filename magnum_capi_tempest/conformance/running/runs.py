@@ -17,10 +17,10 @@ import pathlib
 import re
 import tempfile
 
+from magnum_capi import errors
+from magnum_capi import folders
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import folders
 from magnum_capi_tempest import paths
 
 #: Stages of a run, in order.

@@ -11,12 +11,12 @@ import dataclasses
 import json
 import pathlib
 
+from magnum_capi import folders
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import pod_files
 from magnum_capi_tempest.conformance.running import sonobuoy
-from magnum_capi_tempest import folders
 
 LOG, JUNIT, PODS = pod_files.LOG, pod_files.JUNIT, 'pods.json'
 

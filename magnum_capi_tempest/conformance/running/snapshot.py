@@ -7,12 +7,12 @@ import dataclasses
 import datetime
 import re
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import symptoms as symptoms_
-from magnum_capi_tempest import errors
 from magnum_capi_tempest import texts
 
 #: Taints with which the pod of the tests is scheduled all the same: what

@@ -18,10 +18,10 @@ import pathlib
 import re
 import types
 
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import texts
 from magnum_capi_tempest.toolchain import pins
 

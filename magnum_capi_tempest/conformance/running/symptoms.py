@@ -12,7 +12,7 @@ import dataclasses
 import datetime
 import re
 
-from magnum_capi_tempest import redact
+from magnum_capi import redact
 from magnum_capi_tempest import texts
 
 NODE = 'node'

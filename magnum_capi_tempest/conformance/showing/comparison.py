@@ -8,12 +8,12 @@ has an outcome of its own.
 
 import dataclasses
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.showing import compare
 from magnum_capi_tempest.conformance.showing import grid
 from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance import verdict as verdicts
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.report import model as report
 from magnum_capi_tempest.report import text
 

@@ -13,10 +13,10 @@ first verdict stays what it was.
 
 import dataclasses
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance import verdict as verdicts
-from magnum_capi_tempest import errors
 
 #: Ginkgo matches ``--focus`` with this, a blank and the text of a spec
 #: (ginkgo/v2/internal/focus.go; kubernetes/test/e2e/e2e.go, RunSpecs).

@@ -10,6 +10,7 @@ a person can.
 import dataclasses
 import pathlib
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import required
@@ -17,7 +18,6 @@ from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import comparison
 from magnum_capi_tempest.conformance import verdict as verdicts
-from magnum_capi_tempest import errors
 
 #: What a person may say of a cluster, field by field of model.Cluster.
 KNOWN = ('name', 'driver', 'cni', 'image', 'kubernetes')

@@ -14,6 +14,7 @@ import re
 import shutil
 import tempfile
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance.record import members
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import required as lists
@@ -24,7 +25,6 @@ from magnum_capi_tempest.conformance.submission import product as products
 from magnum_capi_tempest.conformance.submission import readme
 from magnum_capi_tempest.conformance.submission import rules
 from magnum_capi_tempest.conformance import verdict as verdicts
-from magnum_capi_tempest import errors
 
 _RELEASE = re.compile(r'v1\.[0-9]{2}(?![0-9])')
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,99}')

@@ -12,6 +12,8 @@ import os
 import pathlib
 import re
 
+from magnum_capi import errors
+from magnum_capi import redact
 from magnum_capi_tempest.conformance.record import limits as bounds
 from magnum_capi_tempest.conformance import required as lists
 from magnum_capi_tempest.conformance.submission import cases
@@ -20,8 +22,6 @@ from magnum_capi_tempest.conformance.submission import logfile
 from magnum_capi_tempest.conformance.submission import pages
 from magnum_capi_tempest.conformance.submission import product
 from magnum_capi_tempest.conformance.submission import rules
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import redact
 
 _RELEASE = re.compile(r'v1\.[0-9]{2}')
 #: More files are no submission; a bot would read them all.

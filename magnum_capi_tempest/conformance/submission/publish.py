@@ -18,6 +18,9 @@ import pathlib
 import shutil
 import types
 
+from magnum_capi import errors
+from magnum_capi import outfile
+from magnum_capi import redact
 from magnum_capi_tempest.conformance.record import members
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import required
@@ -25,9 +28,6 @@ from magnum_capi_tempest.conformance.showing import page
 from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance.submission import redactedxml
 from magnum_capi_tempest.conformance import verdict as verdicts
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import outfile
-from magnum_capi_tempest import redact
 from magnum_capi_tempest.report import json_
 
 COUNTS = 'redacted.json'

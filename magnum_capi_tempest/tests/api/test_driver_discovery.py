@@ -3,7 +3,7 @@
 """Which driver does a cluster template get?
 
 The rules are those of the specification improve-driver-discovery, in the
-words of magnum_capi_tempest/discovery/resolve.py. What Magnum answers
+words of magnum-capi/magnum_capi/discovery/resolve.py. What Magnum answers
 changes between releases; tests look at the status code, except where the
 text itself is promised.
 """

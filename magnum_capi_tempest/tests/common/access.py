@@ -4,10 +4,10 @@
 
 import dataclasses
 
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest import kubeconfig
-from magnum_capi_tempest import waiting
 
 
 def write_kubeconfig(certificates, cluster, path):

@@ -14,6 +14,7 @@ from tempest import config
 from tempest.lib.common import api_version_utils
 from tempest import test
 
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import artefacts
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import leaks
@@ -24,7 +25,6 @@ from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import leakcheck
 from magnum_capi_tempest.tests.common import tolerated
 from magnum_capi_tempest.tests.common import waiters
-from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 LOG = log.getLogger(__name__)

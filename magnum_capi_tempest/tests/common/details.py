@@ -4,7 +4,7 @@
 
 testtools carries details with the failure into subunit, HTML and the
 terminal. On success nothing is asked for. Every text passes through
-:func:`magnum_capi_tempest.redact.redact`, those of Tempest's own fixtures too
+:func:`magnum_capi.redact.redact`, those of Tempest's own fixtures too
 (:func:`prepare`).
 """
 
@@ -14,10 +14,10 @@ import tempfile
 
 from testtools import content
 
+from magnum_capi import redact
 from magnum_capi_tempest.evidence import gather
 from magnum_capi_tempest.evidence import logs
 from magnum_capi_tempest.evidence import workload
-from magnum_capi_tempest import redact
 from magnum_capi_tempest.tests.common import access
 
 #: Characters of one detail. Its beginning stays: a secret is only known by

@@ -16,7 +16,7 @@ import shlex
 from tempest import config
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import images

@@ -16,11 +16,11 @@ from tempest.lib.common import rest_client
 from tempest.lib import exceptions as lib_exc
 import urllib3.exceptions
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import leaks as reads
 from magnum_capi_tempest.tests.common import leaks
 from magnum_capi_tempest.tests.common import ledger
-from magnum_capi_tempest import waiting
 
 LOG = log.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import json
 import os
 import pathlib
 
-from magnum_capi_tempest import folders
+from magnum_capi import folders
 from magnum_capi_tempest.tests.common import leaks
 
 #: In the folder of artefacts.

@@ -2,7 +2,7 @@
 
 """Networks of a cloud, and how Cluster API Provider OpenStack names them."""
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 
 
 def external(client, name):

@@ -16,7 +16,8 @@ from tempest.lib.common import api_version_utils
 from tempest.lib import exceptions as lib_exc
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import leaks
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import app_credentials
@@ -24,7 +25,6 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import images
 from magnum_capi_tempest.tests.common import waiters
-from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 

@@ -12,7 +12,7 @@ import re
 from tempest.lib.common import api_version_request
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import base

@@ -9,12 +9,12 @@ import time
 import fixtures
 from tempest import config
 
+from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import capi_objects
 from magnum_capi_tempest.tests.common import graph
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 

@@ -10,13 +10,13 @@ import threading
 import time
 from urllib import parse
 
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance.running import kube as logs
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.tests.common import downtime
 from magnum_capi_tempest.tests.common import kube_writer
 from magnum_capi_tempest.tests.common import workloads
-from magnum_capi_tempest import waiting
 
 _CORE = f'/api/v1/namespaces/{workloads.NAMESPACE}'
 _APPS = f'/apis/apps/v1/namespaces/{workloads.NAMESPACE}'

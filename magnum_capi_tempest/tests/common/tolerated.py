@@ -4,7 +4,7 @@
 
 A wait may go on in spite of an error that passes. Nobody reads the log of a
 green run, so a test carries such errors as a detail, which reports count: see
-:data:`magnum_capi_tempest.waiting.TOLERATED`.
+:data:`magnum_capi.waiting.TOLERATED`.
 """
 
 from oslo_log import log

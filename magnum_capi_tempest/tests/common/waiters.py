@@ -3,7 +3,7 @@
 """Waits for clusters: polls gently, stops at once on failure, says why.
 
 What looks mean is decided in :mod:`.common.observations`; the loop
-is :func:`magnum_capi_tempest.waiting.wait_for`.
+is :func:`magnum_capi.waiting.wait_for`.
 """
 
 import dataclasses
@@ -12,11 +12,11 @@ import time
 
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import redact
+from magnum_capi import errors
+from magnum_capi import redact
+from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import tolerated as notes
-from magnum_capi_tempest import waiting
 
 #: Magnum answers GET and LIST with this 400 while a cluster has its row but
 #: its node groups have not, after POST and during DELETE: master_count is

@@ -4,11 +4,11 @@ from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import autoscaler
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 

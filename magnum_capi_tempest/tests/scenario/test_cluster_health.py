@@ -4,10 +4,10 @@ from tempest import config
 from tempest.lib import decorators
 import testtools
 
+from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 

@@ -9,12 +9,12 @@ is in a management cluster, with a driver of Magnum on top.
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import graph
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import remediation
-from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 

@@ -9,11 +9,11 @@ API's own end-to-end tests, seen through Magnum.
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import remediation
-from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 

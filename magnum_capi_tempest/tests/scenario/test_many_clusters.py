@@ -15,11 +15,11 @@ import time
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 

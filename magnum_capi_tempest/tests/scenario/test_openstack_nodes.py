@@ -9,10 +9,10 @@ none: see real_nodes.
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import leaks
 from magnum_capi_tempest.tests.common import leakcheck
 from magnum_capi_tempest.tests.common import remediation
-from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 

@@ -11,6 +11,7 @@ import time
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import capi_objects
 from magnum_capi_tempest.tests.common import flags
@@ -18,7 +19,6 @@ from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import remediation
 from magnum_capi_tempest.tests.common import upgrade_order
-from magnum_capi_tempest import waiting
 
 CONF = config.CONF
 

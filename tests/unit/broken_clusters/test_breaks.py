@@ -5,7 +5,7 @@ from unittest import mock
 
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from tests.broken_clusters import breaks
 
 PLANE = 'node-role.kubernetes.io/control-plane'

@@ -6,8 +6,8 @@ import types
 
 import testtools
 
-from magnum_capi_tempest.cli import base
-from magnum_capi_tempest import errors
+from magnum_capi.cli import base
+from magnum_capi import errors
 
 
 def run(act):

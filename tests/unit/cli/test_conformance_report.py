@@ -10,12 +10,12 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_report as cli
 from magnum_capi_tempest.cli import conformance_rerun
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import outcome
-from magnum_capi_tempest import errors
 from tests.unit.conformance import by_hand
 
 

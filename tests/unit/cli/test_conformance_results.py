@@ -12,8 +12,8 @@ import sys
 import fixtures
 import testtools
 
+from magnum_capi.cli import main
 from magnum_capi_tempest.cli import conformance_results
-from magnum_capi_tempest.cli import main
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.showing import lines
@@ -103,8 +103,7 @@ class ResultsTest(testtools.TestCase):
         with subprocess.Popen(
                 [sys.executable, '-m', main.__name__, 'conformance',
                  'results', self.path], stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, text=True,
-                cwd=pathlib.Path(main.__file__).parents[2]) as process:
+                stderr=subprocess.PIPE, text=True) as process:
             process.stdout.close()
             err = process.stderr.read()
 

@@ -9,6 +9,7 @@ import fixtures
 import rich.console
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_run as cli
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
@@ -18,7 +19,6 @@ from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import errors
 
 RUN = runs.Run('r1', runs.Target('c1'), runner.Plan(), '/results')
 

@@ -13,10 +13,10 @@ import fixtures
 import testtools
 import yaml
 
-from magnum_capi_tempest.cli import discovery as cli
-from magnum_capi_tempest.discovery.audit import seen
-from magnum_capi_tempest.discovery import inventory
-from magnum_capi_tempest.discovery import model
+from magnum_capi.cli import discovery as cli
+from magnum_capi.discovery.audit import seen
+from magnum_capi.discovery import inventory
+from magnum_capi.discovery import model
 from tests.unit.discovery import distributions
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
@@ -32,7 +32,7 @@ pipeline = authtoken {}api_v1
 paste.filter_factory = keystonemiddleware.auth_token:filter_factory
 
 [filter:driver_discovery]
-paste.filter_factory = magnum_capi_tempest.discovery.middleware:factory
+paste.filter_factory = magnum_capi.discovery.middleware:factory
 '''
 
 
@@ -55,7 +55,7 @@ class _Base(testtools.TestCase):
             'oslo_config.cfg.find_config_dirs', lambda **kw: []))
         self.installed = self.useFixture(distributions.Distributions())
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.discovery.registry.installed',
+            'magnum_capi.discovery.registry.installed',
             lambda: [point for found in metadata.distributions(
                 path=[str(self.installed.folder)])
                 for point in found.entry_points]))
@@ -88,9 +88,9 @@ class _Base(testtools.TestCase):
         reader = mock.Mock(**more)
         self.useFixture(fixtures.MonkeyPatch(
             'sys.modules', sys.modules | {
-                'magnum_capi_tempest.discovery.cloud': reader}))
+                'magnum_capi.discovery.cloud': reader}))
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.discovery.cloud', reader))
+            'magnum_capi.discovery.cloud', reader))
         return reader
 
 
@@ -348,9 +348,9 @@ class ImportsTest(testtools.TestCase):
 
     def test_no_openstacksdk_without_a_cloud(self):
         code = ('import sys\n'
-                'from magnum_capi_tempest.cli import main\n'
-                'from magnum_capi_tempest.cli import discovery\n'
-                'from magnum_capi_tempest.discovery import host\n'
+                'from magnum_capi.cli import main\n'
+                'from magnum_capi.cli import discovery\n'
+                'from magnum_capi.discovery import host\n'
                 'assert "openstack" not in sys.modules')
         ended = subprocess.run([sys.executable, '-c', code], timeout=60,
                                capture_output=True, text=True)

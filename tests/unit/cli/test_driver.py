@@ -9,7 +9,7 @@ import fixtures
 import testtools
 import yaml
 
-from magnum_capi_tempest.cli import driver as cli
+from magnum_capi.cli import driver as cli
 from tests.unit.driver.gitops import test_rendering
 from tests.unit.driver import small_world
 
@@ -75,7 +75,7 @@ class RenderTest(testtools.TestCase):
 
     def test_manifests(self):
         template = self.useFixture(fixtures.MockPatch(
-            'magnum_capi_tempest.driver.kubernetes.helm.Helm.template',
+            'magnum_capi.driver.helm.helm.Helm.template',
             return_value='kind: Cluster\n')).mock
 
         self.assertEqual((0, 'kind: Cluster\n'),

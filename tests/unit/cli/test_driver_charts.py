@@ -8,8 +8,8 @@ from unittest import mock
 
 import fixtures
 
-from magnum_capi_tempest.cli import driver_charts
-from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi.cli import driver_charts
+from magnum_capi.driver.helm import helm_errors
 from tests.unit.driver.moving import test_site
 from tests.unit.driver import small_world
 from tests.unit.driver import test_pins

@@ -7,13 +7,13 @@ from unittest import mock
 import fixtures
 import testtools
 
-from magnum_capi_tempest.cli import app as application
-from magnum_capi_tempest.cli import discovery_filter
+from magnum_capi.cli import app as application
+from magnum_capi.cli import discovery_filter
+from magnum_capi.discovery import paste_file
+from magnum_capi import outfile
 from magnum_capi_tempest.cli import evidence
 from magnum_capi_tempest.cli import tempest_run
-from magnum_capi_tempest.discovery import paste_file
 from magnum_capi_tempest.evidence import collect
-from magnum_capi_tempest import outfile
 from magnum_capi_tempest import report
 from magnum_capi_tempest.workspace import runs
 

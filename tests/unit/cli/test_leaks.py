@@ -7,8 +7,8 @@ import types
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.cli import leaks
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import leaks as reads
 from magnum_capi_tempest.tests.common import leaks as decisions
 from magnum_capi_tempest.tests.common import ledger

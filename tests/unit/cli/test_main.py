@@ -11,28 +11,30 @@ import re
 import signal
 import subprocess
 import sys
+import tomllib
 from unittest import mock
 
 import fixtures
 import testtools
 
-from magnum_capi_tempest.cli import app
-from magnum_capi_tempest.cli import base
-from magnum_capi_tempest.cli import main
-from magnum_capi_tempest import errors
+from magnum_capi.cli import app
+from magnum_capi.cli import base
+from magnum_capi.cli import main
+from magnum_capi import errors
 from tests.unit import own_folders
 from tests.unit import test_foreground
 
-_TOP = pathlib.Path(main.__file__).parent.parent.parent
+_TOP = pathlib.Path(__file__).resolve().parents[3]
 
 #: ``magnum-capi`` with a sandbox that is not there, and bin/tempest in its
 #: folder for Tempest.
 _STANDS_IN = """
-import pathlib, sys
-from unittest import mock
-from magnum_capi_tempest.cli import main, sandbox
+from magnum_capi.cli import main
+from magnum_capi_tempest.cli import sandbox
 from magnum_capi_tempest.sandbox import access, tempest_run
 from magnum_capi_tempest.workspace import runs
+import pathlib, sys
+from unittest import mock
 folder = pathlib.Path(sys.argv[-1])
 sandbox._snapshot = tempest_run.records.require_ready = mock.MagicMock()
 tempest_run.prepare = lambda *args: folder
@@ -43,11 +45,14 @@ sys.exit(main.main())
 
 
 def commands():
-    """{'sandbox up': 'module:Class'} of setup.cfg."""
+    """{'sandbox up': 'module:Class'} of both distributions."""
     config = configparser.ConfigParser()
     config.read(_TOP / 'setup.cfg')
     lines = config['entry_points']['magnum_capi.cli'].strip().splitlines()
-    pairs = [line.split('=') for line in lines]
+    project = tomllib.loads(
+        (_TOP / 'magnum-capi' / 'pyproject.toml').read_text())['project']
+    pairs = [*(line.split('=') for line in lines),
+             *project['entry-points']['magnum_capi.cli'].items()]
     return {name.strip().replace('_', ' '): target.strip()
             for name, target in pairs}
 
@@ -166,7 +171,7 @@ class ProcessTest(_Base):
     """What only a process of its own can show."""
 
     def start(self, *argv):
-        return self.python('-m', 'magnum_capi_tempest.cli.main', *argv)
+        return self.python('-m', 'magnum_capi.cli.main', *argv)
 
     def python(self, *argv):
         return subprocess.Popen(

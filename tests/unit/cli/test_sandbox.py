@@ -9,9 +9,9 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest.cli import sandbox as cli
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import leaks as reads
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox

@@ -11,9 +11,9 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.cli import tempest
 from magnum_capi_tempest.cli import tempest_matrix
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.matrix import columns
 from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest.workspace import folder

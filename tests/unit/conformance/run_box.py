@@ -12,14 +12,14 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
 from tests.unit import fake_clock
 from tests.unit import own_folders
 

@@ -7,11 +7,11 @@ import json
 import rich.console
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.showing import comparison
 from magnum_capi_tempest.conformance.showing import comparison_forms
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import errors
 from tests.unit.conformance import by_hand
 
 

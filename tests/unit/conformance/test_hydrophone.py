@@ -7,11 +7,11 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import hydrophone
 from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
 
 
 def command(go_on=False, **plan):

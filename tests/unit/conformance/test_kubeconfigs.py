@@ -10,9 +10,9 @@ from keystoneauth1 import exceptions
 import testtools
 import yaml
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest import errors
 from tests.unit import own_folders
 from tests.unit import strangers
 

@@ -6,13 +6,13 @@ import contextlib
 import dataclasses
 from unittest import mock
 
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
 from magnum_capi_tempest.toolchain import leftovers
 from tests.unit.conformance import run_box
 

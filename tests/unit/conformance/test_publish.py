@@ -13,12 +13,12 @@ from xml.etree import ElementTree
 import fixtures
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.submission import publish
 from magnum_capi_tempest.conformance.submission import redactedxml
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import outfile
 from tests.unit.conformance import archives
 from tests.unit.conformance import by_hand
 

@@ -5,11 +5,11 @@ import re
 
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.showing import rerun
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import errors
 from tests.unit.conformance import by_hand
 
 NAME = '[sig-apps] Job should (not) a.b*c? {1|2} ^$ +x \\d [Conformance]'

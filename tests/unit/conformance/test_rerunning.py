@@ -7,6 +7,8 @@ from unittest import mock
 
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import outcome
@@ -14,8 +16,6 @@ from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import rerun
 from magnum_capi_tempest.conformance.showing import rerunning
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress
 from tests.unit.conformance import by_hand
 
 PLAN = runner.Plan(

@@ -6,9 +6,9 @@ import re
 
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest import errors
 
 
 class TestPlan(testtools.TestCase):

@@ -8,10 +8,10 @@ import pathlib
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest import errors
 
 TARGET = runs.Target('c1', 'devstack')
 NOON = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.timezone.utc)

@@ -6,11 +6,11 @@ import pathlib
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import sources
-from magnum_capi_tempest import errors
 from tests.unit.conformance import by_hand
 
 

@@ -12,6 +12,7 @@ import fixtures
 import requests
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_submission as cli
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.running import runner
@@ -21,7 +22,6 @@ from magnum_capi_tempest.conformance.submission import check
 from magnum_capi_tempest.conformance.submission import findings
 from magnum_capi_tempest.conformance.submission import pages
 from magnum_capi_tempest.conformance.submission import product
-from magnum_capi_tempest import errors
 from tests.unit.conformance import archives
 from tests.unit.conformance import submissions
 

@@ -6,8 +6,8 @@ import types
 import fixtures
 import testtools
 
+from magnum_capi.cli import main
 from magnum_capi_tempest.cli import containers
-from magnum_capi_tempest.cli import main
 
 
 class TableTest(testtools.TestCase):

@@ -7,13 +7,13 @@ import types
 import fixtures
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest import containers
 from magnum_capi_tempest.containers import access
 from magnum_capi_tempest.containers import engine
 from magnum_capi_tempest.containers import host
 from magnum_capi_tempest.containers import networks
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress
 from tests.unit import strangers
 
 

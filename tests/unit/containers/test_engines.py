@@ -17,11 +17,11 @@ import types
 import fixtures
 import testtools
 
+from magnum_capi import processes
+from magnum_capi import progress
+from magnum_capi import waiting
 from magnum_capi_tempest import containers
 from magnum_capi_tempest.containers import settings
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
-from magnum_capi_tempest import waiting
 
 
 class Supervisor:

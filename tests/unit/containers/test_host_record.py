@@ -8,9 +8,9 @@ import pathlib
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.containers import host_record
 from magnum_capi_tempest.containers import kernel
-from magnum_capi_tempest import errors
 from tests.unit import strangers
 
 KEY = 'vm/overcommit_memory'

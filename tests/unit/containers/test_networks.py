@@ -5,8 +5,8 @@ import itertools
 
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.containers import networks
-from magnum_capi_tempest import errors
 
 
 class ChooseTest(testtools.TestCase):

@@ -5,11 +5,11 @@ import pathlib
 
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.containers import host
 from magnum_capi_tempest.containers import layout as layouts
 from magnum_capi_tempest.containers import networks
 from magnum_capi_tempest.containers import settings
-from magnum_capi_tempest import errors
 
 LAYOUT = layouts.Layout(pathlib.Path('/state/run'), pathlib.Path('/images'))
 PLAN = networks.plan('10.213.0.0/16')

@@ -11,9 +11,9 @@ import uuid
 
 import webob
 
-from magnum_capi_tempest.discovery import images
-from magnum_capi_tempest.discovery import middleware
-from magnum_capi_tempest.discovery import model
+from magnum_capi.discovery import images
+from magnum_capi.discovery import middleware
+from magnum_capi.discovery import model
 
 HELM, ALIAS, OFF, BETA = 'helm_v1', 'alias_v1', 'off_v1', 'beta_v1'
 

@@ -5,7 +5,7 @@ import json
 import testtools
 import webob
 
-from magnum_capi_tempest.discovery import answers
+from magnum_capi.discovery import answers
 
 
 class ErrorTest(testtools.TestCase):

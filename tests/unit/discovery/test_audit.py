@@ -7,11 +7,11 @@ import json
 
 import testtools
 
-from magnum_capi_tempest.discovery import audit
-from magnum_capi_tempest.discovery.audit import findings
-from magnum_capi_tempest.discovery.audit import seen
-from magnum_capi_tempest.discovery import model
-from magnum_capi_tempest.discovery import paste
+from magnum_capi.discovery import audit
+from magnum_capi.discovery.audit import findings
+from magnum_capi.discovery.audit import seen
+from magnum_capi.discovery import model
+from magnum_capi.discovery import paste
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
 FLATCAR = model.ClusterType('vm', 'flatcar', 'kubernetes')

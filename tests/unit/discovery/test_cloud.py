@@ -10,9 +10,9 @@ import urllib.parse
 import fixtures
 import testtools
 
-from magnum_capi_tempest.discovery.audit import seen
-from magnum_capi_tempest.discovery import cloud
-from magnum_capi_tempest import errors
+from magnum_capi.discovery.audit import seen
+from magnum_capi.discovery import cloud
+from magnum_capi import errors
 from tests.unit import loopback
 
 ID = '11111111-1111-4111-8111-11111111111{}'

@@ -4,8 +4,8 @@ import json
 
 import testtools
 
-from magnum_capi_tempest.discovery import explain
-from magnum_capi_tempest.discovery import model
+from magnum_capi.discovery import explain
+from magnum_capi.discovery import model
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
 FLATCAR = model.ClusterType('vm', 'flatcar', 'kubernetes')

@@ -10,11 +10,11 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.discovery import host
-from magnum_capi_tempest.discovery import model
-from magnum_capi_tempest.discovery import paste
-from magnum_capi_tempest.discovery import registry
-from magnum_capi_tempest import errors
+from magnum_capi.discovery import host
+from magnum_capi.discovery import model
+from magnum_capi.discovery import paste
+from magnum_capi.discovery import registry
+from magnum_capi import errors
 from tests.unit.discovery import distributions
 
 PASTE = '''
@@ -25,7 +25,7 @@ pipeline = authtoken {}api_v1
 paste.filter_factory = keystonemiddleware.auth_token:filter_factory
 
 [filter:driver_discovery]
-paste.filter_factory = magnum_capi_tempest.discovery.middleware:factory
+paste.filter_factory = magnum_capi.discovery.middleware:factory
 '''
 
 ROW = {'Driver': 'a', 'Cluster types': [], 'State': 'usable', 'Beta': False,
@@ -52,7 +52,7 @@ class HostTestCase(testtools.TestCase):
         self.installed.add('good', mct_good='mct_good:Driver')
         read = registry.installed
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.discovery.registry.installed',
+            'magnum_capi.discovery.registry.installed',
             lambda: [point for point in read()
                      if point.value.startswith('mct_')]))
 
@@ -84,7 +84,7 @@ class DriversTest(HostTestCase):
 
     def test_nothing_is_installed(self):
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.discovery.registry.installed', list))
+            'magnum_capi.discovery.registry.installed', list))
 
         e = self.problem(errors.EnvironmentProblem)
 

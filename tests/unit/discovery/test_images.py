@@ -9,8 +9,8 @@ from keystoneauth1 import session as ka_session
 import requests
 import testtools
 
-from magnum_capi_tempest.discovery import images
-from magnum_capi_tempest.discovery import model
+from magnum_capi.discovery import images
+from magnum_capi.discovery import model
 from tests.unit.discovery import scripted_glance
 
 ID = '8bd1b1a8-4b1c-4d5e-9c1e-1f0d5a1d6b7c'

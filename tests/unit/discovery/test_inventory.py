@@ -7,9 +7,9 @@ from unittest import mock
 import fixtures
 import testtools
 
-from magnum_capi_tempest.discovery import inventory
-from magnum_capi_tempest.discovery import model
-from magnum_capi_tempest import errors
+from magnum_capi.discovery import inventory
+from magnum_capi.discovery import model
+from magnum_capi import errors
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
 FULL = model.Catalog(

@@ -5,9 +5,9 @@ from importlib import metadata
 import fixtures
 import testtools
 
-from magnum_capi_tempest.discovery import magnum23
-from magnum_capi_tempest.discovery import model
-from magnum_capi_tempest.discovery import registry
+from magnum_capi.discovery import magnum23
+from magnum_capi.discovery import model
+from magnum_capi.discovery import registry
 from tests.unit.discovery import distributions
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')

@@ -11,10 +11,10 @@ from keystoneauth1 import loading
 from oslo_config import cfg
 import testtools
 
-from magnum_capi_tempest.discovery import images
-from magnum_capi_tempest.discovery import middleware
-from magnum_capi_tempest.discovery import registry
-from magnum_capi_tempest import errors
+from magnum_capi.discovery import images
+from magnum_capi.discovery import middleware
+from magnum_capi.discovery import registry
+from magnum_capi import errors
 from tests.unit.discovery import scripted_glance
 from tests.unit.discovery import scripted_magnum
 

@@ -5,7 +5,7 @@ import uuid
 import fixtures
 import testtools
 
-from magnum_capi_tempest.discovery import model
+from magnum_capi.discovery import model
 from tests.unit.discovery import scripted_magnum
 
 HELM, ALIAS, OFF = (scripted_magnum.HELM, scripted_magnum.ALIAS,

@@ -6,9 +6,9 @@ import re
 import fixtures
 import testtools
 
-from magnum_capi_tempest.discovery import exchange
-from magnum_capi_tempest.discovery import images
-from magnum_capi_tempest.discovery import middleware
+from magnum_capi.discovery import exchange
+from magnum_capi.discovery import images
+from magnum_capi.discovery import middleware
 from tests.unit.discovery import scripted_magnum
 
 HELM, ALIAS, OFF = (scripted_magnum.HELM, scripted_magnum.ALIAS,

@@ -5,7 +5,7 @@ import operator
 
 import testtools
 
-from magnum_capi_tempest.discovery import model
+from magnum_capi.discovery import model
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
 ROCKY = model.ClusterType('vm', 'rocky', 'kubernetes')

@@ -2,8 +2,8 @@
 
 import testtools
 
-from magnum_capi_tempest.discovery import paste
-from magnum_capi_tempest import errors
+from magnum_capi.discovery import paste
+from magnum_capi import errors
 
 #: As Magnum 23.0.0 has it, shortened.
 MAGNUM = '''\
@@ -55,6 +55,13 @@ class WithFilterTest(testtools.TestCase):
         text = MAGNUM.replace('cors request_id',
                               'cors driver_discovery request_id') + OURS
         self.assertEqual(paste.with_filter(MAGNUM), paste.with_filter(text))
+
+    def test_its_former_path_becomes_the_present_one(self):
+        now = paste.with_filter(MAGNUM)
+        former = now.replace(
+            'magnum_capi.', 'magnum_capi_tempest.')
+        self.assertIs(paste.Position.ABSENT, paste.position(former))
+        self.assertEqual(now, paste.with_filter(former))
 
     def test_one_of_another_name_is_moved_with_its_name(self):
         text = MAGNUM.replace('= cors', '= mine cors') + OURS.replace(

@@ -6,9 +6,9 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.discovery import paste
-from magnum_capi_tempest.discovery import paste_file
-from magnum_capi_tempest import errors
+from magnum_capi.discovery import paste
+from magnum_capi.discovery import paste_file
+from magnum_capi import errors
 
 TEXT = '''\
 [pipeline:api]

@@ -10,9 +10,9 @@ import fixtures
 from oslo_config import cfg
 import testtools
 
-from magnum_capi_tempest.discovery import model
-from magnum_capi_tempest.discovery import policy
-from magnum_capi_tempest import errors
+from magnum_capi.discovery import model
+from magnum_capi.discovery import policy
+from magnum_capi import errors
 
 
 class PolicyTestCase(testtools.TestCase):

@@ -7,8 +7,8 @@ import hypothesis
 from hypothesis import strategies as st
 import testtools
 
-from magnum_capi_tempest.discovery import model
-from magnum_capi_tempest.discovery import resolve
+from magnum_capi.discovery import model
+from magnum_capi.discovery import resolve
 
 #: The same examples in every run; a slow machine fails no test.
 several = hypothesis.settings(

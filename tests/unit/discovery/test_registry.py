@@ -9,9 +9,9 @@ from unittest import mock
 import fixtures
 import testtools
 
-from magnum_capi_tempest.discovery import model
-from magnum_capi_tempest.discovery import registry
-from magnum_capi_tempest import errors
+from magnum_capi.discovery import model
+from magnum_capi.discovery import registry
+from magnum_capi import errors
 from tests.unit.discovery import distributions
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')

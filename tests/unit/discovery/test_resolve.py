@@ -2,8 +2,8 @@
 
 import testtools
 
-from magnum_capi_tempest.discovery import model
-from magnum_capi_tempest.discovery import resolve
+from magnum_capi.discovery import model
+from magnum_capi.discovery import resolve
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
 ROCKY = model.ClusterType('vm', 'rocky', 'kubernetes')

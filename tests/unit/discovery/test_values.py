@@ -6,12 +6,12 @@ import dataclasses
 
 import testtools
 
-from magnum_capi_tempest.discovery.audit import seen
-from magnum_capi_tempest.discovery import explain
-from magnum_capi_tempest.discovery import guarded
-from magnum_capi_tempest.discovery import host
-from magnum_capi_tempest.discovery import magnum23
-from magnum_capi_tempest.discovery import model
+from magnum_capi.discovery.audit import seen
+from magnum_capi.discovery import explain
+from magnum_capi.discovery import guarded
+from magnum_capi.discovery import host
+from magnum_capi.discovery import magnum23
+from magnum_capi.discovery import model
 
 
 class ValuesTest(testtools.TestCase):

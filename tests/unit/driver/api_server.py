@@ -17,9 +17,9 @@ from urllib import parse
 
 import fixtures
 
-from magnum_capi_tempest.driver.kubernetes import access
-from magnum_capi_tempest.driver.kubernetes import kube
-from magnum_capi_tempest.driver.kubernetes import rest
+from magnum_capi.kube import access
+from magnum_capi.kube import kube
+from magnum_capi.kube import rest
 from tests.unit import fake_clock
 from tests.unit import loopback
 

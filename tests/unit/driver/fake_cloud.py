@@ -9,7 +9,7 @@ import fixtures
 from keystoneauth1 import session
 from keystoneauth1 import token_endpoint
 
-from magnum_capi_tempest.driver.cloud import services
+from magnum_capi.driver.cloud import services
 from tests.unit import loopback
 
 

@@ -5,7 +5,7 @@ import threading
 
 import fixtures
 
-from magnum_capi_tempest.driver import deadline
+from magnum_capi.driver import deadline
 
 #: Seconds; nobody waits that long.
 PATIENCE = 60

@@ -20,8 +20,8 @@ from oslo_config import cfg
 from tests.unit.driver import objects
 
 #: Modules that import Magnum.
-OURS = ('magnum_capi_tempest.driver.driver',
-        'magnum_capi_tempest.driver.store')
+OURS = ('magnum_capi.driver.driver',
+        'magnum_capi.driver.store')
 
 CERTIFICATES = ('ca_cert_ref', 'magnum_cert_ref', 'etcd_ca_cert_ref',
                 'front_proxy_ca_cert_ref')

@@ -16,8 +16,8 @@ import datetime
 import json
 import pathlib
 
-from magnum_capi_tempest.driver.desired import goal
-from magnum_capi_tempest.driver.observed import snapshot
+from magnum_capi.driver.desired import goal
+from magnum_capi.driver.observed import snapshot
 
 DATA = pathlib.Path(__file__).parent / 'data'
 

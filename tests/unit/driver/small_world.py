@@ -19,16 +19,16 @@ import types
 from openstack import exceptions as sdk_exceptions
 import yaml
 
-from magnum_capi_tempest.driver.cloud import openstack
-from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver import gather
-from magnum_capi_tempest.driver.keys import credentials
-from magnum_capi_tempest.driver.keys import rotation
-from magnum_capi_tempest.driver.keys import vault
-from magnum_capi_tempest.driver.kubernetes import releases
-from magnum_capi_tempest.driver import reconcile
+from magnum_capi.driver.cloud import openstack
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver import gather
+from magnum_capi.driver.helm import releases
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import vault
+from magnum_capi.driver import reconcile
 from tests.unit.driver import objects
 
 CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'

@@ -10,11 +10,11 @@ upgrade of Cluster API, a proxy that knows no path: for a while each answers
 import copy
 import re
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver import monitor
-from magnum_capi_tempest.driver.observed import health
-from magnum_capi_tempest.driver import watch
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver import monitor
+from magnum_capi.driver.observed import health
+from magnum_capi.driver import watch
 from tests.unit.driver import api_server
 from tests.unit.driver import objects
 from tests.unit.driver import small_world

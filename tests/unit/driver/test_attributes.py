@@ -3,7 +3,7 @@
 
 """Attributes of Magnum's API for which Cluster API has nothing."""
 
-from magnum_capi_tempest.driver.desired import spec
+from magnum_capi.driver.desired import spec
 from tests.unit.driver import small_world
 from tests.unit.driver import test_gather
 

@@ -3,10 +3,10 @@
 
 """Is the resize of an autoscaled node group what its user asked for?"""
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver import reconcile
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import reconcile
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
 

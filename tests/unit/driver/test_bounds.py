@@ -7,11 +7,11 @@ import dataclasses
 from oslo_config import cfg
 import testtools
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver.kubernetes import rest
-from magnum_capi_tempest.driver.observed import conditions
-from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest import errors
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver import settings
+from magnum_capi import errors
+from magnum_capi.kube import rest
 from tests.unit.driver import api_server
 
 #: Options by the least that they take, and a little less than it.

@@ -8,7 +8,7 @@ Conductors are several machines, and so is what writes Magnum's rows.
 import datetime
 import time
 
-from magnum_capi_tempest.driver import reconcile
+from magnum_capi.driver import reconcile
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
 

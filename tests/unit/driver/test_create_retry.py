@@ -7,10 +7,10 @@ import dataclasses
 import re
 from unittest import mock
 
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.keys import vault
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver.kubernetes import lock
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.keys import vault
+from magnum_capi.kube import lock
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
 from tests.unit import fake_clock

@@ -4,7 +4,7 @@ import threading
 
 import testtools
 
-from magnum_capi_tempest.driver import deadline
+from magnum_capi.driver import deadline
 from tests.unit.driver import gate
 
 

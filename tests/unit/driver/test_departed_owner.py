@@ -3,14 +3,14 @@
 
 """The owner of a cluster leaves the cloud; others of the project stay."""
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.keys import credentials
-from magnum_capi_tempest.driver.keys import rotation
-from magnum_capi_tempest.driver.keys import vault
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver import reconcile
-from magnum_capi_tempest.driver import upgrading
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import vault
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import upgrading
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
 

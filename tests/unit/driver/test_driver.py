@@ -8,8 +8,8 @@ Rows, helm and the management cluster are those of the small world.
 
 from unittest import mock
 
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.keys import rotation
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import rotation
 from tests.unit.driver import magnum_double
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile

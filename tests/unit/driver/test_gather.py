@@ -8,13 +8,13 @@ from oslo_config import cfg
 from oslo_config import fixture as config_fixture
 import testtools
 
-from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver.desired import rows
-from magnum_capi_tempest.driver.desired import spec
-from magnum_capi_tempest.driver import gather
-from magnum_capi_tempest.driver import options
-from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest import errors
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import rows
+from magnum_capi.driver.desired import spec
+from magnum_capi.driver import gather
+from magnum_capi.driver import options
+from magnum_capi.driver import settings
+from magnum_capi import errors
 from tests.unit.driver import small_world
 
 

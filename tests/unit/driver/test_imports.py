@@ -7,11 +7,11 @@ with it (``magnum-cluster-api`` needs a library that nothing installs).
 """
 
 import ast
-import configparser
 from importlib import metadata
 import pathlib
 import re
 import sys
+import tomllib
 
 import testtools
 
@@ -22,9 +22,9 @@ MAGNUM = 'magnum'
 
 
 def imported():
-    """Names of what modules of the driver import, by their top level."""
+    """Names of what modules of the library import, by their top level."""
     found = set()
-    for path in (TOP / 'magnum_capi_tempest' / 'driver').rglob('*.py'):
+    for path in (TOP / 'magnum-capi' / 'magnum_capi').rglob('*.py'):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 found |= {name.name.split('.')[0] for name in node.names}
@@ -34,13 +34,10 @@ def imported():
 
 
 def required():
-    """Normalized names of the requirements, with those of the extra."""
-    setup = configparser.ConfigParser()
-    setup.read(TOP / 'setup.cfg')
-    lines = (TOP / 'requirements.txt').read_text().splitlines()
-    return {_normal(match[0]) for match in (
-        re.match(r'[A-Za-z0-9._-]+', line) for line in
-        (*lines, *setup['extras']['driver'].splitlines())) if match}
+    """Normalized names of the requirements."""
+    text = (TOP / 'magnum-capi' / 'pyproject.toml').read_text()
+    return {_normal(re.match(r'[A-Za-z0-9._-]+', line)[0])
+            for line in tomllib.loads(text)['project']['dependencies']}
 
 
 def _normal(name):
@@ -50,7 +47,7 @@ def _normal(name):
 class ImportsTest(testtools.TestCase):
 
     def test_every_library_is_required(self):
-        known = {*sys.stdlib_module_names, 'magnum_capi_tempest', MAGNUM}
+        known = {*sys.stdlib_module_names, 'magnum_capi', MAGNUM}
         distributions = metadata.packages_distributions()
 
         lacking = {

@@ -10,13 +10,13 @@ import pathlib
 
 import testtools
 
-import magnum_capi_tempest.driver
+import magnum_capi
 from magnum_capi_tempest import promises
 from tests.driver_mutants import page
 from tests.driver_mutants import references
 from tests.driver_mutants import tables
 
-DRIVER = pathlib.Path(magnum_capi_tempest.driver.__file__).parent
+LIBRARY = pathlib.Path(magnum_capi.__file__).parent
 
 #: Numbers of the bugs that were measured.
 KNOWN = ([f'H{number}' for number in range(1, 22)]
@@ -86,7 +86,7 @@ class DefectsTest(testtools.TestCase):
 
     def test_they_can_be_brought_in(self):
         for defect in self.defects:
-            text = (DRIVER / defect.file).read_text()
+            text = (LIBRARY / defect.file).read_text()
 
             changed = defect.applied(text)
 

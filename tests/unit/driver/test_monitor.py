@@ -3,14 +3,14 @@
 
 import socket
 
-from magnum_capi_tempest.driver.keys import credentials
-from magnum_capi_tempest.driver.keys import rotation
-from magnum_capi_tempest.driver.kubernetes import look
-from magnum_capi_tempest.driver import monitor
-from magnum_capi_tempest.driver.observed import health
-from magnum_capi_tempest.driver import reconcile
-from magnum_capi_tempest.driver import recovery
-from magnum_capi_tempest.driver import self_repair
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver import monitor
+from magnum_capi.driver.observed import health
+from magnum_capi.driver import observer
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import recovery
+from magnum_capi.driver import self_repair
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
 
@@ -94,7 +94,7 @@ class MonitorTest(test_reconcile.Base):
         self.autoscaled(3)
         reconciler = reconcile.Reconciler(
             self.w.world, self.w.store, self.w.store.row())
-        snapshot = look.look(
+        snapshot = observer.look(
             self.w.world.kube, reconciler.namespace, reconciler.release,
             ('machine_deployments',), thorough=True)
         rows = reconciler.rows()
@@ -109,7 +109,7 @@ class MonitorTest(test_reconcile.Base):
         self.autoscaled(3)
         reconciler = reconcile.Reconciler(
             self.w.world, self.w.store, self.w.store.row())
-        snapshot = look.look(
+        snapshot = observer.look(
             self.w.world.kube, reconciler.namespace, reconciler.release,
             ('machine_deployments',), thorough=True)
         other = reconcile.Reconciler(

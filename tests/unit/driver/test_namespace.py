@@ -3,7 +3,7 @@
 
 """The namespace of a project's clusters, which many clusters share."""
 
-from magnum_capi_tempest.driver.desired import names
+from magnum_capi.driver.desired import names
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
 

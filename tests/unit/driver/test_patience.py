@@ -4,9 +4,9 @@
 
 import dataclasses
 
-from magnum_capi_tempest.driver.keys import state as state_module
-from magnum_capi_tempest.driver import reconcile
-from magnum_capi_tempest.driver import watch
+from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import watch
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
 from tests.unit.driver import test_progress

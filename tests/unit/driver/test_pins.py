@@ -10,11 +10,11 @@ import pathlib
 
 import fixtures
 
-from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest.driver import upgrading
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import settings
+from magnum_capi.driver import upgrading
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
 

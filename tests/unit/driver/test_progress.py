@@ -9,13 +9,13 @@ import dataclasses
 
 import fixtures
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver.keys import credentials
-from magnum_capi_tempest.driver.keys import rotation
-from magnum_capi_tempest.driver import monitor
-from magnum_capi_tempest.driver import upgrading
-from magnum_capi_tempest.driver import watch
-from magnum_capi_tempest import errors
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver import monitor
+from magnum_capi.driver import upgrading
+from magnum_capi.driver import watch
+from magnum_capi import errors
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile

@@ -5,8 +5,8 @@
 import base64
 import json
 
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.kubernetes import helm_errors
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
 from tests.unit.driver import small_world
 from tests.unit.driver import test_pins
 

@@ -9,20 +9,20 @@ from oslo_config import cfg
 from oslo_config import fixture as config_fixture
 import testtools
 
-from magnum_capi_tempest.driver.cloud import loadbalancers
-from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.keys import rotation
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver.kubernetes import lock
-from magnum_capi_tempest.driver.kubernetes import rest
-from magnum_capi_tempest.driver import operations
-from magnum_capi_tempest.driver import options
-from magnum_capi_tempest.driver import reconcile
-from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest.driver import upgrading
-from magnum_capi_tempest.driver import watch
+from magnum_capi.driver.cloud import loadbalancers
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver import operations
+from magnum_capi.driver import options
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import settings
+from magnum_capi.driver import upgrading
+from magnum_capi.driver import watch
+from magnum_capi.kube import lock
+from magnum_capi.kube import rest
 from tests.unit.driver import api_server
 from tests.unit.driver import gate
 from tests.unit.driver import objects
@@ -974,7 +974,7 @@ class WatchTest(Base):
         def die(*_args):
             raise SystemExit
         with fixtures.MonkeyPatch(
-                'magnum_capi_tempest.driver.keys.vault.Vault'
+                'magnum_capi.driver.keys.vault.Vault'
                 '.write_credentials', die):
             self.assertRaises(SystemExit, self.create)
         self.look(2)

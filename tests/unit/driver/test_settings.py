@@ -8,10 +8,10 @@ from oslo_config import cfg
 from oslo_config import fixture as config_fixture
 import testtools
 
-import magnum_capi_tempest
-from magnum_capi_tempest.driver import options
-from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest import errors
+import magnum_capi
+from magnum_capi.driver import options
+from magnum_capi.driver import settings
+from magnum_capi import errors
 
 
 class _Base(testtools.TestCase):
@@ -55,7 +55,7 @@ class DefaultsTest(_Base):
         self.assertEqual('0.27.0', chart.version)
 
     def test_version_is_named_in_one_place(self):
-        package = pathlib.Path(magnum_capi_tempest.__file__).parent
+        package = pathlib.Path(magnum_capi.__file__).parent
         found = [path.name for path in package.rglob('*.py')
                  if f"'{options.CHART_VERSION}'" in path.read_text()]
         self.assertEqual(['options.py'], found)

@@ -11,9 +11,9 @@ import certifi
 import fixtures
 import testtools
 
-from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver import failures
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
 from tests.unit.driver import magnum_double
 
 

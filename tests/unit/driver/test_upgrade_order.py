@@ -9,14 +9,14 @@ needs the moments in between makes them.
 
 import dataclasses
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver.observed import progress
-from magnum_capi_tempest.driver import reconcile
-from magnum_capi_tempest.driver import settings
-from magnum_capi_tempest.driver import upgrading
-from magnum_capi_tempest.driver import watch
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.observed import progress
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import settings
+from magnum_capi.driver import upgrading
+from magnum_capi.driver import watch
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile

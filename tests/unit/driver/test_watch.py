@@ -5,9 +5,9 @@
 import dataclasses
 import threading
 
-from magnum_capi_tempest.driver.observed import attention
-from magnum_capi_tempest.driver import reconcile
-from magnum_capi_tempest.driver import watch
+from magnum_capi.driver.observed import attention
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import watch
 from tests.unit.driver import gate
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile

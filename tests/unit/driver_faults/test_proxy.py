@@ -12,9 +12,9 @@ import testtools
 import urllib3
 import yaml
 
-from magnum_capi_tempest.driver.kubernetes import access
+from magnum_capi.kube import access
+from magnum_capi import waiting
 from magnum_capi_tempest.management import pki
-from magnum_capi_tempest import waiting
 from tests.driver_faults import proxy
 from tests.driver_faults import rules
 from tests.unit import loopback

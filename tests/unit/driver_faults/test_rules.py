@@ -5,7 +5,7 @@ import json
 
 import testtools
 
-from magnum_capi_tempest.driver.desired import names
+from magnum_capi.driver.desired import names
 from tests.driver_faults import rules
 from tests.driver_faults import steps
 

@@ -13,13 +13,15 @@ from tests.driver_mutants import tables
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 
+FOLDER = 'magnum-capi/magnum_capi'
+
 SUM = 'def add(one, other):\n    return one + other\n'
 
 TESTS = """
 import time
 import unittest
 
-from magnum_capi_tempest import adding
+from magnum_capi import adding
 
 
 class SumTest(unittest.TestCase):
@@ -49,8 +51,8 @@ class RunnerTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        package = self.top / 'magnum_capi_tempest'
-        package.mkdir()
+        package = self.top / FOLDER
+        package.mkdir(parents=True)
         (package / '__init__.py').touch()
         (package / 'adding.py').write_text(SUM)
         tests = self.top / 'tests' / 'driver_mutants'
@@ -63,7 +65,7 @@ class RunnerTest(testtools.TestCase):
 
     def trial(self, *names, new='    return one - other\n',
               old='    return one + other\n', hangs=False, limit=None):
-        return runner.trial(self.top, 'magnum_capi_tempest', tables.Defect(
+        return runner.trial(self.top, FOLDER, tables.Defect(
             'X1', 'it is', 'adding.py', old, new, ids(*names), hangs), limit)
 
     def test_a_defect_that_is_seen(self):
@@ -111,7 +113,7 @@ class RunnerTest(testtools.TestCase):
         self.trial('sum')
 
         self.assertEqual(
-            SUM, (self.top / 'magnum_capi_tempest/adding.py').read_text())
+            SUM, (self.top / FOLDER / 'adding.py').read_text())
 
 
 class DefectTest(testtools.TestCase):

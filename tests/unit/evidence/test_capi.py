@@ -2,7 +2,7 @@
 
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import conditions
 from tests.unit.evidence import fake_kube

@@ -5,7 +5,7 @@ import os
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.evidence import cloud
 from magnum_capi_tempest.evidence import leaks
 from tests.unit.services import scripted_magnum

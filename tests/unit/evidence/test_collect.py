@@ -6,9 +6,9 @@ import pathlib
 import fixtures
 import testtools
 
+from magnum_capi import outfile
 from magnum_capi_tempest.evidence import collect
 from magnum_capi_tempest.evidence import kube
-from magnum_capi_tempest import outfile
 
 
 class FakeReader:

@@ -6,7 +6,7 @@ import sys
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.evidence import logs
 
 ID = 'req-0f8fad5b-d9cb-469f-a165-70867728950e'

@@ -57,7 +57,7 @@ class ChecksTest(testtools.TestCase):
             '''
         self.assertEqual([4, 5, 6], self.lines(checks.no_sleep, code))
         self.assertEqual([], self.lines(
-            checks.no_sleep, code, './magnum_capi_tempest/waiting.py'))
+            checks.no_sleep, code, './magnum-capi/magnum_capi/waiting.py'))
 
     def test_no_mutable_defaults(self):
         self.assertEqual([1, 2, 3, 4], self.lines(
@@ -77,11 +77,11 @@ class ChecksTest(testtools.TestCase):
             import os
             os.popen('x')
             os.environ.get('x')
-            from magnum_capi_tempest import processes
+            from magnum_capi import processes
             '''
         self.assertEqual([1, 2, 3, 5], self.lines(
             checks.only_processes_starts_programs, code))
-        for free in ('/a/magnum_capi_tempest/processes.py',
+        for free in ('/a/magnum-capi/magnum_capi/processes.py',
                      'tests/functional/test_x.py', 'setup.py'):
             self.assertEqual([], self.lines(
                 checks.only_processes_starts_programs, code, free))

@@ -32,41 +32,54 @@ class DoorsTest(testtools.TestCase):
         self.assertEqual(not found, check.kept)
         return found
 
-    def doors(self, *imports):
+    def doors(self, *imports, lines=('cli -> *', 'sandbox -> management')):
         return self.broken(doors.DoorsContract('name', {}, {
-            'root': 'house', 'foundation': ['errors'],
-            'doors': ['cli -> *', 'sandbox -> management, discovery.model'],
-        }), *imports)
+            'root': 'house', 'library': 'library',
+            'foundation': ['errors', 'library.waiting'],
+            'doors': lines}), *imports)
 
     def test_doors(self):
         self.assertEqual([], self.doors(
             'house.cli.a -> house.sandbox.b',
             'house.sandbox.a -> house.sandbox.b',
             'house.sandbox.a -> house.management.b',
-            'house.sandbox.a -> house.discovery.model',
+            'house.sandbox.a -> library.discovery.model',
             'house.management -> house.errors',
+            'house.management -> library.waiting',
             'house.management -> house',
-            'house.management -> requests'))
+            'house.management -> library',
+            'house.management -> requests',
+            'library.driver -> library.kube', lines=[
+                'cli -> *',
+                'sandbox -> management, library.discovery.model']))
 
     def test_no_door(self):
         self.assertEqual(
             ['management -> sandbox', 'sandbox -> cli',
-             'sandbox -> discovery'],
+             'sandbox -> discovery', 'sandbox -> library'],
             self.doors('house.sandbox.a -> house.discovery.resolve',
+                       'house.sandbox.a -> library.discovery.resolve',
                        'house.sandbox.a -> house.cli.b',
-                       'house.management -> house.sandbox.a'))
+                       'house.management -> house.sandbox.a', lines=[]))
 
     def test_new_room_has_no_doors(self):
         self.assertEqual(['kitchen -> management'], self.doors(
-            'house.kitchen -> house.management'))
+            'house.kitchen -> house.management', lines=[]))
 
     def test_foundation_opens_no_doors(self):
         self.assertEqual(['errors -> cli'], self.doors(
-            'house.errors -> house.cli'))
+            'house.errors -> house.cli', lines=[]))
+
+    def test_a_door_that_nobody_uses(self):
+        self.assertEqual(['cli -> *', 'sandbox -> management'], self.doors(
+            'house.sandbox.a -> house.sandbox.b'))
+        self.assertEqual(['sandbox -> management.x'], self.doors(
+            'house.sandbox.a -> house.management.y',
+            lines=['sandbox -> management, management.x']))
 
     def test_libraries(self):
         contract = doors.LibrariesContract('name', {}, {
-            'root': 'house',
+            'root': 'house', 'library': 'library',
             'libraries': ['a: stdlib, -subprocess, oslo_config']})
 
         self.assertEqual(
@@ -74,7 +87,8 @@ class DoorsTest(testtools.TestCase):
             self.broken(
                 contract, 'house.a -> requests', 'house.a.b -> subprocess',
                 'house.a -> oslo_config', 'house.a -> os',
-                'house.a -> house.b', 'house.b -> requests'))
+                'house.a -> house.b', 'house.a -> library.b',
+                'house.b -> requests'))
 
     def test_bad_line_is_named(self):
         error = self.assertRaises(ValueError, doors._table, ['a b'], '->')
@@ -118,8 +132,8 @@ class ThisHouseTest(testtools.TestCase):
             'driver', 'layers', 'observed\ndesired', 'desired\nobserved')
 
         self.assertEqual(1, code)
-        self.assertIn('magnum_capi_tempest.driver.observed is not allowed to '
-                      'import magnum_capi_tempest.driver.desired:',
+        self.assertIn('magnum_capi.driver.observed is not allowed to '
+                      'import magnum_capi.driver.desired:',
                       ' '.join(out.split()))
 
     def test_a_module_of_the_driver_without_a_floor_is_red(self):
@@ -127,4 +141,4 @@ class ThisHouseTest(testtools.TestCase):
             'driver', 'layers', 'deadline | failures', 'failures')
 
         self.assertEqual(1, code)
-        self.assertIn('magnum_capi_tempest.driver.deadline', out)
+        self.assertIn('magnum_capi.driver.deadline', out)

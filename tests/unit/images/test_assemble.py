@@ -4,7 +4,7 @@
 import pathlib
 from unittest import mock
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import assemble
 from magnum_capi_tempest.images import layer

@@ -5,14 +5,14 @@ import json
 import tarfile
 from unittest import mock
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import build
 from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import layers
 from magnum_capi_tempest.images import recipes
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import resolve
 from tests.unit.images import base

@@ -5,7 +5,7 @@ import json
 import os
 from unittest import mock
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import images
 from magnum_capi_tempest.images import inventory
 from tests.unit.images import base

@@ -7,11 +7,11 @@ import shutil
 import tarfile
 from unittest import mock
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest.images import debian
 from magnum_capi_tempest.images import layers
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
 from tests.unit.images import base
 
 WANTED = debian.Debian('bookworm', ('curl', 'iptables'))

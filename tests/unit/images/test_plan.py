@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.images import plan
 from tests.unit.images import base
 

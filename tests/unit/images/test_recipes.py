@@ -3,7 +3,7 @@
 
 import re
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.images import build
 from magnum_capi_tempest.images import layers
 from magnum_capi_tempest.images import recipes

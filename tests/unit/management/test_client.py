@@ -12,7 +12,7 @@ import fixtures
 import testtools
 import yaml
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import pki
 from magnum_capi_tempest.management import requirements

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.management import deployments
 
 

@@ -10,9 +10,10 @@ import types
 import fixtures
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest.cli import management as cli
 from magnum_capi_tempest import containers
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import dockers
 from magnum_capi_tempest.management import folder
@@ -23,7 +24,6 @@ from magnum_capi_tempest.management import node
 from magnum_capi_tempest.management import providers
 from magnum_capi_tempest.management import sources
 from magnum_capi_tempest.management import standalone
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import runmarks
 from tests.unit.management import test_deployments
 

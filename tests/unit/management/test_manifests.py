@@ -7,9 +7,9 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import progress
 from magnum_capi_tempest.management import addons
 from magnum_capi_tempest.management import manifests
-from magnum_capi_tempest import progress
 from magnum_capi_tempest.toolchain import pins
 
 BASE, CA = 'https://127.77.0.1:25943', 'Q0E='

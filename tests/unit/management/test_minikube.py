@@ -4,10 +4,10 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest.management import minikube
 from magnum_capi_tempest.management import providers
-from magnum_capi_tempest import progress
 
 EVENTS = '''\
 {"type":"io.k8s.sigs.minikube.step","data":{"name":"Selecting Driver"}}

@@ -9,7 +9,7 @@ import subprocess
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.management import network
 
 # Numbers that no other test and no sandbox uses, nor another process of these.

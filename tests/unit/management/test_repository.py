@@ -5,11 +5,11 @@ import fixtures
 import testtools
 import yaml
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest.management import certmanager
 from magnum_capi_tempest.management import providers
 from magnum_capi_tempest.management import repository
-from magnum_capi_tempest import progress
 
 CORE = providers.CORE[0]
 TREE = '''\

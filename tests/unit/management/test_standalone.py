@@ -7,12 +7,12 @@ import pathlib
 import fixtures
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest.cli import management as cli
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.management import local
 from magnum_capi_tempest.management import requirements
 from magnum_capi_tempest.management import standalone
-from magnum_capi_tempest import progress
 from magnum_capi_tempest import supervision
 
 

@@ -7,7 +7,7 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.matrix import columns
 from magnum_capi_tempest.matrix import flags
 from magnum_capi_tempest.matrix import results
@@ -22,7 +22,7 @@ _TRACE = '''Traceback (most recent call last):
     self.resize_cluster(cluster, 2)
   File "/x/waiting.py", line 2, in wait_for
     raise WaitTimeout(what)
-magnum_capi_tempest.errors.WaitTimeout: cluster {} to be COMPLETE
+magnum_capi.errors.WaitTimeout: cluster {} to be COMPLETE
 '''.format(_UUID)
 
 

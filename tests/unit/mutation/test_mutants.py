@@ -6,7 +6,7 @@ from unittest import mock
 
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from tests.mutation import mutants
 
 SOURCE = '''\

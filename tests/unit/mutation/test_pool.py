@@ -11,7 +11,7 @@ import time
 import fixtures
 import testtools
 
-from magnum_capi_tempest import processes
+from magnum_capi import processes
 from tests.mutation import pool
 from tests.mutation import worker
 

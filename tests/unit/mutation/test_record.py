@@ -71,10 +71,10 @@ class RecordTest(testtools.TestCase):
     def test_the_digest_sees_every_source_and_name(self):
         top = self.path.parent
         seen = set()
-        for name, text in (('magnum_capi_tempest/a.py', 'a = 1'),
+        for name, text in ((f'{rooms.FOLDER}/a.py', 'a = 1'),
                            ('tests/b.py', 'b = 1'), ('tests/b.py', 'b = 2'),
                            ('tests/c.py', '')):
-            (top / name).parent.mkdir(exist_ok=True)
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
             (top / name).write_text(text)
             seen.add(record.digest_of_all(top))
 

@@ -4,6 +4,7 @@
 import testtools
 
 from tests.mutation import mutants
+from tests.mutation import rooms
 from tests.mutation import selection
 
 SOURCE = '''\
@@ -53,7 +54,7 @@ class SelectionTest(testtools.TestCase):
 class ImportersTest(testtools.TestCase):
 
     def test_they_are_found(self):
-        package = 'magnum_capi_tempest'
+        package = rooms.PACKAGE
         self.assertEqual(
             {'d/__init__.py': {'d/b.py', 'tests.t'},
              'd/a.py': {'d/b.py', 'c.py'},

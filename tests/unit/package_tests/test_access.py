@@ -7,7 +7,7 @@ import fixtures
 import testtools
 import yaml
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.tests.common import access

@@ -5,7 +5,7 @@ import sys
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.tests.common import discovery
 
 #: Writes its arguments down; fails when one of them says so.

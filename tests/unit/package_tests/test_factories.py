@@ -6,7 +6,7 @@ import fixtures
 from tempest.lib import exceptions as lib_exc
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import waiters
 from tests.unit import fake_clock

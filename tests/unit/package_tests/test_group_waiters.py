@@ -2,7 +2,7 @@
 
 """Waiting for node groups that come and go, and for the end of anything."""
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from tests.unit.package_tests import test_waiters
 
 NOT_FOUND = test_waiters.NOT_FOUND

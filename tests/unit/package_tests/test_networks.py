@@ -4,7 +4,7 @@ import types
 
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.tests.common import networks
 
 PUBLIC = {'id': '1', 'name': 'public'}

@@ -8,7 +8,7 @@ import unittest
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -67,7 +67,7 @@ class AssertionsTest(testtools.TestCase):
             'magnum_capi_tempest.tests.common.operations.time', self.clock))
         wait_for = operations.waiting.wait_for
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.waiting.wait_for',
+            'magnum_capi.waiting.wait_for',
             lambda *args, **kwargs: wait_for(
                 *args, clock=self.clock, **kwargs)))
 

@@ -5,7 +5,7 @@
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.tests.common import capi_objects
 from magnum_capi_tempest.tests.common import remediation
 from tests.unit import fake_clock
@@ -51,7 +51,7 @@ class RestTest(testtools.TestCase):
                 f'magnum_capi_tempest.tests.common.remediation.{name}', value))
         wait_for = remediation.waiting.wait_for
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.waiting.wait_for',
+            'magnum_capi.waiting.wait_for',
             lambda *args, **kwargs: wait_for(
                 *args, clock=self.clock, **kwargs)))
 

@@ -7,8 +7,8 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance.running import kube as logs
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.tests.common import kube_writer
 from magnum_capi_tempest.tests.common import serving

@@ -13,10 +13,10 @@ from tempest.lib.common import rest_client
 from tempest.test_discover import plugins
 import testtools
 
+from magnum_capi import processes
 import magnum_capi_tempest
 from magnum_capi_tempest import config
 from magnum_capi_tempest import plugin
-from magnum_capi_tempest import processes
 from magnum_capi_tempest import services
 
 #: Prints what importing the plugin loads beyond tempest itself.

@@ -16,8 +16,8 @@ import fixtures
 import rich.console
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.cli import report as cli
-from magnum_capi_tempest import errors
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import html as html_form
 from magnum_capi_tempest.report import markdown

@@ -6,7 +6,7 @@ import fixtures
 import testtools
 import yaml
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import nodes

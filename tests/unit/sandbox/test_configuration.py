@@ -8,7 +8,7 @@ import fixtures
 import jinja2
 import testtools
 
-from magnum_capi_tempest.discovery import paste
+from magnum_capi.discovery import paste
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import profiles
 from tests.unit.sandbox import samples

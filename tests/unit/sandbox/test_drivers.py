@@ -6,9 +6,9 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import environment

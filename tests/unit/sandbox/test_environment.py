@@ -7,9 +7,9 @@ from unittest import mock
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import progress
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import environment
 

@@ -7,8 +7,8 @@ import socket
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import environment

@@ -6,10 +6,10 @@ import types
 import fixtures
 import testtools
 
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest import containers
-from magnum_capi_tempest import errors
 from magnum_capi_tempest import images
-from magnum_capi_tempest import progress
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record

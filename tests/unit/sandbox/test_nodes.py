@@ -5,8 +5,8 @@ import pathlib
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest import containers
-from magnum_capi_tempest import errors
 from magnum_capi_tempest import images
 from magnum_capi_tempest.sandbox import nodes
 from tests.unit.sandbox import archives

@@ -7,7 +7,7 @@ import fixtures
 from oslo_config import cfg
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.sandbox import options
 
 

@@ -3,20 +3,19 @@
 import importlib.metadata
 import json
 import pathlib
-import types
 
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
+from magnum_capi import errors
+from magnum_capi import processes
 from magnum_capi_tempest.sandbox import overlay
 from tests.unit.sandbox import samples
 
 _LOOK = '''
 import json, sys
 from importlib import metadata
-ours = metadata.distribution('magnum-capi-tempest')
+ours = metadata.distribution('magnum-capi')
 print(json.dumps({
     'path': sys.path,
     'version': ours.version,
@@ -24,7 +23,7 @@ print(json.dumps({
                  if e.group == 'magnum_capi.cli'],
     'drivers': [e.name for e in metadata.entry_points(
         group='magnum.drivers')],
-    'file': __import__('magnum_capi_tempest').__file__}))
+    'file': __import__('magnum_capi').__file__}))
 '''
 
 
@@ -74,19 +73,19 @@ class OverlayTest(testtools.TestCase):
         self.make()
         self.assertEqual(['pointed-at'], self.look()['drivers'])
 
-    def test_this_package_is_there_with_its_commands(self):
+    def test_the_library_is_there_with_its_commands(self):
         self.make()
         found = self.look()
-        ours = importlib.metadata.distribution('magnum-capi-tempest')
+        ours = importlib.metadata.distribution('magnum-capi')
         self.assertEqual(ours.version, found['version'])
-        self.assertIn('sandbox_up', found['commands'])
+        self.assertIn('discovery_audit', found['commands'])
         self.assertTrue(pathlib.Path(found['file']).is_relative_to(
             self.library))
 
-    def test_nothing_that_lies_beside_this_package(self):
+    def test_nothing_that_lies_beside_the_library(self):
         self.make()
         self.assertEqual(
-            {'magnum_capi_tempest', 'sandbox.pth'},
+            {'magnum_capi', 'sandbox.pth'},
             {p.name for p in self.library.iterdir()
              if p.suffix != '.dist-info'})
 
@@ -113,11 +112,11 @@ class OverlayTest(testtools.TestCase):
         self.make()
         command = self.layout.magnum_env / 'bin' / 'magnum-capi'
         self.assertEqual(0o700, command.stat().st_mode & 0o777)
-        # It has no cliff here, but got as far as this package.
+        # It has no cliff here, but got as far as the library.
         e = self.assertRaises(errors.CommandFailed, processes.run,
                               [command, '--version'], timeout=20)
         self.assertIn("No module named 'cliff'", e.output)
-        self.assertIn('magnum_capi_tempest/cli/main.py', e.output)
+        self.assertIn('magnum_capi/cli/main.py', e.output)
 
     def test_what_is_no_environment(self):
         e = self.assertRaises(errors.EnvironmentProblem, overlay.library,
@@ -127,16 +126,5 @@ class OverlayTest(testtools.TestCase):
 
 class MetadataTest(testtools.TestCase):
 
-    def test_requirements_of_one_extra(self):
-        self.patch(importlib.metadata, 'distribution', lambda name: (
-            types.SimpleNamespace(read_text=lambda file: (
-                'Name: x\nRequires-Dist: a>=1\n'
-                "Requires-Dist: b; extra == 'driver'\n"
-                'Requires-Dist: c; extra == "sandbox"\n'
-                'Provides-Extra: driver\n\nRequires-Dist: is a word\n'))))
-        self.assertEqual(
-            "Name: x\nRequires-Dist: b; extra == 'driver'\n"
-            'Provides-Extra: driver\n', overlay.metadata(extra='driver'))
-
     def test_all_of_it(self):
-        self.assertIn('Name: magnum-capi-tempest', overlay.metadata())
+        self.assertIn('Name: magnum-capi\n', overlay.metadata())

@@ -3,7 +3,7 @@
 import testtools
 from testtools import matchers
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.sandbox import profiles
 
 

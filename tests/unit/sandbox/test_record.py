@@ -8,7 +8,7 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import wishes

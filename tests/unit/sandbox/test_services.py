@@ -9,8 +9,8 @@ import threading
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import progress
+from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import backends
 from magnum_capi_tempest.sandbox import layout as layouts

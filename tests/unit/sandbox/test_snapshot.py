@@ -8,7 +8,7 @@ import tarfile
 import fixtures
 import testtools
 
-from magnum_capi_tempest import progress
+from magnum_capi import progress
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import snapshot

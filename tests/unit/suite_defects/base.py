@@ -4,7 +4,7 @@
 
 import dataclasses
 
-from magnum_capi_tempest.driver.kubernetes import helm
+from magnum_capi.driver.helm import helm
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
 from tests.unit.suite_defects import stand_in

@@ -60,7 +60,7 @@ def modules():
         sys.path.remove(str(DRIVERS))
         for name in set(sys.modules) - known:
             if name.startswith(('magnum.', f'{_PACKAGE}.',
-                                'magnum_capi_tempest.driver.')) or (
+                                'magnum_capi.driver.')) or (
                     name in ('magnum', _PACKAGE)):
                 module = sys.modules.pop(name)
                 parent, _, own = name.rpartition('.')

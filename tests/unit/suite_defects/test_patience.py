@@ -3,8 +3,8 @@
 
 import dataclasses
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver import reconcile
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import reconcile
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
 from tests.unit.suite_defects import base

@@ -2,7 +2,7 @@
 
 """Drivers whose defect is of a size or of a deletion."""
 
-from magnum_capi_tempest.driver.desired import names
+from magnum_capi.driver.desired import names
 from tests.unit.driver import small_world
 from tests.unit.suite_defects import base
 from tests.unit.suite_defects import stand_in

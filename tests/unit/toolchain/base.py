@@ -14,7 +14,7 @@ import threading
 
 import testtools
 
-from magnum_capi_tempest import progress
+from magnum_capi import progress
 from magnum_capi_tempest.toolchain import pins
 
 

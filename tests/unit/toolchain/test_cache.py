@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import leftovers
@@ -17,9 +17,9 @@ from tests.unit.toolchain import base
 
 # Holds a lock until its standard input ends.
 HOLD = '''
-import pathlib, sys
-from magnum_capi_tempest import progress
+from magnum_capi import progress
 from magnum_capi_tempest.toolchain import lock
+import pathlib, sys
 with lock.hold(pathlib.Path(sys.argv[1]), 'makes tiny', progress.Silent()):
     print('ready', flush=True)
     sys.stdin.read()

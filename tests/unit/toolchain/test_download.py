@@ -4,7 +4,7 @@ import socket
 import threading
 from unittest import mock
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest.toolchain import download
 from tests.unit.toolchain import base
 

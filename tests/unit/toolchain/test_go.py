@@ -9,7 +9,7 @@ from unittest import mock
 
 import fixtures
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import build
 from magnum_capi_tempest.toolchain import cache

@@ -3,7 +3,7 @@
 import re
 import tomllib
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins

@@ -9,14 +9,14 @@ import sys
 
 import fixtures
 
-from magnum_capi_tempest import errors
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import build
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import resolve
-from magnum_capi_tempest import waiting
 from tests.unit.toolchain import base
 
 BUILD = pins.Build(pins.Family('f', 'capi', 1), 'example.org/tiny', 'm')
@@ -24,8 +24,8 @@ BUILD = pins.Build(pins.Family('f', 'capi', 1), 'example.org/tiny', 'm')
 # Another process that makes "tiny" by a build that takes a while and notes
 # that it happened.
 CHILD = '''
-import pathlib, sys, time
 from magnum_capi_tempest.toolchain import build, cache, resolve
+import pathlib, sys, time
 from tests.unit.toolchain import base, test_resolve
 
 folder = pathlib.Path(sys.argv[1])

@@ -13,8 +13,8 @@ from oslo_config import cfg
 import testtools
 import yaml
 
+from magnum_capi import errors
 from magnum_capi_tempest import config
-from magnum_capi_tempest import errors
 from magnum_capi_tempest.workspace import choose
 from magnum_capi_tempest.workspace import cloud as clouds
 from magnum_capi_tempest.workspace import folder

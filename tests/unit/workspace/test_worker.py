@@ -7,9 +7,9 @@ import sys
 import fixtures
 import testtools
 
-from magnum_capi_tempest import errors
-from magnum_capi_tempest import processes
-from magnum_capi_tempest import redact
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import redact
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import worker
 

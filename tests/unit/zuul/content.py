@@ -14,6 +14,7 @@ import functools
 import importlib
 import pathlib
 import re
+import tomllib
 
 from jinja2 import meta
 from jinja2 import sandbox
@@ -292,7 +293,10 @@ def commands():
     parser = configparser.ConfigParser(delimiters='=')
     parser.read(TOP / 'setup.cfg')
     lines = parser['entry_points']['magnum_capi.cli'].split('\n')
-    return dict(re.split(r'\s*=\s*', line) for line in lines if line)
+    library = tomllib.loads(
+        (TOP / 'magnum-capi' / 'pyproject.toml').read_text())['project']
+    return {**dict(re.split(r'\s*=\s*', line) for line in lines if line),
+            **library['entry-points']['magnum_capi.cli']}
 
 
 @functools.cache

@@ -153,7 +153,8 @@ class DevstackTest(_Base):
                                 'k8s_cluster_api_ubuntu'))
         home = self.box / 'stack' / 'magnum-capi-tempest'
         self.assertEqual([
-            f'setup_develop {home} conformance,discovery,driver,evidence',
+            f'pip_install -e {home}/magnum-capi',
+            f'setup_develop {home} conformance,evidence',
             f'pip_install {home}/drivers/k8s_capi_v1',
             'pip_install magnum-cluster-api'], self.calls)
 

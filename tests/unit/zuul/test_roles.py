@@ -121,7 +121,7 @@ class OneStreamTest(testtools.TestCase):
     def call(self, *arguments):
         """Run magnum-capi; what Ansible registers of it in Zuul."""
         done = subprocess.run(
-            [sys.executable, '-m', 'magnum_capi_tempest.cli.main',
+            [sys.executable, '-m', 'magnum_capi.cli.main',
              *map(str, arguments)], stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, timeout=120)
         return {'rc': done.returncode, 'stdout': done.stdout, 'stderr': ''}

@@ -2,8 +2,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.cloud import loadbalancers
-from magnum_capi_tempest.driver.cloud import services
+from magnum_capi.driver.cloud import loadbalancers
+from magnum_capi.driver.cloud import services
 from tests.unit.driver import fake_cloud
 
 LBS = '/lbaas/loadbalancers'

@@ -7,7 +7,7 @@ from keystoneauth1 import exceptions as keystone_exceptions
 from openstack import exceptions as sdk_exceptions
 import testtools
 
-from magnum_capi_tempest.driver.cloud import services
+from magnum_capi.driver.cloud import services
 
 
 class AskingTest(testtools.TestCase):

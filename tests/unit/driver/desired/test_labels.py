@@ -8,9 +8,9 @@ from hypothesis import strategies
 import testtools
 import yaml
 
-from magnum_capi_tempest.driver.desired import label_types
-from magnum_capi_tempest.driver.desired import labels
-from magnum_capi_tempest import errors
+from magnum_capi.driver.desired import label_types
+from magnum_capi.driver.desired import labels
+from magnum_capi import errors
 
 PROPERTY = hypothesis.settings(
     derandomize=True, database=None, deadline=None, max_examples=100)

@@ -10,7 +10,7 @@ import hypothesis
 from hypothesis import strategies
 import testtools
 
-from magnum_capi_tempest.driver.desired import names
+from magnum_capi.driver.desired import names
 
 PROPERTY = hypothesis.settings(
     derandomize=True, database=None, deadline=None, max_examples=100)

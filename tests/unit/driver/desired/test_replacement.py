@@ -6,7 +6,7 @@ import copy
 
 import testtools
 
-from magnum_capi_tempest.driver.desired import replacement
+from magnum_capi.driver.desired import replacement
 
 PLANE = {
     'apiVersion': 'controlplane.cluster.x-k8s.io/v1beta1',

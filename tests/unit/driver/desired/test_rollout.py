@@ -2,8 +2,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.desired import rollout
-from magnum_capi_tempest.driver.desired import spec
+from magnum_capi.driver.desired import rollout
+from magnum_capi.driver.desired import spec
 from tests.unit.driver import objects
 
 

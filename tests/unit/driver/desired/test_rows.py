@@ -6,16 +6,16 @@ import types
 
 import testtools
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver.desired import pins
-from magnum_capi_tempest.driver.desired import rows
-from magnum_capi_tempest.driver.desired import spec
-from magnum_capi_tempest.driver.keys import credentials
-from magnum_capi_tempest.driver.keys import state
-from magnum_capi_tempest.driver.keys import vault
-from magnum_capi_tempest.driver.observed import machines
-from magnum_capi_tempest.driver.observed import progress
-from magnum_capi_tempest.driver.observed import removal
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import pins
+from magnum_capi.driver.desired import rows
+from magnum_capi.driver.desired import spec
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import state
+from magnum_capi.driver.keys import vault
+from magnum_capi.driver.observed import machines
+from magnum_capi.driver.observed import progress
+from magnum_capi.driver.observed import removal
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
 

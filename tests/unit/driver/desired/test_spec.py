@@ -8,12 +8,12 @@ import hypothesis
 from hypothesis import strategies
 import testtools
 
-from magnum_capi_tempest.driver.desired import labels
-from magnum_capi_tempest.driver.desired import node_groups
-from magnum_capi_tempest.driver.desired import spec as spec_model
-from magnum_capi_tempest.driver.desired import validation
-from magnum_capi_tempest.driver.desired import versions
-from magnum_capi_tempest import errors
+from magnum_capi.driver.desired import labels
+from magnum_capi.driver.desired import node_groups
+from magnum_capi.driver.desired import spec as spec_model
+from magnum_capi.driver.desired import validation
+from magnum_capi.driver.desired import versions
+from magnum_capi import errors
 
 PROPERTY = hypothesis.settings(
     derandomize=True, database=None, deadline=None, max_examples=100)

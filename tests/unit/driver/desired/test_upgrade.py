@@ -6,7 +6,7 @@ import dataclasses
 
 import testtools
 
-from magnum_capi_tempest.driver.desired import upgrade
+from magnum_capi.driver.desired import upgrade
 
 
 def image(kube_version='v1.35.0', status='active', **kwargs):

@@ -7,13 +7,13 @@ import json
 
 import testtools
 
-from magnum_capi_tempest.driver.desired import charts
-from magnum_capi_tempest.driver.desired import labels
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver.desired import node_files
-from magnum_capi_tempest.driver.desired import spec as spec_model
-from magnum_capi_tempest.driver.desired import values
-from magnum_capi_tempest import errors
+from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import labels
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import node_files
+from magnum_capi.driver.desired import spec as spec_model
+from magnum_capi.driver.desired import values
+from magnum_capi import errors
 
 UUID = '1f2c1f2c-0000-4000-8000-000000000001'
 NETWORK = '1f2c1f2c-0000-4000-8000-00000000000c'

@@ -4,7 +4,7 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.gitops import described_cloud
+from magnum_capi.driver.gitops import described_cloud
 
 
 class DescribedCloudTest(testtools.TestCase):

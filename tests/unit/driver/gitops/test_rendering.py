@@ -9,16 +9,16 @@ import fixtures
 from openstack import exceptions as sdk_exceptions
 import testtools
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver.desired import spec
-from magnum_capi_tempest.driver import gather
-from magnum_capi_tempest.driver.gitops import by_hand
-from magnum_capi_tempest.driver.gitops import described_cloud
-from magnum_capi_tempest.driver.gitops import description
-from magnum_capi_tempest.driver.gitops import rendering
-from magnum_capi_tempest.driver.kubernetes import helm
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest import errors
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import spec
+from magnum_capi.driver import gather
+from magnum_capi.driver.gitops import by_hand
+from magnum_capi.driver.gitops import described_cloud
+from magnum_capi.driver.gitops import description
+from magnum_capi.driver.gitops import rendering
+from magnum_capi.driver.helm import helm
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi import errors
 from tests.unit.driver import fake_cloud
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile

@@ -2,8 +2,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver.keys import app_credentials
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver.keys import app_credentials
 from tests.unit.driver import fake_cloud
 
 URL = '/users/u1/application_credentials'

@@ -8,8 +8,8 @@ import random
 
 import testtools
 
-from magnum_capi_tempest.driver.keys import credentials
-from magnum_capi_tempest.driver.keys import delegation
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import delegation
 
 NOW = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.timezone.utc)
 

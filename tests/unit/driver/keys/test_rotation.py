@@ -4,11 +4,11 @@
 
 import dataclasses
 
-from magnum_capi_tempest.driver.cloud import services
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.keys import credentials
-from magnum_capi_tempest.driver.keys import delegation
-from magnum_capi_tempest.driver.keys import vault
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import delegation
+from magnum_capi.driver.keys import vault
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
 

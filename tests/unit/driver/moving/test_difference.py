@@ -5,7 +5,7 @@
 import testtools
 import yaml
 
-from magnum_capi_tempest.driver.moving import difference
+from magnum_capi.driver.moving import difference
 
 
 def made(kind, name, **fields):

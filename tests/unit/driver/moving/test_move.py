@@ -4,13 +4,13 @@
 
 import dataclasses
 
-from magnum_capi_tempest.driver.desired import names
-from magnum_capi_tempest.driver import failures
-from magnum_capi_tempest.driver.keys import rotation
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver.kubernetes import lock
-from magnum_capi_tempest.driver.moving import move
-from magnum_capi_tempest import errors
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.moving import move
+from magnum_capi import errors
+from magnum_capi.kube import lock
 from tests.unit.driver import small_world
 from tests.unit.driver import test_pins
 

@@ -6,10 +6,10 @@ import dataclasses
 import types
 from unittest import mock
 
-from magnum_capi_tempest.driver.kubernetes import helm_errors
-from magnum_capi_tempest.driver.kubernetes import rest
-from magnum_capi_tempest.driver.moving import site
-from magnum_capi_tempest import errors
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.moving import site
+from magnum_capi import errors
+from magnum_capi.kube import rest
 from tests.unit.driver.moving import test_move
 from tests.unit.driver import small_world
 from tests.unit.driver import test_pins

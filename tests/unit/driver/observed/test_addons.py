@@ -6,7 +6,7 @@ import json
 
 import testtools
 
-from magnum_capi_tempest.driver.observed import addons
+from magnum_capi.driver.observed import addons
 from tests.unit.driver import objects
 
 SECRET = 'c0-cloud-credentials'

@@ -6,8 +6,8 @@ import json
 
 import testtools
 
-from magnum_capi_tempest.driver.observed import snapshot
-from magnum_capi_tempest.driver.observed import status
+from magnum_capi.driver.observed import snapshot
+from magnum_capi.driver.observed import status
 from tests.unit.driver import objects
 
 

@@ -2,7 +2,7 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.observed import attention
+from magnum_capi.driver.observed import attention
 
 
 def cluster(version='1'):

@@ -4,7 +4,7 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.observed import conditions
+from magnum_capi.driver.observed import conditions
 from tests.unit.driver import objects
 
 VERSIONS = (objects.V1BETA1, objects.V1BETA2)

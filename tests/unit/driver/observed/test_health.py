@@ -4,8 +4,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.observed import health
-from magnum_capi_tempest.driver.observed import snapshot
+from magnum_capi.driver.observed import health
+from magnum_capi.driver.observed import snapshot
 from tests.unit.driver import objects
 
 VERSIONS = (objects.V1BETA1, objects.V1BETA2)

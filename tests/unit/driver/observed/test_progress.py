@@ -5,8 +5,8 @@ import datetime
 
 import testtools
 
-from magnum_capi_tempest.driver.observed import progress
-from magnum_capi_tempest.driver.observed import snapshot
+from magnum_capi.driver.observed import progress
+from magnum_capi.driver.observed import snapshot
 from tests.unit.driver import objects
 
 HOUR = 60

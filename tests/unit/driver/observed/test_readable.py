@@ -5,7 +5,7 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.observed import reasons
+from magnum_capi.driver.observed import reasons
 from tests.unit.driver import objects
 
 #: A name that leaves little of 63 characters.

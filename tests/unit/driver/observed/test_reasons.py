@@ -4,8 +4,8 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.observed import progress
-from magnum_capi_tempest.driver.observed import reasons
+from magnum_capi.driver.observed import progress
+from magnum_capi.driver.observed import reasons
 from tests.unit.driver import objects
 
 

@@ -4,9 +4,9 @@
 
 import testtools
 
-from magnum_capi_tempest.driver.observed import progress
-from magnum_capi_tempest.driver.observed import snapshot
-from magnum_capi_tempest.driver.observed import status
+from magnum_capi.driver.observed import progress
+from magnum_capi.driver.observed import snapshot
+from magnum_capi.driver.observed import status
 from tests.unit.driver import objects
 
 VERSIONS = (objects.V1BETA1, objects.V1BETA2)

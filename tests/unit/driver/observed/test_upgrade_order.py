@@ -5,10 +5,10 @@ import dataclasses
 
 import testtools
 
-from magnum_capi_tempest.driver.observed import machines
-from magnum_capi_tempest.driver.observed import progress
-from magnum_capi_tempest.driver.observed import snapshot
-from magnum_capi_tempest.driver.observed import status
+from magnum_capi.driver.observed import machines
+from magnum_capi.driver.observed import progress
+from magnum_capi.driver.observed import snapshot
+from magnum_capi.driver.observed import status
 from tests.unit.driver import objects
 
 UPDATE = 'UPDATE_IN_PROGRESS'

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``magnum-capi driver charts``: clusters by their charts, and moves."""
+
+import collections
+import json
+
+from magnum_capi.cli import base
+from magnum_capi import errors
+from magnum_capi import progress
+
+
+def _site(args):
+    try:
+        from magnum_capi.driver.moving import by_hand
+    except ImportError as e:
+        raise errors.EnvironmentProblem(
+            'Magnum and the libraries of the driver are not installed here',
+            last_seen=e, hint='Run it where magnum-conductor runs') from None
+    return by_hand.opened(args.config_file)
+
+
+class Charts(base.Lister):
+    """List the clusters of the driver k8s_capi_v1 by chart and version.
+
+    Target is the version that they would be made of now, and Behind tells
+    what is not as the configuration says: the chart, or the options
+    (overlays, labels and volumes), or both. It runs where magnum-conductor
+    does, with Magnum's configuration, and changes nothing.
+
+    Exit code: 0 it is listed, 2 the configuration is wrong, 1 Magnum's
+    database or the management cluster did not answer, 3 Magnum is not
+    installed here.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        base.add_config_file(parser)
+        return parser
+
+    def take_action(self, args):
+        with base.quiet(self.app.options.debug):
+            found = _site(args)
+            from magnum_capi.driver.moving import site
+            return site.table(found.standings())
+
+
+class Move(base.Command):
+    """Move clusters to the chart and the options of the configuration.
+
+    Without --apply it only tells, of each cluster, what Helm would change
+    and which nodes Cluster API would replace because of it. Secrets are not
+    shown. Kubernetes, images and networks of a cluster stay.
+
+    With --apply each is told and then handed to Helm, one after the other;
+    nodes that are replaced go in the order of an upgrade. A conductor looks
+    after what follows, so that a command that was interrupted needs no other
+    one. A cluster that something else is going on with is refused.
+
+    Exit code: 0 all of them are, or could be, as asked for; 1 at least one
+    was refused or failed, the others were not kept from their turn; 2 the
+    command or the configuration is wrong, 3 something is not installed here.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('cluster', nargs='*', metavar='UUID',
+                            help='Clusters to move.')
+        parser.add_argument('--all', action='store_true',
+                            help='All clusters of the driver.')
+        parser.add_argument(
+            '--from', dest='present', metavar='VERSION',
+            help='Of them only those of this version of a chart.')
+        parser.add_argument(
+            '--to', metavar='VERSION',
+            help='Version of the chart; it has to be chart_version or one of '
+                 'allowed_chart_versions. By default what the label '
+                 'capi_helm_chart_version of the template says, else '
+                 'chart_version.')
+        parser.add_argument(
+            '--apply', action='store_true',
+            help='Move them. Without it nothing is changed.')
+        parser.add_argument(
+            '--wait', type=float, metavar='MINUTES',
+            help='With --apply: wait for the end of each move, for so long '
+                 'at most, before the next one begins.')
+        parser.add_argument(
+            '-f', '--format', choices=('text', 'json'), default='text',
+            help='json: an object for each cluster, one a line.')
+        base.add_config_file(parser)
+        return parser
+
+    def take_action(self, args):
+        if bool(args.cluster) == args.all:
+            raise errors.UsageError(
+                'Name the clusters to move, or say --all',
+                hint='"magnum-capi driver charts" lists them')
+        if args.wait is not None and not args.apply:
+            raise errors.UsageError('--wait needs --apply')
+        with base.quiet(self.app.options.debug):
+            return self._move(args)
+
+    def _move(self, args):
+        found = _site(args)
+        from magnum_capi.driver.moving import site
+        found.check(args.to)
+        rows = found.chosen(args.cluster, args.present)
+        told, kinds = progress.Progress(), collections.Counter()
+        for number, row in enumerate(rows, 1):
+            with told.step(f'{number}/{len(rows)} {row.name} {row.uuid}'):
+                outcome = found.move(row, args.to, args.apply)
+                if args.wait is not None:
+                    outcome = found.wait(outcome, args.wait * 60)
+            kinds[outcome.kind] += 1
+            self._print(json.dumps(outcome.facts) if args.format == 'json'
+                        else '\n'.join(_lines(outcome.facts)))
+        if args.format == 'text':
+            self._print(_summary(kinds, site.WOULD))
+        return int(any(kinds[kind] for kind in site.UNDONE))
+
+    def _print(self, text):
+        print(text, file=self.app.stdout, flush=True)
+
+
+def _lines(facts):
+    why = f': {facts["why"]}' if facts['why'] else ''
+    yield (f'Cluster {facts["name"]} {facts["cluster"]}: '
+           f'{facts["outcome"]}{why}')
+    if 'nodes' not in facts:
+        return
+    yield f'  chart: {facts["from"]} -> {facts["to"]}'
+    for one in facts['nodes']:
+        reasons = '; '.join(one['reasons'])
+        yield (f'  {one["part"]}: nodes '
+               + ('are REPLACED' if one['replaced'] else 'stay')
+               + (f' ({reasons})' if reasons else ''))
+    yield facts['difference'] or '  (Helm renders the same)'
+    yield ''
+
+
+def _summary(kinds, would):
+    if not kinds:
+        return 'No cluster is chosen'
+    text = ', '.join(f'{count} {kind}' for kind, count in kinds.items())
+    return text + ('. Nothing was changed; --apply moves them'
+                   if kinds[would] else '')

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers of the filter, in the shape that Magnum gives its errors."""
+
+import http
+import json
+
+import webob
+
+from magnum_capi.discovery import model
+from magnum_capi import errors
+
+#: A user interface that forgets to escape shows no markup of other people.
+_MARKUP = str.maketrans({'<': r'\u003c', '>': r'\u003e', '&': r'\u0026'})
+
+
+class Refused(errors.MagnumCapiError):
+    """The filter answers instead of Magnum.
+
+    :param status: HTTP status.
+    :param detail: for the user: what is wrong and what to do.
+    """
+
+    def __init__(self, status, detail):
+        super().__init__(detail)
+        self.status = status
+
+
+def error(status: int, detail: str, request_id: str = '') -> webob.Response:
+    """An error answer like those of magnum.api.middleware.parsable_error."""
+    body = {'errors': [{
+        'request_id': request_id,
+        'code': 'client' if status < 500 else 'server',
+        'status': status,
+        'title': detail.split('. ', 1)[0].rstrip('.'),
+        'detail': detail,
+        'links': [],
+    }]}
+    return webob.Response(
+        body=json.dumps(body).translate(_MARKUP).encode('ascii'),
+        status=f'{status} {http.HTTPStatus(status).phrase}',
+        content_type='application/json', charset=None)
+
+
+def said(response: webob.Response) -> str:
+    """Status and first error of an answer of Magnum, for another text."""
+    try:
+        detail = json.loads(response.body)['errors'][0]['detail']
+    except (ValueError, LookupError, TypeError):
+        detail = ''
+    return f'{response.status_int} {model.shown(detail)}'

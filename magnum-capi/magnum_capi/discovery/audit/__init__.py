@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything about drivers that an operator should know before users do.
+
+:func:`audit` is pure: it compares what the specification decides
+(:mod:`..resolve`) with what an unmodified Magnum does (:mod:`..magnum23`),
+for the drivers of a host and, if there is one, for what was seen of a cloud.
+"""
+
+from magnum_capi.discovery.audit import drivers
+from magnum_capi.discovery.audit import findings
+from magnum_capi.discovery.audit import images
+from magnum_capi.discovery.audit import seen
+from magnum_capi.discovery.audit import templates
+from magnum_capi.discovery import model
+from magnum_capi.discovery import paste
+
+
+def audit(catalog: model.Catalog, cloud: seen.Cloud | None = None,
+          position: paste.Position | None = None,
+          ) -> tuple[findings.Finding, ...]:
+    """All findings, the worst first.
+
+    :param cloud: None: only drivers and options are looked at.
+    :param position: of the paste filter; None: not known.
+    """
+    return findings.judged(_drafts(catalog, cloud, position), position)
+
+
+def _drafts(catalog, cloud, position):
+    if position is paste.Position.BEFORE_AUTHTOKEN:
+        yield findings.Draft(
+            'filter-misplaced', 'paste pipeline',
+            'The filter is not behind authtoken: it does not know who asks '
+            'and therefore decides nothing',
+            'Put it directly behind authtoken in the pipeline, and restart '
+            "Magnum's API")
+    filtered = position is paste.Position.IN_PLACE
+    if cloud is None:
+        yield from drivers.audit(catalog, None, filtered)
+        return
+    named = {image.says.magnum_driver for image in cloud.images}
+    named |= {(template.driver or '').strip()
+              for template in cloud.templates}
+    yield from drivers.audit(catalog, named, filtered)
+    yield from images.audit(catalog, cloud.images)
+    yield from templates.audit(catalog, cloud)

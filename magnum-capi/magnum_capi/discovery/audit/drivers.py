@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings about installed drivers and the options of [drivers]."""
+
+import difflib
+
+from magnum_capi.discovery.audit import findings
+from magnum_capi.discovery import magnum23
+from magnum_capi.discovery import model
+
+_NAME_ONE = ("Set magnum_driver of the images, or 'driver' of the cluster "
+             'templates; [drivers]default_driver decides the rest')
+
+
+def audit(catalog: model.Catalog, named=None, filtered: bool = False):
+    """Yield drafts.
+
+    :param named: drivers that images and templates of a cloud name; None:
+        no cloud was looked at.
+    :param filtered: the paste filter works.
+    """
+    yield from _broken(catalog)
+    yield from _types(catalog)
+    yield from _beta(catalog)
+    yield from _default(catalog)
+    yield from _options(catalog)
+    yield from _unreachable(catalog, named, filtered)
+    yield from _naming(catalog)
+
+
+def _broken(catalog):
+    poisoned_by = magnum23.poisoned_by(catalog)
+    for offer in magnum23.enabled(catalog):
+        subject = f'driver {_plain(offer.name)}'
+        disable = f'add {_plain(offer.name)} to [drivers]disabled_drivers'
+        if offer.name in poisoned_by:
+            yield findings.Draft(
+                'broken', subject,
+                f'It is installed ({_plain(offer.origin)}) but cannot be '
+                f'loaded: {offer.error}. {magnum23.poison(offer)}',
+                f'Repair or uninstall it, or {disable}')
+        elif magnum23.twice(offer):
+            yield findings.Draft(
+                'duplicate-name', subject,
+                f'It is {offer.error}. Magnum fails with status 500 when '
+                'somebody names it', f'Uninstall one of them, or {disable}')
+        elif offer.error is not None:
+            yield findings.Draft(
+                'provides-nothing', subject,
+                'It provides no cluster type. Magnum takes it for templates '
+                'that name it all the same, and refuses their clusters',
+                f'Repair or uninstall it, or {disable}')
+
+
+def _types(catalog):
+    magnum = magnum23.without_broken(catalog)
+    winners = magnum23.type_map(magnum)
+    fallback = magnum23.default_driver(magnum)
+    for cluster_type in _usable_types(catalog):
+        providers = catalog.providers(cluster_type)
+        subject = f'type {cluster_type}'
+        winner = winners[cluster_type]
+        others = model.listed([p for p in providers if p != winner])
+        if len(providers) > 1:
+            yield _clash(catalog, subject, providers, fallback.driver)
+        if catalog.states[winner] is not model.State.USABLE:
+            yield findings.Draft(
+                'beta-wins', subject,
+                f'Magnum has {winner} for it, a beta driver that is not '
+                'enabled, and therefore refuses all clusters of this type, '
+                f'also of templates with {others}',
+                f'Add {winner} to [drivers]disabled_drivers, or to '
+                '[drivers]enabled_beta_drivers')
+        elif others:
+            yield findings.Draft(
+                'shadowed', subject,
+                f'Magnum asks {winner} whether a cluster of this type may be '
+                'made (number of control plane nodes), also when its '
+                f'template has the driver {others}',
+                f'Add {winner} to [drivers]disabled_drivers if it is not '
+                'needed; otherwise see that both want the same')
+        if fallback.driver is not None and fallback.driver not in providers:
+            yield findings.Draft(
+                'default-mismatch', subject,
+                f'An unmodified Magnum gives {fallback.driver} to templates '
+                'of this type that name no driver, and it '
+                + ('is a beta driver that is not enabled' if cluster_type in
+                   catalog.by_name[fallback.driver].types
+                   else 'does not provide the type'),
+                'Put the filter into the pipeline, or name '
+                f'{" or ".join(providers[:2])} in every image or template')
+
+
+def _usable_types(catalog):
+    return sorted({cluster_type for offer in catalog.offers
+                   for cluster_type in offer.types
+                   if catalog.states[offer.name] is model.State.USABLE})
+
+
+def _clash(catalog, subject, providers, fallback):
+    listed = model.listed(providers)
+    default = catalog.policy.default_driver
+    if default in providers:
+        return findings.Draft(
+            'clash-with-default', subject,
+            f'It is provided by {listed}. Who names no driver gets '
+            f'{default}, the [drivers]default_driver', _NAME_ONE)
+    text = f'It is provided by {listed}, and none of them is the default'
+    if fallback is not None:
+        text += (f'. An unmodified Magnum gives {fallback} to templates that '
+                 'name no driver, and tells nobody; the filter refuses them')
+    return findings.Draft('clash', subject, text, _NAME_ONE)
+
+
+def _beta(catalog):
+    for name, state in catalog.states.items():
+        if state is model.State.BETA:
+            yield findings.Draft(
+                'beta', f'driver {_plain(name)}',
+                'It is a beta driver and not enabled. An unmodified Magnum '
+                'uses it all the same for whoever names it',
+                'Add it to [drivers]enabled_beta_drivers, or to '
+                '[drivers]disabled_drivers')
+
+
+def _default(catalog):
+    default = catalog.policy.default_driver
+    if not default:
+        return
+    state = catalog.states.get(default)
+    code, what, consequence = {
+        None: ('default-unknown', 'is not installed', 'refuses'),
+        model.State.DISABLED: (
+            'default-disabled', 'is in [drivers]disabled_drivers', 'refuses'),
+        model.State.BROKEN: (
+            'default-broken', 'cannot be loaded', 'fails for'),
+        model.State.BETA: (
+            'default-beta', 'is a beta driver that is not enabled',
+            'uses it for'),
+        model.State.USABLE: (None, None, None),
+    }[state]
+    if code:
+        yield findings.Draft(
+            code, 'option default_driver',
+            f'{model.shown(default)} {what}. An unmodified Magnum '
+            f'{consequence} every template that names no driver; the filter '
+            'never chooses it'
+            + (_similar(default, catalog) if state is None else ''),
+            'Name a driver that is installed and enabled')
+
+
+def _options(catalog):
+    for option in ('disabled_drivers', 'enabled_beta_drivers'):
+        for name in sorted(getattr(catalog.policy, option)):
+            if name not in catalog.by_name:
+                yield findings.Draft(
+                    'unknown-in-option', f'option {option}',
+                    f'It names {model.shown(name)}, which is not installed'
+                    + _similar(name, catalog),
+                    'Correct the name, or remove it')
+
+
+def _similar(name, catalog):
+    close = difflib.get_close_matches(name, catalog.by_name, 1)
+    return f'. Is {_plain(close[0])} meant?' if close else ''
+
+
+def _unreachable(catalog, named, filtered):
+    reached = {catalog.policy.default_driver, *(named or ())}
+    if not filtered:
+        reached.add(magnum23.default_driver(
+            magnum23.without_broken(catalog)).driver)
+    for offer in catalog.offers:
+        if (catalog.states[offer.name] is not model.State.USABLE
+                or offer.name in reached
+                or any(len(catalog.providers(t)) == 1 for t in offer.types)):
+            continue
+        why = ('Other drivers provide all that it provides, and it is not '
+               'the default')
+        if named is None:
+            yield findings.Draft(
+                'unreachable-unless-named', f'driver {_plain(offer.name)}',
+                f'{why}. Only images and templates that name it can use it; '
+                'no cloud was looked at', 'Look at the cloud: --os-cloud')
+        else:
+            yield findings.Draft(
+                'unreachable', f'driver {_plain(offer.name)}',
+                f'{why}; no image and no template that was seen names it',
+                'Name it in an image or a template, or uninstall it')
+
+
+def _naming(catalog):
+    for offer in catalog.offers:
+        for os in sorted({cluster_type.os for cluster_type in offer.types}):
+            prefix, colon, _ = os.partition(':')
+            if os in catalog.by_name and os != offer.name:
+                yield findings.Draft(
+                    'os-names-other-driver', f'driver {_plain(offer.name)}',
+                    f'It provides the operating system {model.shown(os)}, '
+                    'which is the name of another driver',
+                    'Use its own name: that is what keeps names apart')
+            elif colon and prefix != offer.name:
+                yield findings.Draft(
+                    'os-prefix-not-own-name', f'driver {_plain(offer.name)}',
+                    f'It provides the operating system {model.shown(os)}, '
+                    'and what is before the colon is not its own name',
+                    f"Call it '{_plain(offer.name)}:...'")
+
+
+def _plain(name):
+    return model.listed([name])

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an audit finds, and how bad each kind of it is: one table.
+
+What the paste filter cures is an error without it, as far as somebody gets
+another driver than was meant, and no more than a warning with it. What no
+filter can cure has one severity: ``broken``, ``beta-wins``,
+``template-blocked``, ``image-no-os-distro`` and ``shadowed``.
+"""
+
+import enum
+import typing
+
+from magnum_capi.discovery import model
+from magnum_capi.discovery import paste
+
+
+class Severity(enum.StrEnum):
+    """How bad it is: the worst first."""
+
+    ERROR = 'error'
+    WARNING = 'warning'
+    INFO = 'info'
+
+
+class Finding(typing.NamedTuple):
+    """One thing that an operator should know.
+
+    :param code: a key of :data:`RULES`.
+    :param subject: what it is about, with its kind: ``driver x``.
+    :param text: sentences without the last full stop.
+    :param cure: sentences without the last full stop.
+    """
+
+    severity: Severity
+    code: str
+    subject: str
+    text: str
+    cure: str
+
+
+class Draft(typing.NamedTuple):
+    """A finding before it is known how bad it is."""
+
+    code: str
+    subject: str
+    text: str
+    cure: str
+
+
+_ERROR, _WARNING, _INFO = Severity
+_NOTHING = None
+
+#: {code: (severity without the filter, severity with it)}; None: no finding.
+RULES = {
+    # The installation.
+    'filter-misplaced': (_ERROR, _ERROR),
+    'broken': (_ERROR, _ERROR),
+    'duplicate-name': (_ERROR, _ERROR),
+    'provides-nothing': (_WARNING, _WARNING),
+    'beta-wins': (_ERROR, _ERROR),
+    'shadowed': (_WARNING, _WARNING),
+    'clash': (_ERROR, _WARNING),
+    'clash-with-default': (_WARNING, _INFO),
+    'default-mismatch': (_ERROR, _NOTHING),
+    'default-unknown': (_ERROR, _WARNING),
+    'default-disabled': (_ERROR, _WARNING),
+    'default-broken': (_ERROR, _WARNING),
+    'default-beta': (_ERROR, _WARNING),
+    'beta': (_INFO, _INFO),
+    'unreachable': (_WARNING, _WARNING),
+    'unreachable-unless-named': (_INFO, _INFO),
+    'unknown-in-option': (_WARNING, _WARNING),
+    'os-names-other-driver': (_WARNING, _WARNING),
+    'os-prefix-not-own-name': (_WARNING, _WARNING),
+    # Images that somebody means for Magnum: they have one of its properties.
+    'image-no-os-distro': (_ERROR, _ERROR),
+    'image-no-distro': (_WARNING, _WARNING),
+    'image-ambiguous': (_ERROR, _WARNING),
+    'image-differs': (_ERROR, _NOTHING),
+    'image-not-supported': (_WARNING, _WARNING),
+    'image-names-unknown': (_WARNING, _WARNING),
+    'image-names-disabled': (_ERROR, _WARNING),
+    'image-names-beta': (_ERROR, _WARNING),
+    'image-names-broken': (_WARNING, _WARNING),
+    'image-names-mismatch': (_ERROR, _WARNING),
+    'image-distro-of-no-driver': (_WARNING, _WARNING),
+    # All other images, grouped.
+    'images-ambiguous': (_WARNING, _INFO),
+    'images-differ': (_WARNING, _NOTHING),
+    'images-deprecated': (_INFO, _INFO),
+    'images-unserved': (_INFO, _INFO),
+    'os-distro-unknown': (_INFO, _INFO),
+    # Templates.
+    'template-blocked': (_ERROR, _ERROR),
+    'template-ambiguous': (_ERROR, _WARNING),
+    'template-not-supported': (_WARNING, _WARNING),
+    'template-names-unknown': (_ERROR, _ERROR),
+    'template-names-disabled': (_ERROR, _WARNING),
+    'template-names-beta': (_ERROR, _WARNING),
+    'template-names-broken': (_ERROR, _ERROR),
+    'template-names-mismatch': (_ERROR, _WARNING),
+    'template-differs': (_ERROR, _ERROR),
+    'template-distro': (_ERROR, _WARNING),
+    'template-other-driver': (_INFO, _INFO),
+    'template-image-gone': (_WARNING, _WARNING),
+}
+
+
+#: What an operator can do about a driver that is named; users have to ask.
+_CURES = {
+    model.Kind.DISABLED: 'Take it out of [drivers]disabled_drivers, or name '
+                         'another driver',
+    model.Kind.BETA: 'Add it to [drivers]enabled_beta_drivers, or name '
+                     'another driver',
+    model.Kind.BROKEN: 'Repair it, or name another driver',
+}
+
+
+def cure(refusal: model.Refusal) -> str:
+    """What an operator can do about a refusal."""
+    return _CURES.get(refusal.kind) or refusal.hint.rstrip('.')
+
+
+def judged(drafts: typing.Iterable[Draft],
+           position: paste.Position | None) -> tuple[Finding, ...]:
+    """Findings, the worst first, each once; then by code and subject.
+
+    :param position: of the filter; None: not known, taken for absent.
+    """
+    column = int(position is paste.Position.IN_PLACE)
+    order = list(Severity)
+    found = {Finding(RULES[draft.code][column], *draft) for draft in drafts
+             if RULES[draft.code][column] is not None}
+    return tuple(sorted(
+        found, key=lambda f: (order.index(f.severity), f[1:])))

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings about Glance images.
+
+A normal cloud has hundreds of images that nobody means for Magnum, and most
+of them have an os_distro. Only an image with one of Magnum's own properties
+has findings of its own; the others are grouped by os_distro.
+"""
+
+import collections
+
+from magnum_capi.discovery.audit import findings
+from magnum_capi.discovery import libosinfo
+from magnum_capi.discovery import magnum23
+from magnum_capi.discovery import model
+from magnum_capi.discovery import resolve
+
+#: Groups that one finding lists.
+_LISTED = 24
+#: What templates have when nothing else is said.
+_USUAL = frozenset({('vm', 'kubernetes')})
+
+_CODES = {
+    model.Kind.NO_DISTRO: 'image-no-distro',
+    model.Kind.UNKNOWN: 'image-names-unknown',
+    model.Kind.DISABLED: 'image-names-disabled',
+    model.Kind.BETA: 'image-names-beta',
+    model.Kind.BROKEN: 'image-names-broken',
+    model.Kind.MISMATCH: 'image-names-mismatch',
+    model.Kind.AMBIGUOUS: 'image-ambiguous',
+    model.Kind.NOT_SUPPORTED: 'image-not-supported',
+}
+
+
+def audit(catalog: model.Catalog, images):
+    """Yield drafts."""
+    magnum = magnum23.without_broken(catalog)
+    plain = collections.defaultdict(list)
+    for image in images:
+        if image.says.magnum_distro or image.says.magnum_driver:
+            yield from _meant(image, catalog, magnum)
+        elif image.says.os_distro:
+            plain[image.says.os_distro].append(image)
+    yield from _grouped(plain, catalog, magnum)
+    yield from _unknown(images, catalog)
+
+
+def _pairs(distro, catalog):
+    """(server_type, coe) that drivers provide for an operating system."""
+    return sorted({(t.server_type, t.coe) for offer in catalog.offers
+                   for t in offer.types
+                   if t.os == distro and catalog.providers(t)} or _USUAL)
+
+
+def _meant(image, catalog, magnum):
+    subject, says = str(image), image.says
+    distro = says.magnum_distro or says.os_distro
+    if says.magnum_distro and not image.os_distro:
+        yield findings.Draft(
+            'image-no-os-distro', subject,
+            'It has magnum_distro but no os_distro: every Magnum 23 refuses '
+            'its templates, with the filter or without',
+            f'Set os_distro too: the name that libosinfo has for '
+            f'{model.shown(says.magnum_distro)}')
+    both = [
+        (resolve.resolve(model.Request(says, server_type, coe), catalog),
+         magnum23.create_template(magnum, image.raw, server_type, coe))
+        for server_type, coe in _pairs(distro, catalog)]
+    served = any(decision.driver for decision, _ in both)
+    for decision, answer in both:
+        refusal = decision.refusal
+        # A driver for virtual machines need not provide bare metal too.
+        if refusal and not (served and refusal.kind is model.Kind.MISMATCH):
+            yield _refused(subject, refusal, answer)
+        elif not refusal and image.os_distro and not _same(decision, answer):
+            yield findings.Draft(
+                'image-differs', subject,
+                f'Its templates should get the driver {decision.driver} for '
+                f'{decision.cluster_type}, but {_magnum(answer)}',
+                _cure(decision, answer))
+    yield from _naming(image, catalog)
+
+
+def _refused(subject, refusal, answer):
+    text = refusal.text
+    if answer.accepted:
+        text += f'. But {_magnum(answer)}'
+    return findings.Draft(_CODES[refusal.kind], subject, text,
+                          findings.cure(refusal))
+
+
+def _same(decision, answer):
+    return (answer.accepted and answer.driver == decision.driver
+            and answer.distro == decision.cluster_type.os)
+
+
+def _magnum(answer):
+    if not answer.accepted:
+        return f'an unmodified Magnum refuses them: {answer.text}'
+    return (f'an unmodified Magnum stores {model.shown(answer.driver)} with '
+            f'cluster_distro {model.shown(answer.distro)}')
+
+
+def _cure(decision, answer):
+    cures = []
+    if answer.driver != decision.driver:
+        cures.append('set magnum_driver to exactly '
+                     f'{model.shown(decision.driver)}')
+    if answer.accepted and answer.distro != decision.cluster_type.os:
+        cures.append('set os_distro to the same as magnum_distro')
+    return f'Put the filter into the pipeline, or {" and ".join(cures)}'
+
+
+def _naming(image, catalog):
+    for value in dict.fromkeys((image.says.magnum_distro,
+                                image.says.os_distro)):
+        name = (value or '').partition(':')[0]
+        offer = catalog.by_name.get(name)
+        if (offer is not None
+                and catalog.states[name] is model.State.USABLE
+                and not any(t.os == value for t in offer.types)):
+            yield findings.Draft(
+                'image-distro-of-no-driver', str(image),
+                f'It says {model.shown(value)}, which names the driver '
+                f'{name}, but that driver provides no such operating system',
+                'Put the name of the driver into magnum_driver, and an '
+                'operating system that it provides into magnum_distro')
+
+
+def _grouped(plain, catalog, magnum):
+    unserved = {}
+    for distro, images in plain.items():
+        subject = f'images with os_distro {model.shown(distro)}'
+        count = _count(len(images))
+        served = False
+        for server_type, coe in _pairs(distro, catalog):
+            decision = resolve.resolve(
+                model.Request(images[0].says, server_type, coe), catalog)
+            answer = magnum23.create_template(
+                magnum, images[0].raw, server_type, coe)
+            if decision.driver and not _same(decision, answer):
+                yield findings.Draft(
+                    'images-differ', subject,
+                    f'Templates of {count} should get the driver '
+                    f'{decision.driver} for {decision.cluster_type}, but '
+                    f'{_magnum(answer)}', _cure(decision, answer))
+            elif (decision.refusal
+                    and decision.refusal.kind is model.Kind.AMBIGUOUS):
+                yield findings.Draft(
+                    'images-ambiguous', subject,
+                    f'{decision.refusal.text}; {count} without magnum_driver '
+                    f'cannot tell, and {_magnum(answer)}',
+                    findings.cure(decision.refusal))
+            served = served or bool(catalog.providers(decision.cluster_type))
+        if served:
+            yield findings.Draft(
+                'images-deprecated', subject,
+                f'{count} with no magnum_distro: Magnum takes os_distro, '
+                'which is deprecated for this, for its operating system',
+                'Set magnum_distro on those that are meant for Magnum')
+        else:
+            unserved[distro] = len(images)
+    if unserved:
+        yield findings.Draft(
+            'images-unserved', 'images',
+            f'{_count(sum(unserved.values()))} with an os_distro that no '
+            f'usable driver provides: {_counted(unserved)}. Probably nobody '
+            'means them for Magnum', 'None needed')
+
+
+def _unknown(images, catalog):
+    counts = collections.Counter(image.says.os_distro for image in images
+                                 if image.says.os_distro)
+    others = {}
+    for distro, count in counts.items():
+        if libosinfo.known(distro):
+            continue
+        if any(t.os == distro for offer in catalog.offers
+               for t in offer.types):
+            yield findings.Draft(
+                'os-distro-unknown', f'os_distro {model.shown(distro)}',
+                f'libosinfo ({libosinfo.VERSION}) does not know it, but '
+                f'{_count(count)} with it and drivers that provide it are '
+                'there; Nova looks it up in libosinfo',
+                'With the filter: set magnum_distro to this value, and '
+                'os_distro to what libosinfo calls it')
+        else:
+            others[distro] = count
+    if others:
+        yield findings.Draft(
+            'os-distro-unknown', 'os_distro',
+            f'libosinfo ({libosinfo.VERSION}) does not know these values, '
+            f'and no driver provides them: {_counted(others)}',
+            'None needed for Magnum')
+
+
+def _count(number):
+    return '1 image' if number == 1 else f'{number} images'
+
+
+def _counted(counts):
+    listed = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    more = len(listed) - _LISTED
+    return ', '.join(
+        f'{model.shown(value)} ({count})'
+        for value, count in listed[:_LISTED]) + (
+            f' and {more} more' if more > 0 else '')

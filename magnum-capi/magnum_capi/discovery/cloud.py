@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads what a cloud says about drivers: images and cluster templates.
+
+openstacksdk finds the cloud (clouds.yaml) and talks to it. Nothing is
+changed there, and every request has a timeout.
+"""
+
+import contextlib
+import uuid
+
+from keystoneauth1 import exceptions as auth_exceptions
+import openstack
+from openstack.container_infrastructure_management.v1 import cluster_template
+from openstack import exceptions
+from openstack import resource
+
+from magnum_capi.discovery.audit import seen
+from magnum_capi.discovery import model
+from magnum_capi import errors
+
+#: Seconds for one request.
+_TIMEOUT = 60
+#: The most that Glance and Magnum give in one answer by default.
+_PAGE = 1000
+
+
+class _Template(cluster_template.ClusterTemplate):
+    """With the fields that openstacksdk 4.22 leaves out."""
+
+    driver = resource.Body('driver')
+    project_id = resource.Body('project_id')
+
+
+def read(name: str | None) -> seen.Cloud:
+    """All images and templates that the user of a cloud may see.
+
+    An administrator sees those of all projects: Magnum's GET of
+    /clustertemplates has no parameter for it
+    (magnum/api/controllers/v1/cluster_template.py).
+
+    :param name: of the cloud in clouds.yaml; None: openstacksdk chooses.
+    :raises UsageError: there is no such cloud.
+    :raises EnvironmentProblem: it cannot be reached, or refuses.
+    """
+    with explained(name):
+        connection = connect(name)
+        who, project, everything = _who(connection)
+        magnum = service(
+            connection, 'container_infrastructure_management', 'Magnum', name)
+        templates = tuple(map(_template, _templates(magnum)))
+        images = {i.id: i for i in _images(connection, visibility='all')}
+        for reference in {t.image_id for t in templates}:
+            # Hidden images are in no list.
+            if _is_uuid(reference) and reference not in images:
+                image = _by_id(connection, reference)
+                if image is not None:
+                    images[image.id] = image
+    return seen.Cloud(
+        tuple(images.values()), templates,
+        f'images: {len(images)}, cluster templates: {len(templates)}; '
+        + (f'of all projects, as seen by {who} (administrator)' if everything
+           else f'of the project {project} or public, as seen by {who}'),
+        everything)
+
+
+def find_image(name: str | None, reference: str) -> seen.Image:
+    """One image of a cloud, by its identifier or its name.
+
+    :raises UsageError: there is no such cloud or image, or several images
+        have the name.
+    :raises EnvironmentProblem: the cloud cannot be reached, or refuses.
+    """
+    with explained(name):
+        connection = connect(name)
+        found = _by_id(connection, reference) if _is_uuid(reference) else None
+        if found is not None:
+            return found
+        images = [image for image in _images(
+            connection, visibility='all', name=reference)
+            if image.name == reference]
+    if len(images) > 1:
+        raise errors.UsageError(
+            f'{len(images)} images have the name {model.shown(reference)}',
+            where=name, hint='Give the identifier of one of them: '
+            + model.listed(sorted(image.id for image in images)))
+    if not images:
+        raise errors.UsageError(
+            f'There is no image {model.shown(reference)}, or this user may '
+            'not see it', where=name)
+    return images[0]
+
+
+def connect(name: str | None):
+    """A connection of openstacksdk to a cloud that has Glance.
+
+    :param name: of the cloud in clouds.yaml; None: openstacksdk chooses.
+    """
+    connection = openstack.connect(cloud=name, api_timeout=_TIMEOUT,
+                                   app_name='magnum-capi')
+    service(connection, 'image', 'Glance', name)
+    return connection
+
+
+def service(connection, attribute, what, name):
+    """A proxy of openstacksdk, which does not tell these errors apart."""
+    last_seen = None
+    try:
+        proxy = getattr(connection, attribute)
+        if proxy.get_endpoint():
+            return proxy
+    except exceptions.ConfigException as e:
+        last_seen = _line(e)
+    raise errors.EnvironmentProblem(
+        f'{what} is not in the catalog of the cloud', where=name,
+        last_seen=last_seen, hint='See its region and interface in '
+        'clouds.yaml')
+
+
+def _who(connection):
+    access = connection.session.auth.get_access(connection.session)
+    return (model.plain(access.username or access.user_id),
+            model.plain(access.project_name or access.project_id),
+            'admin' in access.role_names)
+
+
+def _templates(magnum):
+    """By marker, because the host in Magnum's own links may be another."""
+    query = {}
+    while True:
+        page = list(_Template.list(magnum, paginated=False, limit=_PAGE,
+                                   **query))
+        yield from page
+        if not page or page[-1].uuid == query.get('marker'):
+            return
+        query['marker'] = page[-1].uuid
+
+
+def _template(found):
+    return seen.Template(
+        found.uuid, found.name or '', found.image_id or '',
+        found.server_type or '', found.coe or '', found.cluster_distro or '',
+        found.driver, found.project_id or '')
+
+
+def _images(connection, **query):
+    return [_image(found)
+            for found in connection.image.images(limit=_PAGE, **query)]
+
+
+def _by_id(connection, identifier):
+    try:
+        return _image(connection.image.get_image(identifier))
+    except (exceptions.NotFoundException, exceptions.ForbiddenException):
+        return None
+
+
+def _image(found):
+    # What openstacksdk does not know is in "properties".
+    properties = found.properties or {}
+    return seen.Image(
+        found.id, found.name or '', properties.get('magnum_distro'),
+        found.os_distro, properties.get('magnum_driver'))
+
+
+def _is_uuid(text):
+    try:
+        return str(uuid.UUID(text)) == text.lower()
+    except ValueError:
+        return False
+
+
+def _line(error):
+    return model.plain(error).rstrip('.')
+
+
+@contextlib.contextmanager
+def explained(name):
+    """What a cloud answers, and clouds.yaml says, as errors of one line.
+
+    :param name: of the cloud, for the errors.
+    """
+    try:
+        yield
+    except exceptions.ConfigException as e:
+        raise errors.UsageError(
+            'clouds.yaml does not lead to this cloud', where=name,
+            last_seen=_line(e),
+            hint='See --os-cloud, and the clouds in clouds.yaml') from e
+    except auth_exceptions.Unauthorized as e:
+        raise errors.EnvironmentProblem(
+            'The cloud does not accept this user', where=name,
+            last_seen=_line(e),
+            hint='See its entry in clouds.yaml') from e
+    except (exceptions.ForbiddenException, auth_exceptions.Forbidden) as e:
+        raise errors.EnvironmentProblem(
+            'The cloud does not allow this user to look', where=name,
+            last_seen=_line(e), hint='Use another user') from e
+    except (exceptions.SDKException,
+            auth_exceptions.ClientException) as e:
+        raise errors.EnvironmentProblem(
+            'The cloud cannot be read', where=name,
+            last_seen=_line(e)) from e

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is checked when a cluster is made, or gets another template."""
+
+from magnum_capi.discovery import answers
+from magnum_capi.discovery import exchange as exchange_
+from magnum_capi.discovery import guarded
+from magnum_capi.discovery import model
+
+_CURE = ('Give the template a driver (update its field driver), or use '
+         'another template.')
+
+
+def create(exchange):
+    """POST /v1/clusters: the template's driver must be usable, and its own.
+
+    :returns: Magnum's answer.
+    :raises Refused: by the decision.
+    """
+    ident = guarded.text(exchange.body.get('cluster_template_id'))
+    if ident is None:
+        raise answers.Refused(
+            400, 'Invalid input for field/attribute cluster_template_id. '
+            'The uuid or name of a template is needed.')
+    try:
+        template = exchange.stored(
+            'clustertemplates', exchange_.path_part(ident))
+    except exchange_.NotShown as e:
+        if e.status == 404 and guarded.is_uuid(ident):
+            # Nobody can make a template of this uuid between: Magnum's own
+            # answer, which depends on the microversion.
+            return exchange.forward()
+        return e.answer
+    _driver(exchange, template)
+    exchange.body['cluster_template_id'] = template['uuid']
+    return exchange.forward()
+
+
+def upgrade(exchange):
+    """POST /v1/clusters/<ident>/actions/upgrade: the driver must stay.
+
+    A driver that was disabled meanwhile goes on serving its clusters.
+
+    :returns: Magnum's answer.
+    :raises Refused: the new template is another driver's.
+    """
+    ident = guarded.text(exchange.body.get('cluster_template'))
+    if ident is None:
+        raise answers.Refused(
+            400, 'Invalid input for field/attribute cluster_template. '
+            'The uuid or name of a template is needed.')
+    cluster = exchange.stored('clusters', exchange.route.ident)
+    new = exchange.stored('clustertemplates', exchange_.path_part(ident))
+    if new['uuid'] != cluster.get('cluster_template_id'):
+        current = exchange.stored(
+            'clustertemplates', str(cluster.get('cluster_template_id')))
+        _check_same(exchange, current, new)
+    exchange.body['cluster_template'] = new['uuid']
+    return exchange.forward(cluster['uuid'])
+
+
+def _check_same(exchange, current, new):
+    serving = guarded.text(current.get('driver')) or _driver(
+        exchange, current)
+    if guarded.text(new.get('driver')) == serving:
+        decision = exchange.resolved_stored(new)
+        if (decision.refusal is None or decision.refusal.kind
+                is not model.Kind.MISMATCH):
+            return
+        raise answers.Refused(400, str(decision.refusal))
+    offered = _driver(exchange, new)
+    if offered != serving:
+        raise answers.Refused(
+            400, f'The cluster is served by the driver '
+            f'{model.shown(serving)}, the template is for '
+            f'{model.shown(offered)}. A living cluster cannot be given to '
+            'another driver. Use a template with the driver of the cluster, '
+            'or make a new cluster.')
+
+
+def _driver(exchange, template):
+    """The one driver that Magnum uses for a template's clusters."""
+    decision = exchange.resolved_stored(template)
+    if decision.refusal:
+        # What helps against ambiguity when a template is made is no help now.
+        hint = ('' if decision.refusal.kind is model.Kind.AMBIGUOUS
+                else f'{decision.refusal.hint} ')
+        raise answers.Refused(
+            400, f'{decision.refusal.text}, so that the template '
+            f'{model.shown(template["uuid"])} cannot be used. {hint}{_CURE}')
+    if (not guarded.text(template.get('driver'))
+            and len(exchange.catalog.providers(decision.cluster_type)) > 1):
+        # Magnum does not look at its default then: the last loaded one wins.
+        raise answers.Refused(
+            400, f'The template {model.shown(template["uuid"])} names no '
+            f'driver, and {decision.cluster_type} is provided by several. '
+            f'{_CURE}')
+    return decision.driver

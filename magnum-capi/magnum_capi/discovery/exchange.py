@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One request on its way through the filter: what it may ask, and how long.
+
+It lives for that request only; nothing is shared between threads.
+"""
+
+import io
+import json
+import time
+
+import webob
+
+from magnum_capi.discovery import answers
+from magnum_capi.discovery import model
+from magnum_capi.discovery import resolve
+
+#: Belong to the body or to the libraries' reading of the first request.
+_NOT_INHERITED = ('webob.', 'pecan.', 'HTTP_IF_', 'HTTP_ACCEPT_ENCODING',
+                  'HTTP_TRANSFER_ENCODING', 'HTTP_CONTENT_', 'HTTP_RANGE')
+
+
+class Exchange:
+    """A request that is looked at.
+
+    :param request: its environment is changed when it is forwarded.
+    :param route: what it is.
+    :param body: its JSON; what is forwarded is this, written anew, so that
+        Magnum can read nothing else into it.
+    :param catalog: the drivers as of now.
+    :param app: Magnum's API behind the filter.
+    :param reader: of images.
+    :ivar decisions: texts for the log.
+    """
+
+    def __init__(self, request, route, body, catalog, app, reader):
+        self.request = request
+        self.route = route
+        self.body = body
+        self.catalog = catalog
+        self.decisions = []
+        self.glance = 0.0
+        self._app = app
+        self._reader = reader
+        self._magnum = 0.0
+        self._start = time.perf_counter()
+
+    @property
+    def own(self) -> float:
+        """Seconds that the filter itself took until now."""
+        return (time.perf_counter() - self._start - self.glance
+                - self._magnum)
+
+    def image(self, ident: str) -> model.ImageProperties:
+        """See :meth:`.images.Reader.read`."""
+        start = time.perf_counter()
+        try:
+            return self._reader.read(ident, self.request.environ)
+        finally:
+            self.glance += time.perf_counter() - start
+
+    def resolved(self, request: model.Request) -> model.Decision:
+        """Decide with the image, and remember it for the log."""
+        return self._decided(resolve.resolve(request, self.catalog))
+
+    def resolved_stored(self, template: dict) -> model.Decision:
+        """Decide for a template as Magnum shows it, without its image."""
+        return self._decided(resolve.resolve_stored(
+            cluster_type(template), template.get('driver'), self.catalog))
+
+    def _decided(self, decision):
+        reasons = '; '.join(reason.text for reason in decision.reasons)
+        result = (f'driver {model.shown(decision.driver)}'
+                  if decision.refusal is None
+                  else f'refused, {decision.refusal.kind.value}')
+        self.decisions.append(f'{result} ({reasons})')
+        return decision
+
+    def forward(self, ident: str | None = None) -> webob.Response:
+        """Magnum's answer to the request.
+
+        :param ident: uuid to put in the place of a name in the path: names
+            may be given to other things between check and use.
+        """
+        environ = self.request.environ
+        for key in ('HTTP_TRANSFER_ENCODING', 'wsgi.input_terminated'):
+            environ.pop(key, None)
+        if ident is not None:
+            environ['PATH_INFO'] = {
+                'template update': f'/v1/clustertemplates/{ident}',
+                'cluster upgrade': f'/v1/clusters/{ident}/actions/upgrade',
+            }[self.route.what]
+        environ['CONTENT_TYPE'] = 'application/json'
+        self.request.body = json.dumps(self.body).encode('ascii')
+        return self._called(self.request)
+
+    def ask(self, method: str, path: str, body=None) -> webob.Response:
+        """Magnum's answer to a request of the filter, made as the user.
+
+        :param path: below /v1, as WSGI has it.
+        """
+        environ = {
+            key: value for key, value in self.request.environ.items()
+            if not key.startswith(_NOT_INHERITED)}
+        raw = b'' if body is None else json.dumps(body).encode('ascii')
+        environ.update({
+            'REQUEST_METHOD': method, 'PATH_INFO': f'/v1/{path}',
+            'QUERY_STRING': '', 'HTTP_ACCEPT': 'application/json',
+            'CONTENT_TYPE': 'application/json',
+            'CONTENT_LENGTH': str(len(raw)), 'wsgi.input': io.BytesIO(raw),
+        })
+        environ.pop('wsgi.input_terminated', None)
+        return self._called(webob.Request(environ))
+
+    def stored(self, collection: str, ident: str) -> dict:
+        """What Magnum has of a template or cluster.
+
+        :param ident: as WSGI has it.
+        :raises NotShown: Magnum refuses; its answer comes with it.
+        """
+        if '/' in ident:
+            raise answers.Refused(
+                400, f'{model.shown(ident)} cannot be looked up. Use the '
+                'uuid instead of the name.')
+        answer = self.ask('GET', f'{collection}/{ident}')
+        if answer.status_int != 200:
+            raise NotShown(answer)
+        found = answer.json
+        # A name such as "detail" is another question to Magnum.
+        if not isinstance(found, dict) or not isinstance(
+                found.get('uuid'), str):
+            raise answers.Refused(
+                400, f'{model.shown(ident)} cannot be looked up. Use the '
+                'uuid instead of the name.')
+        return found
+
+    def _called(self, request):
+        start = time.perf_counter()
+        try:
+            return request.get_response(self._app)
+        finally:
+            self._magnum += time.perf_counter() - start
+
+
+class NotShown(answers.Refused):
+    """Magnum does not show it; it says why itself.
+
+    :param answer: Magnum's.
+    """
+
+    def __init__(self, answer):
+        super().__init__(answer.status_int, answers.said(answer))
+        self.answer = answer
+
+
+def cluster_type(template: dict) -> model.ClusterType:
+    """The type of a template as Magnum shows it."""
+    return model.ClusterType(template.get('server_type'),
+                             template.get('cluster_distro'),
+                             template.get('coe'))
+
+
+def path_part(name: str) -> str:
+    """A text of a body as WSGI would have it in a path.
+
+    :raises Refused: it is no text that a path can have.
+    """
+    try:
+        return name.encode('utf-8').decode('latin-1')
+    except UnicodeEncodeError as e:
+        raise answers.Refused(
+            400, f'{model.shown(name)} is no name.') from e

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decision about an image or template, told as a person would.
+
+One story, in sentences and as data, for the operator who asks why; pure.
+"""
+
+import dataclasses
+
+from magnum_capi.discovery import magnum23
+from magnum_capi.discovery import model
+from magnum_capi.discovery import resolve
+
+
+@dataclasses.dataclass(frozen=True)
+class Story:
+    """What is decided, why, and what a Magnum without the filter does.
+
+    :param subject: ``image x (id)``, or what was given instead of one.
+    :param magnum: what is stored, or why Magnum refuses.
+    :param cluster: who is asked when a cluster of the template is made, or
+        why Magnum refuses; None when there is no driver.
+    :param no_os_distro: the image has none, which no filter can make good.
+    :param poisoned_by: broken drivers; ``magnum`` and ``cluster`` suppose
+        that they are disabled.
+    """
+
+    subject: str
+    decision: model.Decision
+    magnum: magnum23.Answer
+    cluster: magnum23.Answer | None
+    no_os_distro: bool
+    poisoned_by: tuple[str, ...]
+
+    @property
+    def found(self) -> bool:
+        return self.decision.driver is not None
+
+    @property
+    def same(self) -> bool:
+        """Whether an unmodified Magnum would store just this."""
+        return (self.found and self.magnum.accepted
+                and self.magnum.driver == self.decision.driver
+                and self.magnum.distro == self.decision.cluster_type.os)
+
+    def lines(self) -> list[str]:
+        """The story: sentences, one a line."""
+        return [*self._about(), *self._outcome(), *self._magnum(),
+                *self._cluster()]
+
+    def data(self) -> dict:
+        """The story for programs: dicts, lists, str, bool and None."""
+        decision, refusal = self.decision, self.decision.refusal
+        return {
+            'subject': self.subject,
+            'cluster_type': decision.cluster_type
+            and decision.cluster_type._asdict(),
+            'driver': decision.driver,
+            'reasons': [{'step': reason.step.value, 'text': reason.text}
+                        for reason in decision.reasons],
+            'deprecated': decision.deprecated,
+            'refusal': refusal and {
+                'kind': refusal.kind.value, 'text': refusal.text,
+                'hint': refusal.hint, 'candidates': [*refusal.candidates]},
+            'unmodified_magnum': {
+                'same': self.same,
+                'no_os_distro': self.no_os_distro,
+                'template': _answer(self.magnum),
+                'cluster': self.cluster and _answer(self.cluster),
+                'poisoned_by': [*self.poisoned_by]},
+        }
+
+    def _about(self):
+        yield f'This is about {self.subject}.'
+        for reason in self.decision.reasons:
+            # A property's name is no beginning of a sentence.
+            text = ('the ' if reason.text.startswith('magnum_') else ''
+                    ) + reason.text
+            yield f'{text[:1].upper()}{text[1:]}.'
+
+    def _outcome(self):
+        decision = self.decision
+        if self.found:
+            yield (f'So the driver is {_plain(decision.driver)}, for '
+                   f'{decision.cluster_type}.')
+        else:
+            yield f'So there is no driver. {decision.refusal.text}.'
+            yield f'What to do: {decision.refusal.hint.rstrip(".")}.'
+
+    def _magnum(self):
+        if self.poisoned_by:
+            yield ('As it is, Magnum fails, with the filter or without: '
+                   f'{model.listed(self.poisoned_by)} cannot be loaded. '
+                   'When that is disabled:')
+        if self.same:
+            yield 'A Magnum without the filter does the same.'
+        elif not self.magnum.accepted:
+            yield ('A Magnum without the filter refuses the template: '
+                   f'{self.magnum.text}.')
+            if self.no_os_distro:
+                yield ('So does a Magnum with it, until os_distro of the '
+                       'image is set, whatever magnum_distro is.')
+        else:
+            yield ('A Magnum without the filter accepts the template and '
+                   f'stores the driver {_plain(self.magnum.driver)} with '
+                   f'cluster_distro {model.shown(self.magnum.distro)}.')
+
+    def _cluster(self):
+        if not self.cluster:
+            return
+        if not self.cluster.accepted:
+            yield ('But Magnum refuses clusters of it, with the filter or '
+                   f'without: {self.cluster.text}.')
+        elif self.cluster.driver != self.decision.driver:
+            yield ('When a cluster of it is made, Magnum asks '
+                   f'{_plain(self.cluster.driver)} whether its size is '
+                   'good, with the filter or without.')
+
+
+def tell(subject: str, properties, request: model.Request,
+         catalog: model.Catalog) -> Story:
+    """Decide, and ask what an unmodified Magnum would do.
+
+    :param properties: of the image, unstripped; those of ``request`` are
+        the same, stripped.
+    """
+    decision = resolve.resolve(request, catalog)
+    magnum = magnum23.without_broken(catalog)
+    return Story(
+        subject, decision,
+        magnum23.create_template(magnum, properties, request.server_type,
+                                 request.coe, request.driver),
+        decision.driver and magnum23.create_cluster(
+            magnum, decision.cluster_type),
+        not properties.get('os_distro'), magnum23.poisoned_by(catalog))
+
+
+def _answer(answer):
+    return {'accepted': answer.accepted, 'driver': answer.driver,
+            'cluster_distro': answer.distro, 'text': answer.text}
+
+
+def _plain(name):
+    return model.listed([name])

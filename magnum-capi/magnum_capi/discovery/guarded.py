@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which requests the filter looks at, and in what shape they may come.
+
+Magnum's API is more lenient than its documentation: pecan takes another
+method from a parameter ``_method``, and any method name is tried as the name
+of a function; WSME reads objects from query, form, XML and ``__body__``;
+actions are found with the cluster's name in another place. A check of one
+spelling would be no check. So what may change something below clusters and
+templates passes in the documented spellings only.
+"""
+
+import dataclasses
+import json
+import re
+
+import webob
+
+from magnum_capi.discovery import answers
+from magnum_capi.discovery import model
+
+#: Bytes of a request that is looked at; Magnum's own have a few kilobytes.
+LONGEST = 1 << 20
+
+_UUID = re.compile('[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}')
+
+_TEMPLATES = 'clustertemplates'
+_CLUSTERS = 'clusters'
+_HARMLESS = ('GET', 'HEAD', 'OPTIONS', 'DELETE')
+#: Resources that may be followed by the name of a cluster, any name.
+_OTHERS = frozenset(('certificates', 'credentials', 'federations', 'quotas',
+                     'stats', 'mservices'))
+_FORMS = ('application/x-www-form-urlencoded', 'multipart/')
+_JSON = 'application/json'
+
+
+@dataclasses.dataclass(frozen=True)
+class Route:
+    """A request that is looked at.
+
+    :param what: ``template create``, ``template update``, ``cluster create``
+        or ``cluster upgrade``.
+    :param ident: of the template or cluster in the path, as WSGI has it.
+    :param kind: what the body must be, ``dict`` or ``list``.
+    """
+
+    what: str
+    ident: str | None = None
+    kind: type = dict
+
+
+def route(request: webob.Request) -> Route | None:
+    """Say what a request is; None: it passes.
+
+    :raises Refused: it is not spelled as documented.
+    """
+    # Without the version Magnum takes v1; it ignores most empty parts.
+    parts = [part for part in request.environ.get('PATH_INFO', '').split('/')
+             if part]
+    if parts[:1] == ['v1']:
+        del parts[0]
+    if _TEMPLATES not in parts and _CLUSTERS not in parts:
+        return None
+    _refuse_overrides(request)
+    method = request.environ['REQUEST_METHOD']
+    if method in _HARMLESS:
+        return None
+    if method not in ('POST', 'PATCH'):
+        raise answers.Refused(
+            405, f'The method {model.shown(method)} is not allowed here.')
+    if len(parts) <= 3 and parts[0] in _OTHERS:
+        return None
+    match method, *parts:
+        case 'POST', 'clustertemplates':
+            found = Route('template create')
+        case 'PATCH', 'clustertemplates', ident:
+            found = Route('template update', ident, list)
+        case 'POST', 'clusters':
+            found = Route('cluster create')
+        case 'POST', 'clusters', ident, 'actions', 'upgrade':
+            found = Route('cluster upgrade', ident)
+        case (
+            ['POST', 'clusters', _, 'actions', 'resize']
+            | ['POST', 'clusters', _, 'nodegroups']
+            | ['PATCH', 'clusters', _]
+            | ['PATCH', 'clusters', _, 'nodegroups', _]
+        ):
+            found = None
+        case _:
+            raise answers.Refused(404, 'The resource could not be found.')
+    if _content_type(request) != _JSON:
+        raise answers.Refused(
+            415, f'The Content-Type of the request must be {_JSON}.')
+    return found
+
+
+def body(request: webob.Request, kind: type) -> dict | list:
+    """The JSON of a request.
+
+    :raises Refused: it is none, or no object or list as it should.
+    """
+    if request.query_string:
+        raise answers.Refused(
+            400, 'This request takes no query parameters.')
+    try:
+        raw = (request.body_file.read(LONGEST + 1)
+               if request.is_body_readable else b'')
+        if len(raw) > LONGEST:
+            raise answers.Refused(
+                413, f'The request is longer than {LONGEST} bytes.')
+        found = json.loads(raw.decode('utf-8'))
+    except (OSError, RecursionError, ValueError) as e:
+        raise answers.Refused(
+            400, 'Request is not in valid JSON format.') from e
+    if not isinstance(found, kind):
+        raise answers.Refused(
+            400, 'The request must be a JSON '
+            f'{"object" if kind is dict else "list"}.')
+    return found
+
+
+def text(value) -> str | None:
+    """A value that is a text and not only blanks, else None."""
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def is_uuid(ident: str) -> bool:
+    """Whether a text can be an id; everything else is a name."""
+    return _UUID.fullmatch(ident) is not None
+
+
+def _refuse_overrides(request):
+    try:
+        override = '_method' in request.GET
+    except ValueError as e:
+        raise answers.Refused(
+            400, 'The query of the request is no UTF-8.') from e
+    if override:
+        raise answers.Refused(
+            400, 'The parameter _method is not allowed here.')
+    if _content_type(request).startswith(_FORMS):
+        raise answers.Refused(
+            415, f'The Content-Type of the request must be {_JSON}.')
+
+
+def _content_type(request):
+    return request.environ.get('CONTENT_TYPE', '').split(
+        ';')[0].strip().lower()

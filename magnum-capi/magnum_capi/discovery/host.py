@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this machine says: installed drivers, magnum.conf, paste pipeline."""
+
+import dataclasses
+import os
+
+from oslo_config import cfg
+
+from magnum_capi.discovery import inventory
+from magnum_capi.discovery import model
+from magnum_capi.discovery import paste
+from magnum_capi.discovery import policy
+from magnum_capi.discovery import registry
+from magnum_capi import errors
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """Drivers and where they were read from.
+
+    :param position: of the filter; None: there is no paste file to look at.
+    :param looked_at: sentences, for whoever reads a result.
+    """
+
+    catalog: model.Catalog
+    position: paste.Position | None
+    looked_at: tuple[str, ...]
+
+
+def look(files=(), folders=(), recorded=None, pipeline=None) -> Host:
+    """Look at this machine, or at what was recorded on another.
+
+    :param files: configuration files, as with Magnum's ``--config-file``.
+    :param folders: the same for ``--config-dir``.
+    :param recorded: an inventory, instead of what is installed here.
+    :param pipeline: a paste file; by default the one of magnum.conf.
+    :raises UsageError: a file is not there or cannot be understood.
+    :raises EnvironmentProblem: there are no drivers.
+    """
+    if recorded:
+        if files or folders:
+            raise errors.UsageError(
+                'An inventory has its configuration in it',
+                hint='Leave --config-file and --config-dir out')
+        catalog = inventory.read(recorded)
+        looked_at = [f'Drivers and configuration: inventory {recorded}']
+        found = pipeline
+    else:
+        catalog, source = _installed(files, folders)
+        looked_at = [
+            f'Drivers: {len(catalog.offers)} of this Python environment',
+            'Configuration: ' + (', '.join(source.files + source.folders)
+                                 or 'none found, defaults of Magnum')]
+        found = pipeline or _pipeline(source)
+    if not catalog.offers:
+        raise errors.EnvironmentProblem(
+            'No driver of Magnum is installed in this Python environment'
+            if not recorded else 'There is no driver in the inventory',
+            where=recorded,
+            hint="Run this with Magnum's Python environment, or give "
+                 "--inventory with what 'magnum-capi discovery list -f json' "
+                 'writes there')
+    position = _position(found) if found else None
+    looked_at.append(f'Pipeline: {found}, ' + {
+        paste.Position.ABSENT: 'without the filter',
+        paste.Position.BEFORE_AUTHTOKEN: 'with the filter before authtoken',
+        paste.Position.IN_PLACE: 'with the filter',
+    }[position] if position else
+        'Pipeline: not looked at, taken to be without the filter')
+    return Host(catalog, position, tuple(looked_at))
+
+
+def _installed(files, folders):
+    for path in files:
+        if not os.path.isfile(path):
+            raise errors.UsageError('There is no such configuration file',
+                                    where=path)
+    for path in folders:
+        if not os.path.isdir(path):
+            raise errors.UsageError('There is no such configuration folder',
+                                    where=path)
+    # Either all of it is given or nothing, as with Magnum's programs.
+    source = policy.Source(files, folders, search=not (files or folders))
+    return registry.Registry(source).catalog(), source
+
+
+def _pipeline(source):
+    """The paste file that magnum/api/app.py, load_app, would find."""
+    try:
+        conf = source.parsed('api', [cfg.StrOpt(
+            'api_paste_config', default='api-paste.ini')])
+        name = conf.api.api_paste_config
+        if os.path.isabs(name):
+            return name if os.path.exists(name) else None
+        return conf.find_file(name)
+    # The registry has read these files before: not worth an error.
+    except (cfg.Error, OSError, ValueError):
+        return None
+
+
+def _position(path):
+    try:
+        with open(path, encoding='utf-8') as file:
+            return paste.position(file.read())
+    except (OSError, UnicodeDecodeError) as e:
+        raise errors.UsageError(
+            'The paste file cannot be read', where=path,
+            last_seen=getattr(e, 'strerror', None) or 'it is no UTF-8'
+        ) from e
+    except errors.UsageError as e:
+        raise errors.UsageError(e.what, where=path, last_seen=e.last_seen,
+                                hint=e.hint) from e

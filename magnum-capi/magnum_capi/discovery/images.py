@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads an image as the user does, for what it says about drivers.
+
+The token's own contents (``keystone.token_info``) give the endpoint, as they
+do for Magnum's clients. The plugin that authtoken leaves in
+``keystone.token_auth`` would add Magnum's service token to the request: with
+it Glance may serve what the user alone is not served, and it costs a request
+to Keystone. No version is discovered: Glance's v2 is the only one.
+
+What the user cannot see is one thing (:class:`NotVisible`, Magnum has its own
+answer to it), a Glance that cannot be asked is another
+(:class:`Unavailable`): Magnum 23 mistakes it for an image without os_distro.
+"""
+
+import http.cookiejar
+import re
+import urllib.parse
+
+from keystoneauth1.access import access
+from keystoneauth1 import exceptions
+from keystoneauth1 import loading
+from keystoneauth1 import session as ka_session
+import requests
+
+from magnum_capi.discovery import answers
+from magnum_capi.discovery import guarded
+from magnum_capi.discovery import model
+from magnum_capi import errors
+
+#: Seconds to connect, and until Glance says something.
+TIMEOUTS = (5.0, 30.0)
+
+_VERSION = re.compile(r'/v\d+(\.\d+)?/*$|/+$')
+#: Connections that are kept; more threads than that open new ones.
+_KEPT = 64
+#: What Glance answers to users, all else is Glance's trouble.
+_NOT_VISIBLE = (400, 403, 404)
+
+
+class NotVisible(errors.MagnumCapiError):
+    """There is no such image for this user, or there are several."""
+
+
+class Unavailable(answers.Refused):
+    """Nobody knows what the image says."""
+
+
+class Reader:
+    """Reads images; threads share an object and its connections.
+
+    :param session: a keystoneauth1 session, whose own auth is not used.
+    :param interface: of Glance in the catalog, such as ``publicURL``.
+    :param region: of Glance in the catalog; None takes any.
+    :param timeouts: to connect and to read, in seconds.
+    """
+
+    def __init__(self, session, interface='publicURL', region=None,
+                 timeouts=TIMEOUTS):
+        self._session = session
+        self._interface = interface
+        self._region = region
+        self._timeouts = timeouts
+        # It is shared by users: what Glance tells one is not for another.
+        session.session.cookies.set_policy(
+            http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
+
+    @classmethod
+    def of(cls, conf, timeouts=TIMEOUTS):
+        """As Magnum's clients are configured.
+
+        :param conf: Magnum's ConfigOpts, with [keystone_auth] (its TLS) and
+            [glance_client].
+        """
+        http_session = requests.Session()
+        session = loading.load_session_from_conf_options(
+            conf, 'keystone_auth', session=http_session)
+        adapter = ka_session.TCPKeepAliveAdapter(
+            pool_maxsize=_KEPT, tls_ciphers=session.tls_ciphers,
+            tls_min_version=session.tls_min_version)
+        for scheme in ('http://', 'https://'):
+            http_session.mount(scheme, adapter)
+        return cls(session, conf.glance_client.endpoint_type,
+                   conf.glance_client.region_name, timeouts)
+
+    def read(self, ident: str, environ) -> model.ImageProperties:
+        """What an image says about drivers.
+
+        One request, if the image is there and not hidden.
+
+        :param ident: id or name of the image.
+        :param environ: WSGI environment behind authtoken.
+        :raises NotVisible: Glance has nothing, or no one image, for the user.
+        :raises Unavailable: Glance cannot be asked.
+        """
+        token = environ.get('HTTP_X_AUTH_TOKEN', '').strip()
+        info = environ.get('keystone.token_info')
+        if not token or not info:
+            raise Unavailable(
+                401, 'The request is not authenticated, so that its image '
+                'cannot be read.')
+        images = self._endpoint(info, token) + '/v2/images'
+        if guarded.is_uuid(ident):
+            found = self._get(f'{images}/{ident}', token)
+        else:
+            # The second is for images that their owner has hidden.
+            query = urllib.parse.urlencode({'name': ident}, errors='replace')
+            found = (self._one(f'{images}?{query}', ident, token)
+                     or self._one(f'{images}?{query}&os_hidden=true', ident,
+                                  token))
+            if found is None:
+                raise NotVisible('No image has this name')
+        return model.ImageProperties.of(found)
+
+    def _endpoint(self, info, token):
+        try:
+            url = access.create(body=info, auth_token=token) \
+                .service_catalog.url_for(
+                    service_type='image', interface=self._interface,
+                    region_name=self._region)
+        except exceptions.ClientException as e:
+            raise Unavailable(
+                503, 'The image service could not be asked: the service '
+                'catalog has no endpoint of it.') from e
+        return _VERSION.sub('', url)
+
+    def _one(self, url, name, token):
+        answer = self._get(url, token)
+        listed = answer.get('images')
+        if not isinstance(listed, list) or not all(
+                isinstance(image, dict) for image in listed):
+            raise _unusable()
+        # A name such as in:a,b is a query to Glance.
+        named = [image for image in listed if image.get('name') == name]
+        if len(named) > 1 or answer.get('next'):
+            raise NotVisible('Several images have this name')
+        return named[0] if named else None
+
+    def _get(self, url, token):
+        answer = self._sent(url, token)
+        status = answer.status_code
+        if status in _NOT_VISIBLE:
+            raise NotVisible(f'Glance answered {status}')
+        if status == 401:
+            raise Unavailable(
+                401, 'The image service did not accept the token of the '
+                'request, so that nothing was done. Get a new token.')
+        if status != 200:
+            raise Unavailable(
+                503 if status >= 500 or status == 429 else 502,
+                f'The image service could not be asked: it answered {status}.'
+                ' Nothing was done; try again later.')
+        try:
+            found = answer.json()
+        except (ValueError, RecursionError) as e:
+            raise _unusable() from e
+        if not isinstance(found, dict):
+            raise _unusable()
+        return found
+
+    def _sent(self, url, token):
+        # A kept connection may end while it is used: that is tried again.
+        for last in (False, True):
+            try:
+                return self._session.get(
+                    url, authenticated=False, redirect=False, raise_exc=False,
+                    timeout=self._timeouts,
+                    headers={'X-Auth-Token': token,
+                             'Accept': 'application/json'})
+            except exceptions.ConnectTimeout as e:
+                raise _silent('it did not answer in time') from e
+            except exceptions.ConnectFailure as e:
+                if last:
+                    raise _silent('it cannot be reached') from e
+            except (exceptions.ClientException,
+                    requests.RequestException, ValueError) as e:
+                raise _silent('the connection failed') from e
+
+
+def _silent(why):
+    return Unavailable(
+        503, f'The image service could not be asked: {why}. Nothing was '
+        'done; try again later.')
+
+
+def _unusable():
+    return Unavailable(
+        502, 'The image service could not be asked: its answer is not '
+        'usable. Nothing was done; try again later.')

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an unmodified Magnum 23.0.0 does with the drivers that it has; pure.
+
+The other side of every comparison: :mod:`.resolve` says what the
+specification wants. The answers suppose that every enabled driver loads.
+Where one does not, :func:`poisoned_by` names it and :func:`poison` says what
+happens then. :func:`without_broken` is the same Magnum after the cure.
+"""
+
+import dataclasses
+import typing
+
+from magnum_capi.discovery import model
+
+#: magnum/api/validation.py, K8sValidator and Validator.get_coe_validator.
+_SERVER_TYPES = ('vm', 'bm')
+_COES = ('kubernetes',)
+_NO_DISTRO = "Image doesn't contain os_distro field"
+#: How errors of :mod:`.registry` begin; the last two are none in Magnum.
+_IMPORT = 'import: '
+_TWICE = 'registered more than once'
+_NO_TYPES = 'provides: no cluster types'
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What Magnum answers to a request.
+
+    :param driver: stored in the template; asked when a cluster is made.
+    :param distro: stored in the template as cluster_distro.
+    :param text: why the request is refused, without a full stop; None when
+        it is accepted.
+    :param status: of HTTP, when it is refused.
+    """
+
+    driver: str | None = None
+    distro: str | None = None
+    text: str | None = None
+    status: int | None = None
+
+    @property
+    def accepted(self) -> bool:
+        return self.text is None
+
+
+def enabled(catalog: model.Catalog) -> tuple[model.Offer, ...]:
+    """Drivers that are looked at, in their order.
+
+    magnum/drivers/common/driver.py, Driver.load_entry_points.
+    """
+    return tuple(offer for offer in catalog.offers
+                 if offer.name not in catalog.policy.disabled_drivers)
+
+
+def poisoned_by(catalog: model.Catalog) -> tuple[str, ...]:
+    """Enabled drivers whose error reaches every request.
+
+    magnum/drivers/common/driver.py, Driver.get_drivers: the loop that loads
+    and constructs them catches nothing, and every way to a driver, also that
+    by name, goes through it. A name that is registered twice, or a driver
+    that provides nothing, is no error there.
+    """
+    return tuple(offer.name for offer in enabled(catalog)
+                 if offer.error is not None and not twice(offer)
+                 and offer.error != _NO_TYPES)
+
+
+def poison(offer: model.Offer) -> str:
+    """What a driver that :func:`poisoned_by` names does to Magnum.
+
+    magnum/cmd/api.py, magnum/wsgi/api.py and magnum/cmd/conductor.py load
+    all drivers when they start. Driver.get_drivers of
+    magnum/drivers/common/driver.py constructs them, and fills a class
+    attribute step by step.
+    """
+    if (offer.error or '').startswith(_IMPORT):
+        return "Neither Magnum's API nor its conductor can start with it"
+    return ('The first request to each process of Magnum fails with status '
+            '500, and later ones know only the drivers before it')
+
+
+def twice(offer: model.Offer) -> bool:
+    """Whether several distributions register a driver of this name."""
+    return (offer.error or '').startswith(_TWICE)
+
+
+def without_broken(catalog: model.Catalog) -> model.Catalog:
+    """The catalog when what is broken is in [drivers]disabled_drivers."""
+    broken = poisoned_by(catalog)
+    if not broken:
+        return catalog
+    return model.Catalog(catalog.offers, dataclasses.replace(
+        catalog.policy,
+        disabled_drivers=catalog.policy.disabled_drivers.union(broken)))
+
+
+def type_map(catalog: model.Catalog) -> dict[model.ClusterType, str]:
+    """The one driver that Magnum knows for each type: the last wins.
+
+    Beta drivers take part, enabled or not.
+    magnum/drivers/common/driver.py, Driver.get_drivers.
+    """
+    return {cluster_type: offer.name for offer in enabled(catalog)
+            for cluster_type in offer.types}
+
+
+def default_driver(catalog: model.Catalog) -> Answer:
+    """The driver of a template that nobody named one for.
+
+    Its name is None when there are no drivers. What it provides, and whether
+    it is beta, does not count.
+    magnum/drivers/common/driver.py, Driver.get_default_driver.
+    """
+    names = sorted(offer.name for offer in enabled(catalog))
+    configured = catalog.policy.default_driver
+    if not configured:
+        return Answer(names[0] if names else None)
+    if configured not in names:
+        return _refused(_not_supported(configured))
+    return Answer(configured)
+
+
+def get_driver(catalog: model.Catalog, cluster_type: model.ClusterType,
+               name: str | None = None) -> Answer:
+    """Who makes, changes and deletes a cluster of a stored template.
+
+    A name is looked up among all that is installed, whatever is disabled,
+    beta, or provided; only without one the type and the beta gate count.
+    magnum/drivers/common/driver.py, Driver.get_driver, as called by the
+    conductor and by Driver.get_driver_for_cluster. It catches no
+    error of loading, and not the MultipleMatches of stevedore/driver.py.
+    """
+    if name:
+        if name not in catalog.by_name:
+            return _refused(_not_supported(name))
+        if catalog.by_name[name].error not in (None, _NO_TYPES):
+            return _refused(f'Cluster driver ({model.shown(name)}) fails with '
+                            'status 500', 500)
+        return Answer(name)
+    winner = type_map(catalog).get(cluster_type)
+    if winner is None:
+        return _refused(f'Cluster type {cluster_type} is not supported '
+                        'by any loaded cluster driver')
+    if (catalog.by_name[winner].beta
+            and winner not in catalog.policy.enabled_beta_drivers):
+        return _refused(f'Cluster type {cluster_type} is provided by the '
+                        f'beta driver {winner}, which is not enabled')
+    return Answer(winner)
+
+
+def create_cluster(catalog: model.Catalog,
+                   cluster_type: model.ClusterType) -> Answer:
+    """Whether a cluster of a stored template is accepted, and who is asked.
+
+    The driver of the template does not count: the driver in the answer is
+    the one whose validate_master_size is asked.
+    magnum/api/validation.py, enforce_cluster_type_supported and
+    enforce_cluster_master_size_supported.
+    """
+    return get_driver(catalog, cluster_type)
+
+
+def create_template(catalog: model.Catalog,
+                    properties: typing.Mapping[str, typing.Any],
+                    server_type: str = 'vm', coe: str = 'kubernetes',
+                    driver: str | None = None,
+                    distro: str | None = None) -> Answer:
+    """Whether a template is accepted, and what is stored.
+
+    :param properties: of the image, as Glance has them: nothing is stripped.
+    :param driver: the field of the request, as is ``distro``:
+        cluster_distro.
+
+    magnum/api/validation.py, enforce_driver_supported, then
+    magnum/api/controllers/v1/cluster_template.py,
+    ClusterTemplatesController.post (which calls validate_image of
+    magnum/api/attr_validator.py, and stores os_distro in any case).
+    """
+    if coe not in _COES:
+        return _refused(f'Requested COE type {model.shown(coe)} is not '
+                        'supported')
+    if server_type not in _SERVER_TYPES:
+        return _refused(f'Server type {model.shown(server_type)} is not '
+                        'supported')
+    os_distro = properties.get('os_distro')
+    named = driver
+    if not distro or not driver:
+        distro = os_distro
+        named = driver or properties.get('magnum_driver')
+    if not distro:
+        return _refused(_NO_DISTRO)
+    if not named:
+        found = default_driver(catalog)
+        if not found.accepted:
+            return found
+        named = found.driver
+    found = get_driver(
+        catalog, model.ClusterType(server_type, distro, coe), named)
+    if not found.accepted:
+        return found
+    # Only now, because who sends both has not had the image looked at.
+    return Answer(named, os_distro) if os_distro else _refused(_NO_DISTRO)
+
+
+def _refused(text, status=400):
+    return Answer(text=text, status=status)
+
+
+def _not_supported(name):
+    return f'Cluster driver ({model.shown(name)}) not supported'

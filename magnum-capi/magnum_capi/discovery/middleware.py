@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the decisions about drivers effective in an unmodified Magnum 23.
+
+A paste filter of Magnum's API. Switch it on in api-paste.ini::
+
+    [pipeline:api]
+    pipeline = cors http_proxy_to_wsgi request_id osprofiler authtoken
+        driver_discovery api_v1
+
+    [filter:driver_discovery]
+    paste.filter_factory = magnum_capi.discovery.middleware:factory
+
+It must stand behind authtoken, and nothing behind it should change requests.
+Options of the section, in seconds: ``connect_timeout`` (5) and
+``read_timeout`` (30) for Glance. TLS, region and interface are those of
+Magnum's own clients: [keystone_auth] and [glance_client].
+
+What it does:
+
+* template create: reads the image as the user and decides. The template gets
+  that driver and, where ``magnum_distro`` says so, that distro, or there is no
+  template;
+* template update: decides again if something is touched that counts. To
+  remove ``/driver`` means to choose again;
+* cluster create: the template's driver must be usable and provide its type;
+* cluster upgrade: a template of another driver is refused.
+
+Errors have Magnum's shape and status 400, other ones if the image could not
+be read (401, 502, 503), if somebody else changed something meanwhile (409),
+or if the request is not spelled as documented (400, 404, 405, 413, 415). The
+filter fails closed: an error of its own is a 500.
+
+What a filter cannot do:
+
+* an image without any ``os_distro``: Magnum insists on one;
+* a cluster create is refused by Magnum if a beta driver that is not enabled
+  was loaded last for the type, whatever the template says;
+* the number of masters is checked by the driver that was loaded last for the
+  type, not by the template's;
+* a driver that fails to load breaks Magnum itself. The audit names the four;
+* between check and use, somebody may change an image or a template that is
+  not in use yet. Names are replaced by uuids, what was stored is compared
+  with the decision, and a cluster is checked again, but Magnum has no locks
+  to offer;
+* drivers that are installed while the process runs are not seen, as in
+  Magnum.
+"""
+
+import http
+import logging
+
+from oslo_config import cfg
+import webob
+
+from magnum_capi.discovery import answers
+from magnum_capi.discovery import clusters
+from magnum_capi.discovery import exchange as exchange_
+from magnum_capi.discovery import guarded
+from magnum_capi.discovery import images
+from magnum_capi.discovery import model
+from magnum_capi.discovery import policy
+from magnum_capi.discovery import registry
+from magnum_capi.discovery import templates
+from magnum_capi import errors
+
+LOG = logging.getLogger(__name__)
+
+_HANDLERS = {
+    'template create': templates.create,
+    'template update': templates.update,
+    'cluster create': clusters.create,
+    'cluster upgrade': clusters.upgrade,
+}
+_OPTIONS = ('connect_timeout', 'read_timeout')
+
+
+class Filter:
+    """The WSGI application in front of Magnum's; threads share it.
+
+    :param app: Magnum's API.
+    :param catalog: returns the drivers as of now, a :class:`.model.Catalog`.
+    :param reader: a :class:`.images.Reader`.
+    """
+
+    def __init__(self, app, catalog, reader):
+        self._app = app
+        self._catalog = catalog
+        self._reader = reader
+
+    def __call__(self, environ, start_response):
+        request = webob.Request(environ)
+        request_id = environ.get('openstack.request_id', '')
+        try:
+            route = guarded.route(request)
+            if route is None:
+                answer = self._app
+            else:
+                answer = self._answered(request, route, request_id)
+        except answers.Refused as e:
+            answer = answers.error(e.status, e.what, request_id)
+        # Whatever it is, nothing may pass unchecked because of it.
+        except Exception:
+            LOG.exception('The filter failed, the request is refused (%s)',
+                          request_id)
+            answer = answers.error(
+                http.HTTPStatus.INTERNAL_SERVER_ERROR,
+                'The choice of a driver failed. Ask the operator of this '
+                'cloud, and name the request id.', request_id)
+        return answer(environ, start_response)
+
+    def _answered(self, request, route, request_id):
+        exchange = exchange_.Exchange(
+            request, route, guarded.body(request, route.kind),
+            self._catalog(), self._app, self._reader)
+        outcome = None
+        try:
+            answer = _HANDLERS[route.what](exchange)
+            outcome = answer.status_int
+            return answer
+        except exchange_.NotShown as e:
+            outcome = e.status
+            return e.answer
+        except answers.Refused as e:
+            outcome = f'{e.status} by the filter'
+            raise
+        finally:
+            LOG.info(
+                '%s %s: %s; answered %s; filter %.2f ms, Glance %.2f ms',
+                route.what, model.shown(request_id),
+                ', then '.join(exchange.decisions) or 'no decision',
+                outcome, exchange.own * 1e3, exchange.glance * 1e3)
+
+
+def factory(global_conf, **local_conf):
+    """A paste.filter_factory; oslo.config must be set up, as by Magnum.
+
+    :raises UsageError: an option of the section is unknown or no time.
+    """
+    timeouts = dict(zip(_OPTIONS, images.TIMEOUTS))
+    for name, value in local_conf.items():
+        try:
+            timeouts[name] = float(value)
+            good = name in _OPTIONS and 0 < timeouts[name] < float('inf')
+        except ValueError:
+            good = False
+        if not good:
+            raise errors.UsageError(
+                f'The option {name} = {value} of the filter is not usable',
+                where='api-paste.ini',
+                hint=f'There are {" and ".join(_OPTIONS)}, in seconds.')
+    conf = cfg.CONF
+    reader = images.Reader.of(conf, tuple(timeouts[o] for o in _OPTIONS))
+    drivers = registry.Registry(policy.Source.of(conf))
+    try:
+        # Now, as Magnum loads its own: the program magnum-api forks for every
+        # request when it has several workers, and each would load them.
+        drivers.catalog()
+    except errors.UsageError as e:
+        LOG.error('The filter has no drivers yet: %s', e)
+    return lambda app: Filter(app, drivers.catalog, reader)

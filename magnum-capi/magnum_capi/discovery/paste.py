@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the filter stands in Magnum's api-paste.ini; texts in, texts out.
+
+The file is the operator's: nothing but the filter is changed in it, comments
+and order stay.
+"""
+
+import configparser
+import enum
+import re
+
+from magnum_capi import errors
+
+NAME = 'driver_discovery'
+FACTORY = 'magnum_capi.discovery.middleware:factory'
+
+#: Where it was before the library had a package of its own.
+_WAS = 'magnum_capi_tempest.discovery.middleware:factory'
+
+_PIPELINE = 'pipeline:api'
+_HEADER = re.compile(r'\[(?P<name>[^]]+)\]')
+_VALUE = re.compile(r'pipeline\s*[=:]')
+
+
+class Position(enum.Enum):
+    """Where the filter is in the pipeline of Magnum's API."""
+
+    ABSENT = 'absent'
+    #: The user is not known yet, so that no image can be read.
+    BEFORE_AUTHTOKEN = 'before authtoken'
+    IN_PLACE = 'after authtoken'
+
+
+def position(text: str) -> Position:
+    """Say where the filter is in a paste file.
+
+    :raises UsageError: it is no paste file with Magnum's API in it.
+    """
+    parser, pipeline = _read(text)
+    ours = _named(parser, lambda factory: factory == FACTORY)
+    places = [at for at, name in enumerate(pipeline) if name in ours]
+    if not places:
+        return Position.ABSENT
+    if places[0] < _authtoken(parser, pipeline):
+        return Position.BEFORE_AUTHTOKEN
+    return Position.IN_PLACE
+
+
+def with_filter(text: str) -> str:
+    """Put the filter last, next to the API: what it checked is what comes.
+
+    A file with the filter behind authtoken is returned as it is; a filter by
+    its former path gets the present one.
+
+    :raises UsageError: it is no paste file with Magnum's API behind
+        authtoken, or another filter has the name.
+    """
+    text = text.replace(_WAS, FACTORY)
+    where = position(text)
+    if where is Position.IN_PLACE:
+        return text
+    parser, pipeline = _read(text)
+    _authtoken(parser, pipeline)
+    ours = _named(parser, lambda factory: factory == FACTORY)
+    name = min(ours, default=NAME)
+    lines = text.splitlines(keepends=True)
+    span = _span(lines)
+    value = ''.join(lines[span.start:span.stop])
+    for gone in ours:
+        value = re.sub(rf'(?<=[\s=:]){re.escape(gone)}(?=\s)[ \t]*', '', value)
+    head, app, tail = value.rpartition(pipeline[-1])
+    lines[span.start:span.stop] = [head, f'{name} ', app, tail]
+    changed = ''.join(lines)
+    if not ours:
+        if f'filter:{NAME}' in parser:
+            raise errors.UsageError(
+                f'The paste file has another filter {NAME}',
+                last_seen=parser[f'filter:{NAME}'].get(
+                    'paste.filter_factory'))
+        changed = changed.rstrip('\n') + (
+            f'\n\n[filter:{NAME}]\npaste.filter_factory = {FACTORY}\n')
+    return changed
+
+
+def _read(text):
+    """Returns (parser, names in the pipeline of the API)."""
+    # As paste.deploy reads it, whose names are case sensitive.
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str
+    try:
+        parser.read_string(text)
+        return parser, parser[_PIPELINE]['pipeline'].split()
+    except (configparser.Error, KeyError) as e:
+        raise errors.UsageError(
+            f'This is no paste file of Magnum with a section [{_PIPELINE}]',
+            last_seen=str(e).splitlines()[0] if str(e) else None) from e
+
+
+def _named(parser, chosen):
+    """Names of the filters whose factory is a chosen one."""
+    return {section.removeprefix('filter:') for section in parser.sections()
+            if section.startswith('filter:') and chosen(
+                parser[section].get('paste.filter_factory', '').strip())}
+
+
+def _authtoken(parser, pipeline):
+    """Index of the last filter that makes users known."""
+    known = _named(parser, lambda factory: 'auth_token' in factory)
+    places = [at for at, name in enumerate(pipeline)
+              if name in known or name == 'authtoken']
+    if not places or places[-1] == len(pipeline) - 1:
+        raise errors.UsageError(
+            f'[{_PIPELINE}] of the paste file has no authtoken before the '
+            'API', last_seen=' '.join(pipeline) or 'an empty pipeline')
+    return places[-1]
+
+
+def _span(lines):
+    """Lines of the pipeline's value, with what continues it."""
+    section = start = None
+    for at, line in enumerate(lines):
+        header = _HEADER.match(line)
+        if header:
+            section = header['name']
+        if start is not None and (header or not line[:1].isspace()
+                                  or not line.strip()):
+            return range(start, at)
+        if section == _PIPELINE and _VALUE.match(line):
+            start = at
+    return range(start, len(lines))

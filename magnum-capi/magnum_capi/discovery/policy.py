@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What magnum.conf says about drivers, always as of now.
+
+Magnum reads its configuration once. An operator who disables a driver does
+not expect members to be able to choose it until the next restart, so that the
+files are looked at before each decision: one ``stat`` a file, no more.
+"""
+
+import glob
+import logging
+import os
+import threading
+import time
+
+from oslo_config import cfg
+from oslo_config import iniparser
+
+from magnum_capi.discovery import model
+from magnum_capi import errors
+
+LOG = logging.getLogger(__name__)
+
+#: As in magnum/conf/drivers.py of Magnum 23.
+_OPTIONS = (
+    cfg.StrOpt('default_driver'),
+    cfg.ListOpt('disabled_drivers', default=()),
+    cfg.ListOpt('enabled_beta_drivers', default=()),
+)
+#: A second change of a file may have the time of the first one, if it comes
+#: before the clock of the file system ticks (10 ms at the most in Linux).
+_YOUNG_NS = 50_000_000
+
+
+class Source:
+    """The policy in configuration files, read again when one changes.
+
+    :param files: as with ``--config-file`` of oslo.config: later ones win.
+    :param folders: as with ``--config-dir``: their ``*.conf``, sorted, win
+        over ``files``.
+    :param search: look for what is not given where Magnum's API does:
+        ``magnum.conf``, ``magnum-api.conf`` and the folders of these names
+        with ``.d``, in ``~/.magnum``, ``~``, ``/etc/magnum`` and ``/etc``.
+
+    The environment (``OS_DRIVERS__DEFAULT_DRIVER``) wins over all of them,
+    as always with oslo.config. Threads may share an object.
+    """
+
+    def __init__(self, files=None, folders=None, *, search=True):
+        if search:
+            names = {'project': 'magnum', 'prog': 'magnum-api'}
+            files = files or cfg.find_config_files(**names)
+            folders = folders or cfg.find_config_dirs(**names)
+        self.files = tuple(map(_absolute, files or ()))
+        self.folders = tuple(map(_absolute, folders or ()))
+        self._lock = threading.Lock()
+        self._policy = None
+        self._watched = ()
+        self._stamp = None
+        self._complaint = None
+
+    @classmethod
+    def of(cls, conf):
+        """The files that an oslo ConfigOpts, such as Magnum's, was read from.
+
+        :param conf: it has been called. The order among its files and
+            folders is lost; folders are taken to be named last.
+        """
+        folders = conf.config_dirs or conf.config_dir
+        return cls(conf.config_file, folders, search=False)
+
+    def current(self) -> model.Policy:
+        """The policy as of now; the same object for as long as it is equal.
+
+        A version that cannot be read or understood is logged once, and the
+        one before it stays in force.
+
+        :raises UsageError: there was no good version yet; it names the file.
+        """
+        # Who finds that another thread reads it is served by the one before.
+        if self._changed() and self._lock.acquire(
+                blocking=self._policy is None):
+            try:
+                if self._changed():
+                    self._refresh()
+            finally:
+                self._lock.release()
+        return self._policy
+
+    def parsed(self, group, options) -> cfg.ConfigOpts:
+        """The files as oslo.config reads them, apart from any other CONF.
+
+        :param options: those of ``group`` that are wanted.
+        :raises cfg.Error: a file cannot be read or parsed.
+        """
+        conf = cfg.ConfigOpts()
+        conf.register_opts(options, group=group)
+        conf([f'--config-file={path}' for path in self.files]
+             + [f'--config-dir={path}' for path in self.folders],
+             project='magnum', default_config_files=[],
+             default_config_dirs=[])
+        return conf
+
+    def _changed(self):
+        return self._policy is None or self._stamp != _stamp(self._watched)
+
+    def _refresh(self):
+        # A file that changes while they are read must look changed later on:
+        # the folders' stat comes before their listing, all before reading.
+        begin = time.time_ns()
+        folders = _stamp(self.folders)
+        watched = self.folders + self.files + tuple(
+            path for folder in self.folders for path in _listed(folder))
+        stamp = folders + _stamp(watched[len(self.folders):])
+        try:
+            policy = self._read()
+        except errors.UsageError as error:
+            if self._policy is None:
+                raise
+            if str(error) != self._complaint:
+                LOG.error('%s. The policy before it stays in force', error)
+            self._complaint = str(error)
+        else:
+            self._complaint = None
+            if policy != self._policy:
+                LOG.debug('%s', policy)
+                self._policy = policy
+        young = any(one and abs(begin - one[0]) < _YOUNG_NS for one in stamp)
+        self._watched, self._stamp = watched, None if young else stamp
+
+    def _read(self):
+        try:
+            conf = self.parsed('drivers', _OPTIONS)
+            default = conf.drivers.default_driver
+            return model.Policy(
+                (default or '').strip() or None,
+                _names(conf.drivers.disabled_drivers),
+                _names(conf.drivers.enabled_beta_drivers))
+        # oslo.config ends the program for some values.
+        except (cfg.Error, OSError, ValueError, SystemExit) as error:
+            raise errors.UsageError(
+                "Magnum's configuration cannot be read",
+                where=self._culprit(error),
+                last_seen=_said(error)
+            ) from error
+
+    def _culprit(self, error):
+        """The file that an error is about, as far as it tells."""
+        for attribute in ('config_file', 'config_dir', 'filename'):
+            found = getattr(error, attribute, None)
+            if found:
+                return str(found)
+        found = getattr(error, 'config_files', None)
+        if not found:
+            found = [path for path in self.files + tuple(
+                path for folder in self.folders for path in _listed(folder))
+                if not _is_text(path)] or self.files + self.folders
+        return ', '.join(found) or 'environment'
+
+
+def _absolute(path):
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def _listed(folder):
+    # The names that oslo.config reads, in its order.
+    return sorted(glob.glob(os.path.join(folder, '*.conf')))
+
+
+def _stamp(paths):
+    """What changes whenever a file does, for each; None: it is not there.
+
+    The time of the last change of its inode comes with that of its content,
+    because a file can become readable without any other change.
+    """
+    stamp = []
+    for path in paths:
+        try:
+            s = os.stat(path)
+        except OSError:
+            stamp.append(None)
+        else:
+            stamp.append((s.st_ctime_ns, s.st_mtime_ns, s.st_size, s.st_ino))
+    return tuple(stamp)
+
+
+def _names(values):
+    return frozenset(name for name in map(str.strip, values) if name)
+
+
+def _said(error):
+    """What an error says, without the line of the file: it may be secret."""
+    parsing = error.__context__
+    if isinstance(parsing, iniparser.ParseError):
+        return f'line {parsing.lineno}: {model.plain(parsing.msg)}'
+    return f'{type(error).__name__}: {model.plain(error)}'
+
+
+def _is_text(path):
+    try:
+        with open(path) as file:
+            file.read()
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which drivers are installed here, whatever state they are in.
+
+Magnum loads all drivers in one go, so that one that fails takes the others
+with it. Here each is loaded on its own, as Magnum would do it, and what went
+wrong is written down.
+"""
+
+import importlib
+from importlib import metadata
+import itertools
+import logging
+import threading
+import time
+
+from magnum_capi.discovery import model
+
+LOG = logging.getLogger(__name__)
+
+GROUP = 'magnum.drivers'
+
+#: A driver that goes on beyond this many types does not end.
+_MOST_TYPES = 1000
+
+
+class _Lie(Exception):
+    """``provides`` of a driver is not what Magnum can use."""
+
+
+class Registry:
+    """The drivers of this Python environment, under the policy of now.
+
+    :param source: a :class:`.policy.Source`.
+    :param entry_points: returns those of drivers, in Magnum's order.
+
+    Threads may share an object: one of them loads drivers, the others go on
+    with the catalog before, if there was one.
+    """
+
+    def __init__(self, source, entry_points=None):
+        self._source = source
+        self._entry_points = entry_points or installed
+        self._catalog = None
+        self._lock = threading.Lock()
+        self._told = {}
+
+    def catalog(self) -> model.Catalog:
+        """The drivers as of now; the same object until the policy changes.
+
+        :raises UsageError: there was no readable configuration yet.
+        """
+        policy = self._source.current()
+        catalog = self._catalog
+        if catalog is not None and catalog.policy is policy:
+            return catalog
+        if self._lock.acquire(blocking=catalog is None):
+            try:
+                # Not the policy from before the lock: it may be older.
+                policy = self._source.current()
+                if self._catalog is None or (
+                        self._catalog.policy is not policy):
+                    self._catalog = self._loaded(policy)
+            finally:
+                self._lock.release()
+        return self._catalog
+
+    def _loaded(self, policy):
+        # A package that was repaired or added since is not seen otherwise.
+        importlib.invalidate_caches()
+        offers = tuple(
+            _offer(name, points, policy.disabled_drivers)
+            for name, points in _by_name(self._entry_points()).items())
+        errors = {o.name: o.error for o in offers if o.error is not None}
+        for name, error in errors.items():
+            if self._told.get(name) != error:
+                LOG.warning('The driver %s cannot be loaded: %s',
+                            model.shown(name), error)
+        self._told = errors
+        return model.Catalog(offers, policy)
+
+
+def installed():
+    """Entry points of drivers, in the order in which Magnum sees them.
+
+    A distribution whose entry points cannot be read is left out, with a
+    warning; an unmodified Magnum does not start then.
+    """
+    try:
+        return tuple(metadata.entry_points(group=GROUP))
+    except Exception:
+        LOG.debug('One by one, because of', exc_info=True)
+    found = {}
+    for distribution in metadata.distributions():
+        name = None
+        try:
+            name = distribution.name
+            # The first of a name is the one that Python imports.
+            if name not in found:
+                found[name] = [point for point in distribution.entry_points
+                               if point.group == GROUP]
+        except Exception as error:
+            LOG.warning('Entry points of the distribution %s cannot be read, '
+                        'which stops Magnum: %s', model.shown(name),
+                        _line(error))
+    return tuple(itertools.chain.from_iterable(found.values()))
+
+
+def _by_name(points):
+    """Names, and for each its entry points that are not the same.
+
+    stevedore, too, passes over an entry point of the same name and value (it
+    is that of a source tree which is installed as well).
+    """
+    found = {}
+    for point in points:
+        same = found.setdefault(point.name, [])
+        if all(point.value != other.value for other in same):
+            same.append(point)
+    return found
+
+
+def _offer(name, points, disabled):
+    origin = ' and '.join(map(_origin, points))
+    if name in disabled:
+        return model.Offer(name, origin=origin)
+    if len(points) > 1:
+        return model.Offer(
+            name, error=f'registered more than once, by {origin}',
+            origin=origin)
+    phase, begin = ['import'], time.monotonic()
+    try:
+        types, beta = _load(points[0], phase)
+    except KeyboardInterrupt:
+        raise
+    # A driver may even try to end the program, which is not its to end.
+    except BaseException as error:
+        LOG.debug('Driver %s', model.shown(name), exc_info=True)
+        return model.Offer(name, error=f'{phase[-1]}: {_line(error)}',
+                           origin=origin)
+    finally:
+        LOG.debug('Driver %s: %.3f s to load', model.shown(name),
+                  time.monotonic() - begin)
+    return model.Offer(name, types, beta, origin=origin)
+
+
+def _load(point, phase):
+    """Types and beta, as in Driver.get_drivers and get_driver of Magnum 23."""
+    driver = point.load()
+    phase.append('construct')
+    instance = driver()
+    phase.append('provides')
+    types = _types(instance.provides)
+    phase.append('beta')
+    return types, bool(driver.beta)
+
+
+def _types(provides):
+    # Whatever Magnum can go through is good, a list or not.
+    entries = list(itertools.islice(provides, _MOST_TYPES + 1))
+    if not entries:
+        raise _Lie('no cluster types')
+    if len(entries) > _MOST_TYPES:
+        raise _Lie(f'more than {_MOST_TYPES} cluster types')
+    return tuple(
+        model.ClusterType(*(_value(entry, field)
+                            for field in model.ClusterType._fields))
+        for entry in entries)
+
+
+def _value(entry, field):
+    value = entry[field]
+    if not isinstance(value, str) or not str.strip(value):
+        raise _Lie(f'{field} is {model.shown(repr(value))}')
+    # No subclass: it could be anything when compared.
+    return str.__str__(value)
+
+
+def _line(error):
+    """Type and message of an error."""
+    if isinstance(error, _Lie):
+        return str(error)
+    kind = model.plain(type(error).__name__)
+    try:
+        message = model.plain(error)
+    # Even this is code of the driver.
+    except Exception:
+        message = 'its message cannot be shown'
+    return f'{kind}: {message}' if message else kind
+
+
+def _origin(point):
+    try:
+        return model.plain(f'{point.dist.name} {point.dist.version}')
+    # No distribution, or one without metadata.
+    except Exception:
+        return 'an unknown distribution'

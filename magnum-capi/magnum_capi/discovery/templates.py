@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is checked when a cluster template is made or changed."""
+
+import logging
+import re
+
+from magnum_capi.discovery import answers
+from magnum_capi.discovery import exchange as exchange_
+from magnum_capi.discovery import guarded
+from magnum_capi.discovery import images
+from magnum_capi.discovery import model
+
+LOG = logging.getLogger(__name__)
+
+#: Fields that a driver is chosen by.
+_FIELDS = ('driver', 'image_id', 'cluster_distro', 'server_type', 'coe')
+_REMOVE_DRIVER = '{"op": "remove", "path": "/driver"}'
+
+
+def create(exchange):
+    """POST /v1/clustertemplates: decide, and see to it that it is stored.
+
+    :returns: Magnum's answer.
+    :raises Refused: by the decision, or the template could not be stored as
+        decided and is gone again.
+    """
+    body = exchange.body
+    server_type = body.get('server_type', 'vm')
+    coe, driver = body.get('coe'), body.get('driver')
+    ident = guarded.text(body.get('image_id'))
+    if (ident is None or not isinstance(server_type, str)
+            or not isinstance(coe, str)
+            or not isinstance(driver, str | None) or driver == ''):
+        return _undecided(exchange, 'The request is not complete')
+    try:
+        image = exchange.image(ident)
+    except images.NotVisible as e:
+        return _undecided(exchange, f'The image changed meanwhile: {e.what}')
+    decision = exchange.resolved(
+        model.Request(image, server_type, coe, driver))
+    if decision.refusal:
+        raise answers.Refused(400, str(decision.refusal))
+    body['driver'] = decision.driver
+    answer = exchange.forward()
+    if answer.status_int != 201:
+        return answer
+    template = _template(answer)
+    try:
+        return _as_decided(exchange, answer, template, decision)
+    except answers.Refused as e:
+        raise _undone(exchange, template, e) from e
+    # Whatever it was, the template must not stay: it is not what was decided.
+    except Exception as e:
+        LOG.exception('A new template could not be brought to its decision')
+        raise _undone(exchange, template, answers.Refused(
+            500, 'The template could not be brought to its decision')) from e
+
+
+def update(exchange):
+    """PATCH /v1/clustertemplates/<ident>: decide again if need be.
+
+    :returns: Magnum's answer, possibly to the question for the template.
+    :raises Refused: by the decision, or it cannot be understood for sure.
+    """
+    operations = exchange.body
+    touching = [op for op in operations if _touches(op)]
+    if not touching:
+        return exchange.forward()
+    stored = exchange.stored('clustertemplates', exchange.route.ident)
+    wanted = {name: stored.get(name) for name in _FIELDS}
+    for op in touching:
+        wanted[op['path'][1:]] = op.get('value')
+    decision = _decided_again(exchange, stored, wanted)
+    if decision.refusal:
+        hint = ''
+        if guarded.text(wanted['driver']) and not any(
+                op['path'] == '/driver' for op in touching):
+            hint = (' To have a driver chosen again, send the operation '
+                    f'{_REMOVE_DRIVER} too.')
+        raise answers.Refused(400, f'{decision.refusal}{hint}')
+    # Magnum would refuse to add what was there before it was removed.
+    kept = [op for op in operations
+            if (op.get('op'), op['path']) != ('remove', '/driver')]
+    before = dict(stored)
+    before.update({op['path'][1:]: op['value'] for op in kept
+                   if op in touching})
+    decided = {'driver': decision.driver,
+               'cluster_distro': decision.cluster_type.os}
+    exchange.body = kept + [
+        {'op': 'replace', 'path': f'/{name}', 'value': value}
+        for name, value in decided.items() if before.get(name) != value]
+    answer = exchange.forward(stored['uuid'])
+    if answer.status_int == 200:
+        after = _template(answer)
+        if not _is(after, decision):
+            raise answers.Refused(
+                409, 'The template was changed by somebody else at the same '
+                'time. Look at it and repeat what is missing.')
+    return answer
+
+
+def _undecided(exchange, why):
+    """Let Magnum refuse what there is no decision for; it must."""
+    answer = exchange.forward()
+    if answer.status_int // 100 == 2:
+        raise _undone(exchange, _template(answer), answers.Refused(
+            409, f'{why}, so that no driver could be chosen'))
+    return answer
+
+
+def _as_decided(exchange, answer, template, decision):
+    if _is(template, decision):
+        return answer
+    # Magnum takes the distro of os_distro; it lets it be replaced, though.
+    if _is(template | {'cluster_distro': decision.cluster_type.os}, decision):
+        patched = exchange.ask(
+            'PATCH', f'clustertemplates/{template["uuid"]}',
+            [{'op': 'replace', 'path': '/cluster_distro',
+              'value': decision.cluster_type.os}])
+        if patched.status_int != 200:
+            raise answers.Refused(
+                500, 'The distro of the image could not be stored in the '
+                f'template: Magnum answered {answers.said(patched)}')
+        if _is(_template(patched), decision):
+            answer.body = patched.body
+            return answer
+    raise answers.Refused(
+        500, 'Magnum stored another template than was decided')
+
+
+def _undone(exchange, template, refused):
+    """The refusal, with what became of the new template."""
+    uuid = template['uuid']
+    try:
+        status = exchange.ask(
+            'DELETE', f'clustertemplates/{uuid}').status_int
+    # Any failure leaves a template behind: its maker must know which.
+    except Exception:
+        LOG.exception('A new template could not be deleted')
+        status = None
+    if status == 204:
+        return answers.Refused(
+            refused.status, f'{refused.what}. The new template is deleted '
+            'again.')
+    LOG.error('Template %s, not as decided, could not be deleted (%s)',
+              model.shown(uuid), status)
+    return answers.Refused(
+        500, f'{refused.what}. The new template {uuid} could not be deleted '
+        'again: do not use it, delete it.')
+
+
+def _template(answer):
+    try:
+        found = answer.json
+        if isinstance(found, dict) and isinstance(found.get('uuid'), str):
+            return found
+    except ValueError:
+        pass
+    raise answers.Refused(
+        500, 'Magnum accepted the template, but its answer is not usable. '
+        'Look for the template and delete it.')
+
+
+def _is(template, decision):
+    return (exchange_.cluster_type(template) == decision.cluster_type
+            and template.get('driver') == decision.driver)
+
+
+def _touches(op):
+    """Whether an operation is on a field that a driver is chosen by.
+
+    :raises Refused: it may be, or it is in a way that Magnum has not.
+    """
+    path = op.get('path') if isinstance(op, dict) else None
+    if not isinstance(path, str):
+        raise answers.Refused(
+            400, 'The request has an operation without a path.')
+    first = path.strip().strip('/').split('/')[0]
+    name = re.sub('[^a-z_]', '', first.casefold())
+    if name and name not in _FIELDS:
+        return False
+    value = op.get('value')
+    usual = (path[1:] in _FIELDS and path[:1] == '/'
+             and set(op) <= {'op', 'path', 'value'})
+    if usual and op.get('op') in ('add', 'replace') and guarded.text(value):
+        return True
+    if usual and op.get('op') == 'remove' and path == '/driver':
+        op.pop('value', None)
+        return True
+    raise answers.Refused(
+        400, f'The operation {model.shown(op.get("op"))} on '
+        f'{model.shown(path)} is not possible like this. Only driver can be '
+        'removed, and values are texts.')
+
+
+def _decided_again(exchange, stored, wanted):
+    driver = guarded.text(wanted['driver'])
+    if driver and wanted['image_id'] == stored.get('image_id'):
+        return exchange.resolved_stored(wanted)
+    try:
+        image = exchange.image(wanted['image_id'])
+    except images.NotVisible as e:
+        raise answers.Refused(
+            400, f'The image {model.shown(wanted["image_id"])} of the '
+            f'template cannot be used. {e.what}.') from e
+    return exchange.resolved(model.Request(
+        image, wanted['server_type'], wanted['coe'], driver))

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Load balancers that Services of a cluster made and nobody would delete.
+
+Cluster API deletes the machines, and with them the cloud controller manager
+that would have deleted these. They hold ports of the cluster's network, so
+that this cannot be deleted either.
+"""
+
+import re
+
+from openstack import exceptions as sdk_exceptions
+
+from magnum_capi.driver.cloud import services
+
+#: States in which Octavia lets nobody change a load balancer.
+_IMMUTABLE = ('PENDING_CREATE', 'PENDING_UPDATE', 'PENDING_DELETE')
+
+
+def delete(cloud, cluster, project_id):
+    """Delete what Services of a cluster left: load balancers, addresses.
+
+    Only those of the project whose name and description are as
+    cloud-provider-openstack makes them for this cluster, and which no
+    other cluster shares. Does not wait.
+
+    :param cloud: services.Services.
+    :param cluster: name of the cluster for its cloud controller manager:
+        that of the Cluster.
+    :returns: names of the load balancers that are still there; ask
+        again until there are none.
+    """
+    if not cloud.has('load-balancer'):
+        return ()
+    octavia = cloud.proxy('load-balancer')
+    left = []
+    with services.asking('the load balancers of the cluster'):
+        for balancer in octavia.load_balancers(project_id=project_id):
+            if balancer.provisioning_status == 'DELETED' or (
+                    not is_of_cluster(balancer, cluster)):
+                continue
+            left.append(balancer.name)
+            if balancer.provisioning_status in _IMMUTABLE:
+                continue
+            try:
+                octavia.delete_load_balancer(balancer.id, cascade=True)
+            except sdk_exceptions.ConflictException:
+                # It became immutable meanwhile.
+                pass
+    _delete_floating_ips(cloud, cluster, project_id)
+    return tuple(left)
+
+
+def _delete_floating_ips(cloud, cluster, project_id):
+    neutron = cloud.proxy('network')
+    with services.asking('the floating IPs of the cluster'):
+        for address in list(neutron.ips(project_id=project_id)):
+            if _address_text(cluster).fullmatch(address.description or ''):
+                neutron.delete_ip(address.id)
+
+
+def is_of_cluster(balancer, cluster):
+    """Whether a load balancer was made by a Service of this cluster alone.
+
+    cloud-provider-openstack, pkg/openstack/loadbalancer.go: the name is
+    ``kube_service_<cluster>_<namespace>_<service>``, the description
+    ``Kubernetes external service <namespace>/<service> from cluster
+    <cluster>``, and the tags are the names of all Services that use it.
+    """
+    start = f'kube_service_{cluster}_'
+    return ((balancer.name or '').startswith(start)
+            and _balancer_text(cluster).fullmatch(balancer.description or '')
+            is not None
+            and all(tag.startswith(start) for tag in balancer.tags or ()
+                    if tag.startswith('kube_service_')))
+
+
+def _balancer_text(cluster):
+    return re.compile(r'Kubernetes external service \S+ from cluster '
+                      + re.escape(cluster))
+
+
+def _address_text(cluster):
+    return re.compile(r'Floating IP for Kubernetes external service \S+ from '
+                      r'cluster ' + re.escape(cluster))

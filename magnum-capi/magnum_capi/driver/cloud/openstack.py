@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a cluster is made of, looked up: images, flavors, networks, volumes.
+
+Names are looked up once, here, and everything behind sees ids. Each answer is
+a small frozen dataclass; each refusal says which image, flavor or network it
+concerns, so that it can be shown to the user. Cinder may be missing.
+"""
+
+import dataclasses
+
+from openstack import exceptions as sdk_exceptions
+
+from magnum_capi.driver.cloud import services
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """An image; sizes in GiB and MiB; properties are None when not set."""
+
+    id: str
+    name: str | None
+    status: str
+    kube_version: str | None = None
+    os_distro: str | None = None
+    magnum_distro: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Flavor:
+    """A flavor; memory in MiB."""
+
+    id: str
+    name: str
+    ram: int
+    vcpus: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    id: str
+    name: str | None
+    external: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Subnet:
+    id: str
+    name: str | None
+    network_id: str
+    cidr: str
+
+
+@dataclasses.dataclass(frozen=True)
+class VolumeType:
+    id: str
+    name: str
+
+
+class Cloud:
+    """What is there for clusters, as one user sees it.
+
+    :param session_factory, places, timeout: of services.Services.
+    :param project_id: the project that is to use what is found, when the
+        session sees more than that project does; None: the session's.
+    :raises services.CloudError: (every method) and its kinds.
+    """
+
+    def __init__(self, session_factory, project_id: str | None = None,
+                 **options):
+        self._services = services.Services(session_factory, **options)
+        self._project_id = project_id
+
+    @property
+    def services(self):
+        """The services.Services, for :mod:`app_credentials` and others."""
+        return self._services
+
+    def image(self, reference):
+        """Return the Image of an id or name.
+
+        :raises services.NotUsable: several have this name, or it is not
+            active.
+        """
+        found = self._find('image', 'image', reference)
+        properties = found.properties or {}
+        if found.status != 'active':
+            raise services.NotUsable(
+                f'The image {reference} cannot be used',
+                last_seen=f'status {found.status}')
+        return Image(
+            id=found.id, name=found.name, status=found.status,
+            kube_version=properties.get('kube_version'),
+            os_distro=found.os_distro or properties.get('os_distro'),
+            magnum_distro=properties.get('magnum_distro'))
+
+    def flavor(self, reference):
+        """Return the Flavor of an id or name."""
+        found = self._find('compute', 'flavor', reference)
+        return Flavor(id=found.id, name=found.name, ram=found.ram,
+                      vcpus=found.vcpus)
+
+    def usable_flavor(self, reference, *, ram, vcpus):
+        """As :meth:`flavor`, but large enough.
+
+        :param ram: least memory in MiB.
+        :param vcpus: least number of virtual CPUs.
+        :raises services.NotUsable: it is too small; says of what.
+        """
+        found = self.flavor(reference)
+        short = [f'{has} {what}, at least {least} needed'
+                 for has, least, what in ((found.ram, ram, 'MiB of memory'),
+                                          (found.vcpus, vcpus, 'vCPUs'))
+                 if has < least]
+        if short:
+            raise services.NotUsable(
+                f'The flavor {reference} is too small: it has '
+                + ' and '.join(short))
+        return found
+
+    def network(self, reference, external=None):
+        """Return the Network of an id or name, None for None.
+
+        :param external: whether it has to be external; None: either.
+        :raises services.NotUsable: it is not what it has to be, or several
+            have this name.
+        """
+        if not reference:
+            return None
+        found = self._find('network', 'network', reference)
+        result = Network(found.id, found.name,
+                         bool(found.is_router_external))
+        if external is not None and result.external != external:
+            raise services.NotUsable(
+                f'The network {reference} is '
+                f'{"no" if external else "an"} external network')
+        return result
+
+    def subnet(self, reference, network_id=None):
+        """Return the Subnet of an id or name, None for None.
+
+        :param network_id: that it has to belong to; None: any.
+        """
+        if not reference:
+            return None
+        found = self._find(
+            'network', 'subnet', reference,
+            lambda item: network_id in (None, item.network_id))
+        if network_id and found.network_id != network_id:
+            raise services.NotUsable(
+                f'The subnet {reference} is not of the network {network_id}')
+        return Subnet(found.id, found.name, found.network_id, found.cidr)
+
+    def volume_types(self):
+        """Return the VolumeTypes, an empty tuple without Cinder."""
+        try:
+            with services.asking('the volume types'):
+                return tuple(
+                    VolumeType(t.id, t.name)
+                    for t in self._services.proxy('block-storage').types())
+        except services.ServiceMissing:
+            return ()
+
+    def _find(self, service, kind, reference, fits=None):
+        """An object by its id, or by its name among those of the project.
+
+        :param fits: function of an object: which of several is meant.
+        """
+        with services.asking(f'the {kind} {reference}'):
+            proxy = self._services.proxy(service)
+            try:
+                found = getattr(proxy, f'find_{kind}')(
+                    reference, ignore_missing=True)
+                several = found and [found]
+            except sdk_exceptions.DuplicateResource:
+                several = [
+                    item for item in getattr(proxy, f'{kind}s')(
+                        name=reference) if fits is None or fits(item)]
+            except sdk_exceptions.NotFoundException:
+                several = None
+        several = self._of_project(several or (), reference)
+        if len(several) > 1:
+            raise services.NotUsable(
+                f'Several {kind}s are called {reference}', hint='Use the id')
+        if not several:
+            raise services.NotThere(
+                f'There is no {kind} {reference}', status=404)
+        return several[0]
+
+    def _of_project(self, found, reference):
+        """Those that the project may use: its own, else those of all.
+
+        An id says which object is meant; flavors and subnets tell nothing of
+        who may use them.
+        """
+        if self._project_id is None or any(
+                reference == item.id for item in found):
+            return found
+        own = [item for item in found if self._project_id in (
+            getattr(item, 'owner_id', None), getattr(
+                item, 'project_id', None))]
+        return own or [item for item in found if _is_for_all(item)]
+
+
+def _is_for_all(item):
+    """Whether Glance or Neutron let every project use it, or may."""
+    if hasattr(item, 'visibility'):
+        return item.visibility != 'private'
+    if hasattr(item, 'is_router_external'):
+        return bool(item.is_shared or item.is_router_external)
+    return True

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Requests to other OpenStack services: sessions, endpoints, typed errors.
+
+The session comes from outside: for a user's request it is that user's, for
+the periodic status it is Magnum's own. A service that the catalog does not
+have is an error of its own, for some may be missing.
+"""
+
+import contextlib
+import dataclasses
+import functools
+
+from keystoneauth1 import exceptions as keystone_exceptions
+from openstack import connection
+from openstack import exceptions as sdk_exceptions
+
+from magnum_capi import errors
+
+#: Proxy of an openstack Connection for each service type.
+_PROXIES = {
+    'identity': 'identity',
+    'image': 'image',
+    'compute': 'compute',
+    'network': 'network',
+    'block-storage': 'block_storage',
+    'load-balancer': 'load_balancer',
+}
+
+
+class CloudError(errors.MagnumCapiError):
+    """A service refused a request.
+
+    :param status: HTTP status, None when there was no answer.
+    """
+
+    def __init__(self, what, *, status=None, **kwargs):
+        super().__init__(what, **kwargs)
+        self.status = status
+
+
+class NotThere(CloudError):
+    """What a user named does not exist, or is not for that user."""
+
+
+class NotUsable(CloudError):
+    """It exists, but cannot be used for a cluster."""
+
+
+class Denied(CloudError):
+    """The user or Magnum may not do this (401, 403)."""
+
+
+class Conflict(CloudError):
+    """Something that is there is in the way (409)."""
+
+
+class CloudUnreachable(CloudError):
+    """The service did not answer, or has a fault (5xx, 429)."""
+
+
+class ServiceMissing(CloudError):
+    """The catalog has no such service."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Which endpoint of a service to use.
+
+    :param interface: public, internal or admin.
+    """
+
+    interface: str = 'public'
+    region: str | None = None
+
+
+class Services:
+    """The services of a cloud, as one user sees them.
+
+    :param session_factory: function without arguments that returns a
+        keystoneauth1 session; called when the first request is made.
+    :param places: dict of Place by service type; public endpoints of any
+        region by default.
+    :param timeout: seconds for an answer, if the session has no limit.
+    :raises CloudError: (every method) and its kinds.
+    """
+
+    def __init__(self, session_factory, *, timeout, places=None):
+        self._session_factory = session_factory
+        self._places = places or {}
+        self._timeout = timeout
+        self._made = {}
+
+    def has(self, service_type):
+        """Whether the catalog has a service."""
+        try:
+            self._endpoint(service_type)
+        except ServiceMissing:
+            return False
+        return True
+
+    def identity_url(self, interface='public'):
+        """URL of Keystone for clusters."""
+        with asking('the address of Keystone'):
+            place = self._place('identity')
+            return self._session.get_endpoint(
+                service_type='identity', interface=interface,
+                region_name=place.region)
+
+    def proxy(self, service):
+        """The openstacksdk proxy of a service type."""
+        if service not in self._made:
+            name = _PROXIES[service]
+            endpoint = self._endpoint(service)
+            # This asks the service for its versions.
+            with asking(f'the versions of {service}'):
+                self._made[service] = getattr(connection.Connection(
+                    session=self._session,
+                    **{f'{name}_endpoint_override': endpoint}), name)
+        return self._made[service]
+
+    @functools.cached_property
+    def _session(self):
+        session = self._session_factory()
+        if session.timeout is None:
+            session.timeout = self._timeout
+        return session
+
+    def _place(self, service):
+        return self._places.get(service, Place())
+
+    def _endpoint(self, service):
+        place = self._place(service)
+        with asking(f'the catalog for {service}'):
+            found = self._session.get_endpoint(
+                service_type=service, interface=place.interface,
+                region_name=place.region)
+        if not found:
+            raise ServiceMissing(f'The cloud has no service {service}')
+        return found
+
+
+@contextlib.contextmanager
+def asking(what):
+    """Translate errors of the libraries; ``what`` was asked for."""
+    try:
+        yield
+    except CloudError:
+        raise
+    except (keystone_exceptions.EndpointNotFound,
+            keystone_exceptions.EmptyCatalog,
+            sdk_exceptions.ServiceDisabledException,
+            sdk_exceptions.EndpointNotFound) as e:
+        raise ServiceMissing(
+            f'The cloud has no service for {what}', last_seen=e) from None
+    except (sdk_exceptions.SDKException,
+            keystone_exceptions.ClientException) as e:
+        status = (getattr(e, 'status_code', None)
+                  or getattr(e, 'http_status', None) or None)
+        raise _error(what, status, e) from None
+
+
+def _error(what, status, e):
+    told = ' '.join(str(e).split())[:300]
+    if status in (401, 403):
+        return Denied(f'No right to {what}', status=status, last_seen=told)
+    if status == 409:
+        return Conflict(f'Refused: {what}', status=status, last_seen=told)
+    if status is None or status == 429 or status >= 500:
+        return CloudUnreachable(
+            f'No answer about {what}', status=status, last_seen=told,
+            hint='Try again when the service is back')
+    return CloudError(f'Refused: {what}', status=status, last_seen=told)

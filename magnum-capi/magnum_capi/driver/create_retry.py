@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""What only a user's token can do does not end with a lock that was lost.
+
+Before a cluster has an application credential nobody but the request of its
+user can go on with its creation, and that is at hand as long as its conductor
+lives. A management cluster that does not answer lets the lock run out. Then
+it is taken again, and all is reconciled from the beginning with what is
+there by then. Who had the lock meanwhile has the last word: it is not taken
+from anybody, and a cluster that is no longer being created is left alone.
+"""
+
+import contextlib
+
+from oslo_log import log as logging
+
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import credentials
+from magnum_capi import errors
+from magnum_capi.kube import lock as lock_module
+from magnum_capi.kube import rest
+from magnum_capi import waiting
+
+LOG = logging.getLogger(__name__)
+
+_STATUS = 'CREATE_IN_PROGRESS'
+
+#: Waited out once the lock was had.
+_PASSING = (lock_module.LockBusy, lock_module.LockLost, rest.Unreachable)
+
+_PACE = waiting.Pace(0.5, 2.0, 5.0)
+
+#: Seconds, without a create_timeout: how long a token is valid (keystone,
+#: [token]/expiration, its default).
+_LONGEST = 3600
+
+
+class Creation:
+    """The creation of a cluster, in the request of its user.
+
+    :param reconciler: reconcile.Reconciler.
+    """
+
+    def __init__(self, reconciler):
+        self._reconciler = reconciler
+        self._tries = 0
+        self._began = reconciler.world.clock.monotonic()
+
+    def run(self):
+        """Reconcile with the lock; again while the lock gets lost.
+
+        :raises failures.Stopped: the cluster is not being created any more.
+        :raises lock.LockLost: for good, or it is the status that goes on:
+            there is a credential.
+        """
+        try:
+            waiting.wait_for(
+                self._once, done=lambda error: error is None,
+                timeout=self._left(), what='the lock of the cluster',
+                pace=_PACE, clock=self._reconciler.world.clock)
+        except errors.WaitTimeout as e:
+            raise e.state from None
+
+    def _once(self):
+        """Walk the reconciler: None, or the error after which to try again."""
+        reconciler = self._reconciler
+        again, self._tries = self._tries, self._tries + 1
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(reconciler.held(self._patience(again)))
+            except _PASSING as e:
+                if not again:
+                    raise
+                return self._told(e)
+            if reconciler.cluster.status != _STATUS:
+                return None
+            try:
+                reconciler.reconcile(lost=bool(again))
+            except _PASSING as e:
+                if has_credential(reconciler):
+                    raise
+                # Before anybody else can have the lock.
+                return self._told(e)
+        return None
+
+    def _told(self, error):
+        """Show that the request is alive, and its owner what it waits for.
+
+        The status takes a creation for lost when its row was not written
+        for a while (``watch``), so each of these texts is a new one.
+        """
+        reconciler = self._reconciler
+        cluster = reconciler.cluster
+        if (reconciler.store.status(cluster) != _STATUS
+                or reconciler.is_deleting()):
+            raise failures.Stopped('The cluster is not being created any more')
+        LOG.warning('Cluster %s: its creation is tried again: %s',
+                    cluster.uuid, error)
+        cluster.status_reason = (f'Will be tried again, try {self._tries + 1}'
+                                 f': {failures.told(error)}')
+        reconciler.store.save(cluster)
+        return error
+
+    def _left(self):
+        """Seconds until create_timeout."""
+        whole = (self._reconciler.cluster.create_timeout or 0) * 60 or _LONGEST
+        age = self._reconciler.world.clock.monotonic() - self._began
+        return max(whole - age, 0)
+
+    def _patience(self, again):
+        """Seconds to wait for the lock."""
+        settings = self._reconciler.world.settings
+        if not again:
+            return settings.lock_timeout
+        # So that the status hears of it often enough.
+        return min(settings.lock_timeout, settings.lost_after / 3,
+                   self._left())
+
+
+def has_credential(reconciler, unknown=False):
+    """Whether the status can go on with a creation without a token.
+
+    :param unknown: what to say when nobody can tell now.
+    """
+    try:
+        state = reconciler.vault.state()
+    except errors.MagnumCapiError:
+        return unknown
+    except ValueError:
+        return False
+    return credentials.obtained(state.record)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The end of a cluster: what Cluster API does not do, and in which order."""
+
+from oslo_log import log as logging
+
+from magnum_capi.driver.cloud import loadbalancers
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import scratch
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import deletion
+from magnum_capi import errors
+from magnum_capi.kube import lock
+
+LOG = logging.getLogger(__name__)
+
+
+class Deletion:
+    """The end of one cluster.
+
+    :param reconciler: reconcile.Reconciler.
+    """
+
+    def __init__(self, reconciler):
+        self._reconciler = reconciler
+
+    def ask_again(self, snapshot):
+        """Ask again for what nobody has asked to go, or was not heard."""
+        reconciler = self._reconciler
+        kube = reconciler.world.kube
+        if not snapshot.seen('release') or snapshot.release:
+            reconciler.world.helm.uninstall(
+                reconciler.release, reconciler.namespace)
+        if snapshot.cluster is not None:
+            if not conditions.deleting(snapshot.cluster):
+                kube.delete(
+                    'Cluster', reconciler.namespace, reconciler.release)
+            return
+        # Lists leave out the kind of their items.
+        left = [('KubeadmControlPlane', snapshot.get('control_plane', None))]
+        left += [('MachineDeployment', obj) for obj in snapshot.get(
+            'machine_deployments', {}).values()]
+        left += [('Machine', obj) for obj in snapshot.get('machines')]
+        left += [(obj['kind'], obj) for obj in (
+            *snapshot.get('leftovers'), *snapshot.get('templates'))]
+        for kind, obj in left:
+            if obj and deletion.is_orphan(obj):
+                kube.delete(kind, reconciler.namespace, conditions.name(obj))
+
+    def free_network(self, snapshot):
+        """Load balancers of Services hold ports of the cluster's network."""
+        reconciler = self._reconciler
+        if (not reconciler.world.settings.delete_load_balancers
+                or snapshot.cluster is None or not snapshot.seen('machines')
+                or snapshot.machines
+                or not conditions.deleting(snapshot.cluster)):
+            return
+        try:
+            loadbalancers.delete(
+                reconciler.store.admin_cloud().services, reconciler.release,
+                reconciler.cluster.project_id)
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cluster %s: its load balancers are still there: %s',
+                        self._reconciler.cluster.uuid, e)
+
+    def finish(self, state):
+        """Keystone first, the record last, then the row.
+
+        :param state: state.State.
+        :returns: whether nothing is left.
+        """
+        reconciler, cluster = self._reconciler, self._reconciler.cluster
+        try:
+            reconciler.rotation().remove(state)
+        except lock.LockLost:
+            raise
+        except errors.MagnumCapiError as e:
+            LOG.error('Cluster %s: its application credential is still '
+                      'there: %s', cluster.uuid, e)
+            cluster.status_reason = (
+                'Waiting for the removal of the application credential: '
+                f'{failures.told(e)}')
+            reconciler.store.save(cluster)
+            return False
+        reconciler.store.drop_certificates(cluster)
+        reconciler.vault.remove()
+        # Nobody may need helm again soon, which does so, too.
+        scratch.sweep()
+        cluster.status_reason = None
+        cluster.status = 'DELETE_COMPLETE'
+        reconciler.store.save(cluster)
+        return True

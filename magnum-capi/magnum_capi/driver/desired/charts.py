@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a version of a chart has, in one table.
+
+The published chart renames values between its versions, and Helm takes a name
+that a chart does not know without a word: an allow-list under the old name is
+no allow-list. The table was read from the tags of azimuth-cloud's
+capi-helm-charts.
+"""
+
+import dataclasses
+
+from magnum_capi.driver.desired import spec as spec_model
+from magnum_capi.driver.desired import versions
+
+SANDBOX = 'sandbox-cluster'
+
+
+@dataclasses.dataclass(frozen=True)
+class Features:
+    """What a driver has to know of a chart.
+
+    :param allowed_cidrs: keys of apiServer with the allow-list.
+    :param dashboard: key of addons, None: the chart has no dashboard.
+    :param ingress: ingress controllers.
+    :param dns_inside: nameservers are read from
+        clusterNetworking.internalNetwork. The published chart always did,
+        also where its documentation named clusterNetworking (before 0.16).
+    :param autoscale_min: least machineCountMin that the chart takes.
+    """
+
+    allowed_cidrs: tuple[str, ...]
+    dashboard: str | None
+    ingress: tuple[str, ...]
+    dns_inside: bool
+    autoscale_min: int = 0
+
+
+#: Since which version of openstack-cluster what is there. Older ones make
+#: objects of infrastructure.cluster.x-k8s.io/v1alpha7, which its provider
+#: does not serve any more.
+_SINCE = (
+    ('0.11.0', {'allowed_cidrs': ('allowedCidrs',),
+                'dashboard': 'kubernetesDashboard', 'ingress': ('nginx',),
+                'dns_inside': True, 'autoscale_min': 1}),
+    ('0.20.0', {'dashboard': None}),
+    ('0.23.0', {'ingress': ('nginx', 'traefik')}),
+    ('0.24.0', {'allowed_cidrs': ('allowedCIDRs',)}),
+    ('0.26.0', {'autoscale_min': 0}),
+    # After 0.27.0, the newest tag when this was read.
+    ('0.27.1-0', {'dashboard': 'headlamp'}),
+)
+OLDEST = _SINCE[0][0]
+
+_SANDBOX = Features(('allowedCIDRs',), None, ('nginx',), dns_inside=False)
+
+
+def features(name, version=None) -> Features:
+    """Features of a chart.
+
+    :param name: its name, path or oci:// reference; what comes after the
+        last slash counts.
+    :param version: None: not known, as that of a folder. Then it counts as
+        the newest, and the allow-list is given under both names.
+    :raises spec.InvalidSpec: the version is none or too old.
+    """
+    if name.rstrip('/').rpartition('/')[2] == SANDBOX:
+        return _SANDBOX
+    found, all_cidrs = {}, ()
+    wanted = _version(name, version) if version else None
+    for since, changes in _SINCE:
+        if wanted and wanted < versions.parse(since):
+            break
+        found |= changes
+        all_cidrs += changes.get('allowed_cidrs', ())
+    if not found:
+        raise spec_model.InvalidSpec([
+            f'chart {name} {version} is too old, {OLDEST} is the oldest that '
+            'can be used'])
+    if not wanted:
+        found['allowed_cidrs'] = all_cidrs
+    return Features(**found)
+
+
+def refusals(labels, chart) -> tuple[str, ...]:
+    """What labels ask for and a chart does not have."""
+    found = []
+    # A default is no wish: such a cluster goes without.
+    if (labels.kube_dashboard_enabled and not chart.dashboard
+            and 'kube_dashboard_enabled' in labels.given):
+        found.append('label kube_dashboard_enabled: this version of the chart '
+                     'has no dashboard')
+    if labels.ingress_controller not in ('none', *chart.ingress):
+        found.append(
+            f'label ingress_controller: {labels.ingress_controller} is not in '
+            f'this version of the chart, only {" and ".join(chart.ingress)}')
+    return tuple(found)
+
+
+def _version(name, version):
+    try:
+        return versions.parse(version)
+    except ValueError as e:
+        raise spec_model.InvalidSpec([f'chart {name}: {e}']) from None

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Every label of this driver: its name, type, default, place and meaning.
+
+A field of :class:`Labels` is a label. Names are those of magnum-capi-helm and
+of Magnum's own drivers wherever the meaning is the same, so that a template
+can move between drivers. Of the labels that Magnum 23 itself reads, the API
+uses boot_volume_size, min_node_count and cinder_csi_enabled, and its Heat
+monitor auto_healing_enabled and master_lb_floating_ip_enabled; they mean the
+same here. Magnum adds no label.
+"""
+
+import dataclasses
+import enum
+import types
+
+from magnum_capi.driver.desired import label_types
+
+
+class Scope(enum.Enum):
+    """Where a label may be set to a value of its own."""
+
+    TEMPLATE = 'template'
+    CLUSTER = 'template, cluster'
+    NODE_GROUP = 'template, cluster, node group'
+
+
+def _label(kind, default, text, scope=Scope.CLUSTER):
+    return dataclasses.field(default=default, metadata={
+        'kind': kind, 'text': text, 'scope': scope})
+
+
+@dataclasses.dataclass(frozen=True)
+class Labels:
+    """Labels that were read, or their defaults.
+
+    :param given: names of those that were read.
+    """
+
+    kube_tag: str | None = _label(
+        label_types.KubernetesVersion(), None,
+        'Kubernetes version. It comes from the image; a label that says '
+        'another one is refused.', Scope.TEMPLATE)
+    capi_helm_chart_name: str | None = _label(
+        label_types.Name(), None,
+        'Helm chart, one that the operator allows.', Scope.TEMPLATE)
+    capi_helm_chart_version: str | None = _label(
+        label_types.ChartVersion(), None,
+        'Version of the Helm chart, one that the operator allows.',
+        Scope.TEMPLATE)
+    capi_helm_values: tuple[str, ...] = _label(
+        label_types.Names(), (),
+        "Names of the operator's overlays of Helm values, merged in this "
+        'order over all others.', Scope.TEMPLATE)
+
+    master_lb_floating_ip_enabled: bool | None = _label(
+        label_types.Bool(), None,
+        'Give the API server a floating IP. Without the label, '
+        'floating_ip_enabled of the cluster decides.')
+    api_master_lb_allowed_cidrs: tuple[str, ...] = _label(
+        label_types.Cidrs(), (),
+        'Networks that may reach the API server; all when not set.')
+    octavia_provider: str = _label(
+        label_types.Name(), 'amphora', 'Provider of load balancers.')
+    octavia_lb_algorithm: str | None = _label(
+        label_types.Enum(('ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP',
+                          'SOURCE_IP_PORT')), None,
+        'How load balancers of services choose. Without the label, '
+        'SOURCE_IP_PORT with the provider ovn (it has no other), else '
+        'ROUND_ROBIN.')
+    octavia_lb_healthcheck: bool = _label(
+        label_types.Bool(), True,
+        'Load balancers of services have health monitors.')
+
+    fixed_subnet_cidr: str = _label(
+        label_types.Cidr(), '10.0.0.0/24',
+        'Network of the nodes, when the cluster names no fixed_subnet.')
+    extra_network_names: tuple[str, ...] = _label(
+        label_types.Names(), (),
+        'More networks that nodes are attached to.', Scope.NODE_GROUP)
+    extra_network_name: tuple[str, ...] = _label(
+        label_types.Names(), (),
+        'Older name of extra_network_names.', Scope.NODE_GROUP)
+    extra_network_control_plane: bool = _label(
+        label_types.Bool(), False,
+        'Attach the control plane to extra_network_names, too.')
+    availability_zone: str | None = _label(
+        label_types.Name(), None,
+        'Availability zone of the worker nodes.', Scope.NODE_GROUP)
+    control_plane_availability_zones: tuple[str, ...] = _label(
+        label_types.Names(), (),
+        'Availability zones of the control plane.')
+
+    boot_volume_size: int | None = _label(
+        label_types.Size(), None,
+        "Root volume from Cinder; 0 is the flavor's disk. Without the "
+        'label, [cinder]default_boot_volume_size of magnum.conf.',
+        Scope.NODE_GROUP)
+    boot_volume_type: str | None = _label(
+        label_types.Name(), None,
+        'Volume type of the root volume. Without the label, '
+        '[cinder]default_boot_volume_type.', Scope.NODE_GROUP)
+    etcd_blockdevice_size: int | None = _label(
+        label_types.Size(), None,
+        "A volume of its own for etcd; 0 is the node's disk.")
+    etcd_blockdevice_type: str = _label(
+        label_types.Enum(('volume', 'local')), 'volume',
+        "Kind of etcd's volume: from Cinder, or the flavor's ephemeral "
+        'disk.')
+    etcd_blockdevice_volume_type: str | None = _label(
+        label_types.Name(), None, "Volume type of etcd's volume.")
+    etcd_blockdevice_volume_az: str | None = _label(
+        label_types.Name(), None, "Availability zone of etcd's volume.")
+    etcd_volume_size: int | None = _label(
+        label_types.Size(), None, 'Older name of etcd_blockdevice_size.')
+    etcd_volume_type: str | None = _label(
+        label_types.Name(), None,
+        'Older name of etcd_blockdevice_volume_type.')
+
+    auto_healing_enabled: bool = _label(
+        label_types.Bool(), True,
+        'Replace nodes that stay unhealthy.', Scope.NODE_GROUP)
+    auto_scaling_enabled: bool = _label(
+        label_types.Bool(), False,
+        'Let the autoscaler change the size of node groups that have a '
+        'max_node_count.', Scope.NODE_GROUP)
+    min_node_count: int | None = _label(
+        label_types.Int(), None,
+        'Fewest nodes of default-worker; Magnum reads it, too. Other node '
+        'groups have a field for it.')
+    max_node_count: int | None = _label(
+        label_types.Int(), None,
+        'Most nodes of default-worker. Other node groups have a field for '
+        'it.')
+
+    cinder_csi_enabled: bool = _label(
+        label_types.Bool(), True, 'Volumes of Cinder for pods.')
+    csi_cinder_availability_zone: str = _label(
+        label_types.Name(), 'nova', 'Availability zone of those volumes.')
+    csi_cinder_reclaim_policy: str = _label(
+        label_types.Enum(('Retain', 'Delete')), 'Retain',
+        'What becomes of a volume whose claim is deleted.')
+    csi_cinder_volume_binding_mode: str = _label(
+        label_types.Enum(('WaitForFirstConsumer', 'Immediate')),
+        'WaitForFirstConsumer', 'When volumes are made.')
+    csi_cinder_fstype: str = _label(
+        label_types.Enum(('ext3', 'ext4', 'xfs')), 'ext4',
+        'File system of those volumes.')
+    csi_cinder_allow_volume_expansion: bool = _label(
+        label_types.Bool(), True, 'Volumes may grow.')
+
+    monitoring_enabled: bool = _label(
+        label_types.Bool(), False, 'Prometheus, Grafana and Loki.')
+    metrics_server_enabled: bool = _label(
+        label_types.Bool(), True, 'Metrics server.')
+    ingress_controller: str = _label(
+        label_types.Enum(('none', 'nginx', 'traefik')), 'none',
+        'Ingress controller, one that the chart has.')
+    kube_dashboard_enabled: bool = _label(
+        label_types.Bool(), False,
+        'The dashboard that the chart has (Headlamp in later ones); refused '
+        'where it has none.')
+    keystone_auth_enabled: bool = _label(
+        label_types.Bool(), False,
+        'Users of Keystone may log in to the Kubernetes API.')
+
+    given: frozenset[str] = frozenset()
+
+
+REGISTRY = types.MappingProxyType({
+    field.name: field for field in dataclasses.fields(Labels)
+    if field.metadata})
+
+
+def documentation() -> str:
+    """The registry as a list-table of reStructuredText."""
+    lines = ['.. list-table::', '   :header-rows: 1', '']
+    rows = [('Label', 'Accepted', 'Default', 'Set in', 'Meaning')]
+    rows += [(f'``{name}``', field.metadata['kind'].form, _shown(field),
+              field.metadata['scope'].value, field.metadata['text'])
+             for name, field in REGISTRY.items()]
+    for row in rows:
+        lines += [f'   {"* -" if n == 0 else "  -"} {cell}'
+                  for n, cell in enumerate(row)]
+    return '\n'.join(lines) + '\n'
+
+
+def _shown(field):
+    value = field.default
+    if value is None or value == ():
+        return '(none)'
+    return str(value).lower() if isinstance(value, bool) else str(value)

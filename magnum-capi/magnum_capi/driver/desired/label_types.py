@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a label's text may be, and what it means.
+
+Magnum's labels are texts. Each kind reads one strictly and says what it
+accepts: a typing error must not become a default, and nothing is deleted from
+what a user wrote. Texts end up in YAML that charts write without quotes, so
+no kind lets a character pass that means something there.
+"""
+
+import dataclasses
+import ipaddress
+import re
+import uuid as uuid_lib
+
+from magnum_capi.driver.desired import versions
+
+_TRUE = frozenset(('true', 'yes', 'on', '1'))
+_FALSE = frozenset(('false', 'no', 'off', '0'))
+_WHOLE = re.compile(r'0|[1-9][0-9]{0,8}', re.ASCII).fullmatch
+_SIZE = re.compile(r'(0|[1-9][0-9]{0,6})(?:G|GB|GiB)?', re.ASCII).fullmatch
+_SEPARATORS = re.compile(r'[,\s]+', re.ASCII)
+#: A name of OpenStack that can be safe as an unquoted YAML string.
+_NAME = re.compile(
+    r'[A-Za-z0-9_](?:[A-Za-z0-9_./+@ -]{0,253}[A-Za-z0-9_./+@-])?',
+    re.ASCII).fullmatch
+#: Numbers of YAML 1.1 in all their forms, and dates.
+_NUMBERISH = re.compile(
+    r'0[xXoObB][0-9a-fA-F_]*|[0-9][0-9_.]*(?:[eE][+-]?[0-9_.]*)?'
+    r'|[0-9]{4}-[0-9].*', re.ASCII).fullmatch
+_YAML_WORDS = frozenset((
+    'true', 'false', 'yes', 'no', 'on', 'off', 'null', 'y', 'n'))
+
+
+def plain(text) -> bool:
+    """Whether YAML reads a text without quotes as that very string.
+
+    Charts write flavors, keypairs and volume types without quotes: "2" would
+    be a number, "yes" a boolean, and a line break would be another key.
+    """
+    return (bool(_NAME(text)) and text.lower() not in _YAML_WORDS
+            and not _NUMBERISH(text))
+
+
+@dataclasses.dataclass(frozen=True)
+class Bool:
+    """Words that Magnum's own reader (oslo.utils) takes for the same."""
+
+    form = 'true or false (also yes/no, on/off, 1/0)'
+
+    def read(self, text):
+        word = text.lower()
+        if word in _TRUE:
+            return True
+        if word in _FALSE:
+            return False
+        raise ValueError
+
+
+@dataclasses.dataclass(frozen=True)
+class Int:
+    """A whole number within bounds."""
+
+    low: int = 0
+    high: int = 999999999
+
+    @property
+    def form(self):
+        return f'a whole number from {self.low} to {self.high}'
+
+    def read(self, text):
+        if not _WHOLE(text) or not self.low <= int(text) <= self.high:
+            raise ValueError
+        return int(text)
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """Gibibytes, as Cinder counts them."""
+
+    low: int = 0
+    high: int = 65536
+
+    @property
+    def form(self):
+        return (f'a size in GiB from {self.low} to {self.high}, like 20 or '
+                '20G')
+
+    def read(self, text):
+        match = _SIZE(text)
+        if not match or not self.low <= int(match[1]) <= self.high:
+            raise ValueError
+        return int(match[1])
+
+
+@dataclasses.dataclass(frozen=True)
+class Enum:
+    """One of some words; their case counts."""
+
+    words: tuple[str, ...]
+
+    @property
+    def form(self):
+        return 'one of ' + ', '.join(self.words)
+
+    def read(self, text):
+        if text not in self.words:
+            raise ValueError
+        return text
+
+
+@dataclasses.dataclass(frozen=True)
+class Name:
+    """A name of a thing in OpenStack."""
+
+    form = ('a name of letters, digits, spaces and _./+@- that YAML does '
+            'not take for something else (as 1.0, yes, null)')
+
+    def read(self, text):
+        if not plain(text):
+            raise ValueError
+        return text
+
+
+@dataclasses.dataclass(frozen=True)
+class Names:
+    """Several names or uuids, each once.
+
+    The command line of Magnum splits labels at commas, so spaces do, too.
+    """
+
+    form = 'names or uuids, separated by commas or spaces'
+
+    def read(self, text):
+        found = tuple(filter(None, _SEPARATORS.split(text)))
+        if not found or len(set(found)) < len(found):
+            raise ValueError
+        for name in found:
+            if not (plain(name) or is_uuid(name)):
+                raise ValueError(f'{name!r} is neither')
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Cidr:
+    """One network."""
+
+    form = 'a network like 10.0.0.0/24'
+
+    def read(self, text):
+        if '/' not in text:
+            raise ValueError
+        return str(_network(text))
+
+
+@dataclasses.dataclass(frozen=True)
+class Cidrs:
+    """Networks or addresses, each once, as networks."""
+
+    form = ('networks like 192.0.2.0/24 or single addresses, separated by '
+            'commas or spaces')
+
+    def read(self, text):
+        found = tuple(filter(None, _SEPARATORS.split(text)))
+        if not found:
+            raise ValueError
+        return tuple(dict.fromkeys(str(_network(one)) for one in found))
+
+
+@dataclasses.dataclass(frozen=True)
+class KubernetesVersion:
+    """A version of Kubernetes, kept as it is."""
+
+    form = versions.FORM
+
+    def read(self, text):
+        if not versions.is_version(text):
+            raise ValueError
+        return text
+
+
+@dataclasses.dataclass(frozen=True)
+class ChartVersion:
+    """A chart's version, without "v"."""
+
+    form = 'a version of a chart like 0.27.0'
+
+    def read(self, text):
+        if text.startswith('v') or not versions.is_version(text):
+            raise ValueError
+        return text
+
+
+def is_uuid(text) -> bool:
+    """Whether a text is a uuid with its dashes."""
+    try:
+        return str(uuid_lib.UUID(text)) == text.lower()
+    except (AttributeError, ValueError):
+        return False
+
+
+def _network(text):
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError:
+        try:
+            meant = ipaddress.ip_network(text, strict=False)
+        except ValueError:
+            raise ValueError(f'{text!r} is no network') from None
+        raise ValueError(f'{text!r} has bits of a host, write {meant}'
+                         ) from None

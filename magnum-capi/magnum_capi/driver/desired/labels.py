@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The labels of templates, clusters and node groups: read strictly, merged.
+
+Magnum merges them, once, at the creation; :data:`MERGING` tells how, and what
+this driver makes of it.
+"""
+
+import dataclasses
+import difflib
+import typing
+
+from magnum_capi.driver.desired import label_registry
+from magnum_capi import errors
+
+Labels = label_registry.Labels
+Scope = label_registry.Scope
+REGISTRY = label_registry.REGISTRY
+
+#: For users (reStructuredText); read in Magnum 23, api/controllers/v1/cluster
+#: and nodegroup.
+MERGING = """\
+Magnum merges labels when a cluster is created. With ``a=1,b=2`` in the
+template:
+
+==========================  ===============  ==========================
+Asked for                   The cluster has  Because
+==========================  ===============  ==========================
+no labels                   ``a=1,b=2``      the template's are copied
+``b=3``                     ``b=3``          nothing is inherited
+``b=3`` with merge_labels   ``a=1,b=3``      the cluster's win
+==========================  ===============  ==========================
+
+Node groups get the cluster's labels in the same way. Nothing is copied later:
+after an upgrade to another template a cluster keeps its labels. What only a
+template may set is read from the present one, so ``kube_tag=v1.35.0`` of the
+new template counts, and not the copy ``kube_tag=v1.34.2`` in the cluster.
+"""
+
+#: An older name of a label, and the label.
+_OLDER = {'extra_network_name': 'extra_network_names',
+          'etcd_volume_size': 'etcd_blockdevice_size',
+          'etcd_volume_type': 'etcd_blockdevice_volume_type'}
+_LONGEST_SHOWN = 80
+
+
+class InvalidLabels(errors.UsageError):
+    """Labels that are unknown, malformed or in the wrong place.
+
+    :param problems: one text each; it names the label and what is accepted.
+    """
+
+    def __init__(self, problems):
+        self.problems = tuple(problems)
+        super().__init__('; '.join(self.problems))
+
+
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """What an operator says about labels.
+
+    :param defaults: labels that count where nobody sets them, as texts.
+    :param ignored: names that may be set without having a meaning, so that
+        templates of another driver can be used as they are.
+    """
+
+    defaults: typing.Mapping = dataclasses.field(default_factory=dict)
+    ignored: frozenset[str] = frozenset()
+
+
+def documentation() -> str:
+    """All labels as a list-table, and how they are merged."""
+    return f'{label_registry.documentation()}\n{MERGING}'
+
+
+def parse(labels, policy=Policy()) -> Labels:
+    """Read labels; all of them or none.
+
+    :param labels: texts by name, as :func:`merged` gives them.
+    :raises InvalidLabels: with every problem, not only the first.
+    """
+    problems = []
+    given = _layer(labels, policy.ignored, problems)
+    values = _layer(policy.defaults, policy.ignored, problems) | given
+    problems += _contradictions(values)
+    if problems:
+        raise InvalidLabels(problems)
+    return Labels(given=frozenset(given), **values)
+
+
+def merged(cluster, template) -> dict:
+    """Labels that count for a cluster, as texts.
+
+    They are the cluster's own, as Magnum merged them, and those of its
+    present template that belong to a template alone.
+
+    Example: a cluster was made from a template with ``kube_tag=v1.34.2`` and
+    upgraded to one with ``kube_tag=v1.35.0``. Magnum keeps the copy v1.34.2
+    in the cluster; v1.35.0 counts.
+    """
+    own = {k: v for k, v in (cluster or {}).items() if not _of_template(k)}
+    return own | {
+        k: v for k, v in (template or {}).items() if _of_template(k)}
+
+
+def misplaced(cluster, template) -> tuple[str, ...]:
+    """Problems of a new cluster: labels that only its template may carry.
+
+    Copies that Magnum made are none. ``kube_tag`` may stand in both, it only
+    has to be true (spec.problems). Not for a cluster that was upgraded: its
+    copies are those of an older template.
+    """
+    return tuple(
+        f'label {name}: only the template may set it, the cluster asks for '
+        f'{_cut(text)}' for name, text in sorted((cluster or {}).items())
+        if _of_template(name) and name != 'kube_tag'
+        and (template or {}).get(name) != text)
+
+
+def node_group(labels, group, cluster, policy=Policy()) -> Labels:
+    """Labels of a node group.
+
+    What a node group may have of its own is read from its labels, as Magnum
+    copied or merged them; the rest is the cluster's.
+
+    :param labels: the cluster's, read.
+    :param group: the node group's, texts.
+    :param cluster: the cluster's, texts as Magnum has them.
+    :raises InvalidLabels: a label differs that counts for a whole cluster,
+        or is not accepted.
+    """
+    group, cluster = group or {}, cluster or {}
+    problems = [
+        f'label {name}: it counts for a whole cluster, a node group cannot '
+        f'have its own value {_cut(text)}'
+        for name, text in sorted(group.items())
+        if name in REGISTRY and not _of_node_group(name)
+        and cluster.get(name) != text]
+    try:
+        read = parse({
+            name: text for name, text in group.items()
+            if _of_node_group(name) or name not in REGISTRY}, policy)
+    except InvalidLabels as e:
+        problems += e.problems
+    if problems:
+        raise InvalidLabels(problems)
+    own = {name: getattr(read, name) for name in REGISTRY
+           if _of_node_group(name)}
+    given = {n for n in labels.given if not _of_node_group(n)} | read.given
+    return dataclasses.replace(labels, given=frozenset(given), **own)
+
+
+def _layer(labels, ignored, problems):
+    """Values of one layer, under the present names of labels."""
+    values, older = {}, {}
+    for name, text in sorted((labels or {}).items()):
+        if name in REGISTRY:
+            try:
+                (older if name in _OLDER else values)[name] = _read(name, text)
+            except ValueError as e:
+                problems.append(str(e))
+        elif name not in ignored:
+            problems.append(_unknown(name))
+    for name, value in older.items():
+        if values.setdefault(_OLDER[name], value) != value:
+            problems.append(
+                f'label {name}: it is an older name of {_OLDER[name]}, and '
+                'both are set, to different values')
+    return values
+
+
+def _of_template(name):
+    return (name in REGISTRY
+            and REGISTRY[name].metadata['scope'] is Scope.TEMPLATE)
+
+
+def _of_node_group(name):
+    return (name in REGISTRY
+            and REGISTRY[name].metadata['scope'] is Scope.NODE_GROUP)
+
+
+def _read(name, text):
+    kind = REGISTRY[name].metadata['kind']
+    try:
+        return kind.read(str(text))
+    except ValueError as e:
+        why = f' ({e})' if str(e) else ''
+        raise ValueError(f'label {name}: {_cut(text)}{why} is not accepted, '
+                         f'only {kind.form}') from None
+
+
+def _unknown(name):
+    near = difflib.get_close_matches(name, REGISTRY, n=1)
+    hint = f', perhaps {near[0]} is meant' if near else ''
+    return (f'label {_cut(name)}: this driver has none of that name{hint}; '
+            'accepted are those that its documentation lists')
+
+
+def _contradictions(values):
+    low, high = values.get('min_node_count'), values.get('max_node_count')
+    if low is not None and high is not None and high < low:
+        yield (f'label max_node_count: {high} is less than min_node_count '
+               f'{low}')
+    if (values.get('octavia_provider') == 'ovn' and values.get(
+            'octavia_lb_algorithm', 'SOURCE_IP_PORT') != 'SOURCE_IP_PORT'):
+        yield ('label octavia_lb_algorithm: the provider ovn has only '
+               'SOURCE_IP_PORT')
+
+
+def _cut(text):
+    shown = repr(str(text))
+    if len(shown) <= _LONGEST_SHOWN:
+        return shown
+    return f"{shown[:_LONGEST_SHOWN]}...'"

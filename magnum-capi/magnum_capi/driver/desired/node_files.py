@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Files of nodes that charts have no value for: proxies.
+
+Charts pass kubeadmConfigSpec on, and concatenate its lists with their own.
+What they are given is in Helm's record and in objects that are no Secrets, so
+a file with a password is in a Secret, which kubeadmConfigSpec names
+(https://cluster-api.sigs.k8s.io/tasks/bootstrap/kubeadm-bootstrap/).
+"""
+
+import dataclasses
+import hashlib
+
+from magnum_capi.driver.desired import names
+
+#: Never asked by way of a proxy: the node, the metadata service, Services.
+LOCAL = ('localhost', '127.0.0.1', '169.254.169.254', '.svc',
+         '.cluster.local')
+#: Pods and Services of both charts.
+CLUSTER_NETWORKS = ('172.16.0.0/13', '172.24.0.0/13')
+
+#: Key in the Secret.
+KEY = '50-proxy.conf'
+_PATH = f'/etc/systemd/system/containerd.service.d/{KEY}'
+
+
+@dataclasses.dataclass(frozen=True)
+class ProxyFile:
+    """The file by which containerd uses proxies.
+
+    :param secret: name of the Secret that it is in; None: it is a value.
+    """
+
+    content: str = dataclasses.field(repr=False)
+    secret: str | None = None
+
+    def kubeadm(self) -> dict:
+        """The kubeadmConfigSpec that has it."""
+        source = {'content': self.content}
+        if self.secret:
+            source = {'contentFrom': {
+                'secret': {'name': self.secret, 'key': KEY}}}
+        return {'files': [{'path': _PATH, 'owner': 'root:root',
+                           'permissions': '0600', **source}],
+                'preKubeadmCommands': ['systemctl daemon-reload',
+                                       'systemctl restart containerd']}
+
+
+def proxies(spec, labels) -> ProxyFile | None:
+    """The file for the proxies of a cluster; None: it has none.
+
+    The template's proxies are for images of containers; pods are told by
+    whoever writes them.
+
+    :param spec: spec.ClusterSpec.
+    :param labels: labels.Labels.
+    """
+    wanted = spec.proxies
+    urls = [url for url in (wanted.http, wanted.https) if url]
+    if not urls:
+        return None
+    own = [part.strip() for part in (wanted.no or '').split(',')]
+    direct = ','.join(dict.fromkeys(filter(None, (
+        *own, *LOCAL, *CLUSTER_NETWORKS, labels.fixed_subnet_cidr))))
+    lines = ['[Service]']
+    for name, value in (('HTTP_PROXY', wanted.http),
+                        ('HTTPS_PROXY', wanted.https), ('NO_PROXY', direct)):
+        if value:
+            # "%" begins a specifier of systemd.
+            lines.append(f'Environment="{name}={value.replace("%", "%%")}"')
+    content = '\n'.join(lines) + '\n'
+    hidden = wanted.in_secret and any('@' in url for url in urls)
+    return ProxyFile(content, names.proxies(
+        spec.release, _digest(content, spec.release)) if hidden else None)
+
+
+def _digest(content, salt):
+    """What changes with a file, and is slow to guess a password by."""
+    return hashlib.scrypt(content.encode(), salt=salt.encode(), n=2 ** 14,
+                          r=8, p=1, dklen=5).hex()

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Node groups: their bounds, and what their nodes may carry.
+
+The API of Magnum checks some of this, at the time of a request. A chart and a
+kubelet want more, and a node that never joins says nothing to anybody.
+"""
+
+import re
+
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import upgrade
+from magnum_capi.driver.desired import versions
+
+EFFECTS = ('NoSchedule', 'PreferNoSchedule', 'NoExecute')
+#: Keys that charts and this driver set themselves.
+OWN_PREFIXES = ('capi.stackhpc.com', names.PREFIX.rstrip('/'))
+
+_KEY_NAME = re.compile(
+    r'[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?', re.ASCII).fullmatch
+_KEY_PREFIX = re.compile(
+    r'[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*',
+    re.ASCII).fullmatch
+
+
+def bounds(group, labels, *, scale_from_zero=False):
+    """Bounds of the autoscaler, or None when the size of a group is fixed.
+
+    It is fixed when autoscaling is off, and when the group has no
+    max_node_count: nobody said how far it may grow. 0 is no maximum either,
+    as in Magnum's API.
+
+    min_node_count is 0 when nobody set it. A group without nodes is none to
+    the cluster autoscaler unless it knows the capacity of a node, which the
+    chart does not let it read; the group would stay empty for ever. So 0
+    means 1, unless the operator has taken care of that (scale_from_zero).
+
+    :param labels: of the group.
+    :returns: (low, high) or None.
+    """
+    high = group.max
+    if high is None and is_default_worker(group):
+        high = labels.max_node_count
+    if not labels.auto_scaling_enabled or not high:
+        return None
+    return max(group.min or 0, 0 if scale_from_zero else 1), high
+
+
+def is_default_worker(group):
+    """Whether labels of the cluster speak of this group."""
+    return group.is_default and group.role != 'master'
+
+
+def problems(group, labels, version, *, joins=True, scale_from_zero=False):
+    """What is wrong with a node group: texts that begin with its name.
+
+    :param labels: of the group.
+    :param version: Kubernetes version of the control plane, None when it is
+        not known.
+    :param joins: whether nodes of the group will join the cluster.
+    """
+    for text in (*_counts(group, labels, scale_from_zero), *_image(
+            group, version, joins), *_labels(group.node_labels), *_taints(
+                group.node_taints)):
+        yield f'node group {group.name!r}: {text}'
+
+
+def _counts(group, labels, scale_from_zero):
+    limits = bounds(group, labels, scale_from_zero=scale_from_zero)
+    if group.count < 0:
+        yield f'node_count is {group.count}'
+    if not limits:
+        return
+    low, high = limits
+    if high < low:
+        yield f'max_node_count {high} is less than min_node_count {low}'
+    elif group.count < low:
+        why = ('' if group.min else
+               '; a group that is autoscaled needs a node to grow from')
+        yield (f'node_count {group.count} is less than min_node_count '
+               f'{low}{why}')
+    elif group.count > high:
+        yield (f'node_count {group.count} is more than max_node_count '
+               f'{high}')
+
+
+def _image(group, control_plane, joins):
+    """Rules of kubeadm and kubelet, as Cluster API's MachineSet has them.
+
+    A node that joins has the minor release of the control plane
+    (KubeadmVersionSkew in machineset_preflight.go); one that is there may be
+    some behind, as after an upgrade that left the group's image alone.
+    """
+    if not group.image:
+        return
+    try:
+        version = versions.parse(group.image.kube_version)
+    except ValueError as e:
+        yield f'image {group.image.id}: its property kube_version: {e}'
+        return
+    if not control_plane:
+        return
+    if joins and (version.release != control_plane.release
+                  or version > control_plane):
+        yield (f'its image {group.image.id} has Kubernetes {version}, the '
+               f'cluster {control_plane}; nodes can join with the same minor '
+               'release, and no newer patch')
+    elif not joins:
+        why = upgrade.skew(str(control_plane), str(version))
+        if why:
+            yield f'its image {group.image.id}: {why}'
+
+
+def _labels(labels):
+    for key, value in sorted((labels or {}).items()):
+        yield from _key('node_labels', key)
+        if value and not names.is_label_value(value):
+            yield (f'node_labels: {value!r} of {key!r} is no value of a label '
+                   'in Kubernetes')
+
+
+def _taints(taints):
+    for taint in taints or ():
+        key, value = taint.get('key') or '', taint.get('value')
+        yield from _key('node_taints', key)
+        if value and not names.is_label_value(value):
+            yield (f'node_taints: {value!r} of {key!r} is no value of a taint '
+                   'in Kubernetes')
+        if taint.get('effect') not in EFFECTS:
+            yield (f'node_taints: the effect of {key!r} is '
+                   f'{taint.get("effect")!r}, accepted are '
+                   f'{", ".join(EFFECTS)}')
+
+
+def _key(field, key):
+    prefix, slash, name = key.rpartition('/')
+    if (not _KEY_NAME(name) or slash and not _KEY_PREFIX(prefix)
+            or len(prefix) > 253):
+        yield f'{field}: {key!r} is no key in Kubernetes'
+    elif any(prefix == own or prefix.endswith(f'.{own}')
+             for own in OWN_PREFIXES):
+        yield f'{field}: {key!r} belongs to the driver'

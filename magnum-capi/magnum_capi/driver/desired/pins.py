@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a cluster was made of, which it keeps until somebody moves it.
+
+Options of the driver, files of the operator, images and networks change while
+clusters live. A resize must not bring such a change into a cluster: it could
+replace every node. So the cluster's own Secret has what it was made of, and
+names that were looked up once stay with the ids that the user saw. An upgrade
+pins anew what it is about.
+"""
+
+import dataclasses
+import hashlib
+import json
+import typing
+
+from magnum_capi.driver.desired import spec
+
+
+@dataclasses.dataclass(frozen=True)
+class ChartPin:
+    """A chart; see settings.Chart.
+
+    :param digest: of a chart that is a path, else None.
+    """
+
+    name: str
+    repository: str | None = None
+    version: str | None = None
+    digest: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Pins:
+    """What a cluster was made of; None: not known, the present counts.
+
+    :param overlays: pairs of name and mapping, first to last.
+    :param default_labels: of the operator.
+    :param images: by what rows call them.
+    :param flavors: names by what rows call them.
+    :param networks, external_networks, subnets: ids by what rows call them.
+    :param proxies_in_secret: see spec.Proxies. To move a file of nodes
+        replaces them.
+    """
+
+    chart: ChartPin | None = None
+    overlays: tuple[tuple[str, typing.Mapping], ...] | None = None
+    default_labels: typing.Mapping[str, str] | None = None
+    volumes: spec.Volumes | None = None
+    images: typing.Mapping[str, spec.Image] = dataclasses.field(
+        default_factory=dict)
+    flavors: typing.Mapping[str, str] = dataclasses.field(
+        default_factory=dict)
+    networks: typing.Mapping[str, str] = dataclasses.field(
+        default_factory=dict)
+    external_networks: typing.Mapping[str, str] = dataclasses.field(
+        default_factory=dict)
+    subnets: typing.Mapping[str, str] = dataclasses.field(
+        default_factory=dict)
+    proxies_in_secret: bool | None = None
+
+    def unconfigured(self) -> 'Pins':
+        """What stays when an operator moves a cluster: its cloud."""
+        return dataclasses.replace(
+            self, chart=None, overlays=None, default_labels=None,
+            volumes=None)
+
+    def moved(self) -> 'Pins':
+        """What stays in an upgrade: where a cluster is, and its flavors."""
+        return dataclasses.replace(self.unconfigured(), images={},
+                                   proxies_in_secret=None)
+
+    @property
+    def digest(self) -> str:
+        """Of what an operator moves; empty when nobody knows it."""
+        if self.chart is None or self.overlays is None:
+            return ''
+        return _digest(dump(self), (
+            'chart', 'overlays', 'default_labels', 'volumes'))
+
+    @property
+    def options_digest(self) -> str:
+        """Of overlays and options alone; empty when nobody knows them.
+
+        Volume types that the cloud has are no option.
+        """
+        if self.overlays is None:
+            return ''
+        found = dump(self)
+        if self.volumes:
+            found['volumes'] = dict(found['volumes'], types=None)
+        return _digest(found, ('overlays', 'default_labels', 'volumes'))
+
+
+def _digest(found, fields):
+    text = json.dumps([found[field] for field in fields], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def dump(pins: Pins) -> dict[str, typing.Any]:
+    """Pins as JSON has them."""
+    return dataclasses.asdict(pins)
+
+
+def load(found: typing.Mapping[str, typing.Any] | None) -> Pins:
+    """Read what :func:`dump` made; fields of other releases are left out."""
+    # Releases that did not say so had them in the values.
+    known = {'proxies_in_secret': False, **_known(Pins, found or {})}
+    if known.get('chart'):
+        known['chart'] = ChartPin(**_known(ChartPin, known['chart']))
+    if known.get('overlays') is not None:
+        known['overlays'] = tuple(
+            (name, overlay) for name, overlay in known['overlays'])
+    if known.get('volumes'):
+        volumes = _known(spec.Volumes, known['volumes'])
+        known['volumes'] = spec.Volumes(**{
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in volumes.items()})
+    known['images'] = {
+        name: spec.Image(**_known(spec.Image, image))
+        for name, image in known.get('images', {}).items()}
+    return Pins(**known)
+
+
+def _known(kind, found):
+    names = {field.name for field in dataclasses.fields(kind)}
+    return {key: value for key, value in found.items() if key in names}

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Magnum's rows, read as plain facts. Pure: any objects with the fields do.
+
+What is asked for is always read from the rows, the latest that are in the
+database, and never from a request: requests get lost and overtake each other,
+rows do not.
+"""
+
+import dataclasses
+import hashlib
+import json
+import types
+
+from magnum_capi.driver.desired import goal
+from magnum_capi.driver.desired import labels as label_rules
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import node_groups
+from magnum_capi.driver.desired import spec
+
+MASTER = goal.MASTER
+
+_TEMPLATE_FIELDS = (
+    'uuid', 'image_id', 'external_network_id', 'dns_nameserver',
+    'network_driver', 'http_proxy', 'https_proxy', 'no_proxy', 'labels')
+_CLUSTER_FIELDS = (
+    'labels', 'keypair', 'fixed_network', 'fixed_subnet',
+    'floating_ip_enabled')
+_GROUP_FIELDS = (
+    'uuid', 'role', 'flavor_id', 'image_id', 'labels', 'min_node_count',
+    'max_node_count', 'node_labels', 'node_taints')
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """A cluster as Magnum has it.
+
+    :param cluster, template: Magnum's objects, or alike.
+    :param groups: all node groups.
+    :param policy: labels.Policy of the operator.
+    :param scale_from_zero: see node_groups.bounds.
+    """
+
+    cluster: object
+    groups: tuple
+    template: object
+    policy: label_rules.Policy = label_rules.Policy()
+    scale_from_zero: bool = False
+
+    @property
+    def operation(self):
+        """CREATE, UPDATE, DELETE; of anything else an UPDATE."""
+        if leaving(self.groups):
+            return 'DELETE'
+        kind = (self.cluster.status or '').partition('_')[0]
+        return kind if kind in ('CREATE', 'DELETE') else 'UPDATE'
+
+    @property
+    def in_progress(self):
+        return (self.cluster.status or '').endswith('_IN_PROGRESS')
+
+    def live(self, applied=frozenset()):
+        """The node groups that there shall be.
+
+        One whose creation failed before Helm had it has left nothing
+        behind, and what was wrong with it must not be in the way of others.
+
+        :param applied: see state.State.
+        """
+        return tuple(
+            group for group in self.groups
+            if not (group.status or '').startswith('DELETE_')
+            and not _stillborn(group, applied))
+
+    def masters(self):
+        """The row of the control plane, None when there is none."""
+        found = [g for g in self.groups if g.role == MASTER]
+        return found[0] if found else None
+
+    def digest(self, applied=frozenset(), held=types.MappingProxyType({}),
+               pins=None):
+        """Of what is asked for, 32 hexadecimal digits; goes with a release.
+
+        Made of rows and not of a chart's values, so that a look at a cluster
+        needs neither Glance nor Nova. Sizes of autoscaled groups are not in
+        it, those are the autoscaler's.
+
+        :param applied, held: see state.State.
+        :param pins: pins.Pins that the chart and its values come from. An
+            operator moves a cluster without a change of its rows.
+        """
+        groups = []
+        for group in sorted(self.live(applied), key=lambda g: g.uuid):
+            facts = {f: getattr(group, f, None) for f in _GROUP_FIELDS}
+            if self.bounds(group) is None:
+                facts['node_count'] = group.node_count
+            if group.uuid in held:
+                facts['held'] = held[group.uuid]
+            groups.append(facts)
+        text = json.dumps({
+            'template': {f: getattr(self.template, f, None)
+                         for f in _TEMPLATE_FIELDS},
+            'cluster': {f: getattr(self.cluster, f, None)
+                        for f in _CLUSTER_FIELDS},
+            'groups': groups,
+            **({'pins': pins.digest} if pins and pins.digest else {})},
+            sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def bounds(self, group):
+        """Bounds of the autoscaler, None when it has no say."""
+        if group.role == MASTER:
+            return None
+        cluster = dict(self.cluster.labels or {})
+        try:
+            read = label_rules.parse(label_rules.merged(
+                cluster, self.template.labels), self.policy)
+            own = label_rules.node_group(
+                read, group.labels, cluster, self.policy)
+        except label_rules.InvalidLabels:
+            return None
+        return node_groups.bounds(
+            node_group(group), own, scale_from_zero=self.scale_from_zero)
+
+    def wanted(self, state, *, patience=0.0, limit=0.0):
+        """What a look at the management cluster is judged by.
+
+        :param state: state.State.
+        :param patience, limit: see goal.Wanted.
+        :returns: goal.Wanted.
+        """
+        cluster = self.cluster
+        deleting = self.operation == 'DELETE'
+        status = cluster.status
+        if deleting and not (status or '').startswith('DELETE_'):
+            status = 'DELETE_IN_PROGRESS'
+        # Times of rows are by the clocks of those who wrote them.
+        same = state.operation == self.operation
+        return goal.Wanted(
+            name=names.cluster(cluster.uuid), status=status,
+            kube_version=None,
+            groups=tuple(
+                self._group(group, state) for group in self.groups
+                if deleting or not _stillborn(group, state.applied)),
+            since=state.since if same else None,
+            timeout=(cluster.create_timeout if self.operation == 'CREATE'
+                     else None),
+            limit=limit if self.operation == 'UPDATE' else 0.0,
+            patience=patience,
+            failing=dict(state.failing) if same else {},
+            progress=state.progress if same else None,
+            addons=state.addons,
+            digest=None if deleting else self.digest(
+                state.applied, state.held, state.pins))
+
+    def _group(self, group, state):
+        asked = state.sizes.get(group.uuid)
+        return goal.GroupWanted(
+            key=names.node_group(group.uuid), name=group.name,
+            role=group.role, status=group.status or 'UPDATE_COMPLETE',
+            count=group.node_count if asked is None else asked,
+            autoscaled=asked is None and self.bounds(group) is not None,
+            held=group.uuid in state.held)
+
+
+def leaving(groups):
+    """Whether the deletion of the whole cluster was asked for.
+
+    The row of the control plane says so for good. Magnum's conductor writes
+    over the status of the cluster when a resize ends late (magnum 23.0.0,
+    magnum/conductor/handlers/cluster_conductor.py, cluster_resize), so that
+    one alone would lose the deletion; that row it leaves alone.
+    """
+    return any(group.role == MASTER and group.is_default
+               and (group.status or '').startswith('DELETE_')
+               for group in groups)
+
+
+def follows(group, template):
+    """Whether a node group has the image of the cluster's template."""
+    return not group.image_id or group.image_id == template.image_id
+
+
+def node_group(group, *, flavor=None, image=None, held=False):
+    """A row as spec.NodeGroupSpec.
+
+    :param flavor: name of its flavor.
+    :param image: spec.Image, None: the cluster's.
+    :param held: see there.
+    """
+    return spec.NodeGroupSpec(
+        uuid=group.uuid, name=group.name, count=group.node_count,
+        flavor=flavor or group.flavor_id, role=group.role,
+        min=group.min_node_count or 0, max=group.max_node_count, image=image,
+        labels=dict(group.labels or {}),
+        node_labels=dict(getattr(group, 'node_labels', None) or {}),
+        node_taints=tuple(getattr(group, 'node_taints', None) or ()),
+        is_default=bool(group.is_default), held=held)
+
+
+def _stillborn(group, applied):
+    return (group.status == 'CREATE_FAILED' and not group.is_default
+            and group.uuid not in applied)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a cluster shall be, in plain values.
+
+Nothing of Magnum is in here, so that every rule can be tested with a line of
+Python. ``store`` makes these of Magnum's objects, ``validation`` says whether
+they can be had, ``values`` makes a chart's values of them.
+"""
+
+import dataclasses
+import typing
+
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import versions
+from magnum_capi import errors
+
+
+class InvalidSpec(errors.UsageError):
+    """What is asked for cannot be had.
+
+    :param problems: one text each, all that were found.
+    """
+
+    def __init__(self, problems):
+        self.problems = tuple(problems)
+        super().__init__('; '.join(self.problems))
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """An image of Glance, and what it says of itself."""
+
+    id: str
+    kube_version: str
+    os_distro: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Volumes:
+    """What the cloud's block storage offers.
+
+    :param types: names of volume types; None: there is no block storage.
+    :param default_type: the one of the default storage class; None: the
+        first, or Cinder's own default when there are no types.
+    :param boot_size: GiB of root volumes, 0: the flavor's disk.
+    :param allowed_topologies: of storage classes, as Kubernetes has them.
+    """
+
+    types: tuple[str, ...] | None = ()
+    default_type: str | None = None
+    boot_size: int = 0
+    boot_type: str | None = None
+    allowed_topologies: tuple = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Proxies:
+    """Proxies of the template, by which nodes get images of containers.
+
+    :param in_secret: whether passwords in them are in a Secret; else they
+        are values of the chart, as earlier releases of the driver had it.
+    """
+
+    http: str | None = None
+    https: str | None = None
+    no: str | None = None
+    in_secret: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeGroupSpec:
+    """A group of worker nodes.
+
+    :param count: nodes that are asked for.
+    :param flavor: its name; charts look a flavor up by it.
+    :param min: of the autoscaler.
+    :param max: None: no autoscaling of this group.
+    :param image: None: the cluster's.
+    :param labels: of the group, as Magnum has them (texts).
+    :param node_labels: for its nodes in Kubernetes.
+    :param node_taints: mappings with key, effect and perhaps value.
+    :param held: it keeps the nodes that it has, because its turn in an
+        upgrade has not come; ``image`` is then what they were made of.
+    """
+
+    uuid: str
+    name: str
+    count: int
+    flavor: str
+    role: str = 'worker'
+    min: int = 0
+    max: int | None = None
+    image: Image | None = None
+    labels: typing.Mapping = dataclasses.field(
+        default_factory=dict)
+    node_labels: typing.Mapping = dataclasses.field(
+        default_factory=dict)
+    node_taints: tuple = ()
+    is_default: bool = False
+    held: bool = False
+
+    @property
+    def kube_name(self):
+        """Its name in the chart's values."""
+        return names.node_group(self.uuid)
+
+
+@dataclasses.dataclass(frozen=True)
+class ClusterSpec:
+    """A cluster.
+
+    :param node_groups: of workers; masters are two fields.
+    :param labels: of the cluster, as Magnum merged them (texts).
+    :param template_labels: of its present template.
+    :param network_driver: None: calico.
+    :param external_network_id: None: Cluster API's provider finds it.
+    :param dns_nameservers: addresses.
+    :param floating_ip_enabled: whether the API server gets a floating IP,
+        when no label says otherwise.
+    :param load_balancer: whether the API server is behind one. Not the same
+        as Magnum's master_lb_enabled, which is False by default: without a
+        load balancer the API server is one node, which upgrades replace.
+    :param auth_url: of Keystone, for keystone_auth_enabled.
+    :param trusted_cas: PEM texts by name, for all nodes.
+    :param attributes: see attributes.given.
+    """
+
+    uuid: str
+    name: str
+    project_id: str
+    user_id: str
+    image: Image
+    master_flavor: str
+    master_count: int = 1
+    node_groups: tuple[NodeGroupSpec, ...] = ()
+    labels: typing.Mapping = dataclasses.field(
+        default_factory=dict)
+    template_labels: typing.Mapping = dataclasses.field(
+        default_factory=dict)
+    network_driver: str | None = None
+    external_network_id: str | None = None
+    fixed_network_id: str | None = None
+    fixed_subnet_id: str | None = None
+    dns_nameservers: tuple[str, ...] = ()
+    keypair: str | None = None
+    floating_ip_enabled: bool = True
+    load_balancer: bool = True
+    proxies: Proxies = Proxies()
+    volumes: Volumes = Volumes()
+    auth_url: str | None = None
+    trusted_cas: typing.Mapping = dataclasses.field(
+        default_factory=dict)
+    attributes: typing.Mapping[str, typing.Any] = dataclasses.field(
+        default_factory=dict)
+
+    @property
+    def release(self):
+        """Name of the Helm release and of the Cluster."""
+        return names.cluster(self.uuid)
+
+
+def image(image_id, properties) -> Image:
+    """Read an image of Glance.
+
+    :param properties: its properties by name; None or empty are taken.
+    :raises InvalidSpec: kube_version or os_distro is missing, or the version
+        is none. It is kept as it is: v1.35.0-rc.1 is not 1.35.0.1.
+    """
+    found = {name: str((properties or {}).get(name) or '').strip()
+             for name in ('kube_version', 'os_distro')}
+    problems = [f'image {image_id} has no property {name}; set it, for '
+                f'example {name}={example}'
+                for name, example in (('kube_version', 'v1.34.2'),
+                                      ('os_distro', 'ubuntu'))
+                if not found[name]]
+    if found['kube_version'] and not versions.is_version(
+            found['kube_version']):
+        problems.append(f'image {image_id}: its property kube_version is '
+                        f'{found["kube_version"]!r}, not {versions.FORM}')
+    if problems:
+        raise InvalidSpec(problems)
+    return Image(image_id, **found)
+
+
+def floating_ip(spec, labels) -> bool:
+    """Whether the API server gets a floating IP, as Magnum reads it.
+
+    The label master_lb_floating_ip_enabled wins over floating_ip_enabled
+    (drivers/common/k8s_monitor.py).
+    """
+    if labels.master_lb_floating_ip_enabled is None:
+        return spec.floating_ip_enabled
+    return labels.master_lb_floating_ip_enabled
+
+
+def root_volume(spec, labels) -> tuple[int, str | None]:
+    """Size in GiB, 0 for the flavor's disk, and type of root volumes."""
+    size = labels.boot_volume_size
+    return (spec.volumes.boot_size if size is None else size,
+            labels.boot_volume_type or spec.volumes.boot_type or None)

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""May a cluster be upgraded to a template, and what if that fails? Pure.
+
+Magnum compares neither drivers nor versions. A refusal must come before
+anything is changed, as ``exception.NotSupported``: the API then answers 400
+and the status stays (magnum/conductor/handlers/cluster_conductor.py). What
+is refused is what cannot be undone or cannot work, with everything that is
+wrong at once, so that nobody has to try twice.
+"""
+
+import dataclasses
+
+from magnum_capi.driver.desired import versions
+
+#: Minors that a kubelet may be older than its API server; never newer
+#: (https://kubernetes.io/releases/version-skew-policy/#kubelet, since 1.28).
+KUBELET_MINORS = 3
+#: Before that.
+_KUBELET_MINORS_OLD = 2
+_KUBELET_MINORS_SINCE = (1, 28)
+
+#: Minors that a control plane may go forward at once
+#: (https://kubernetes.io/releases/version-skew-policy/, "Supported component
+#: upgrade order": skipping minor versions is unsupported; so is kubeadm).
+STEP = 1
+
+#: Statuses of Glance images that can be booted.
+_READY = ('active',)
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """What upgrades need to know of an image.
+
+    :param status: of Glance, ``active`` ...; None when there is no such
+        image.
+    :param kube_version: its property, None when it has none.
+    """
+
+    id: str
+    status: str | None
+    kube_version: str | None
+    os_distro: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Template:
+    """What upgrades need to know of a cluster template.
+
+    :param driver: name of the driver that serves it, also where Magnum picks
+        one by the type of cluster; None when there is none.
+    :param kube_tag: its label, None when it has none.
+    """
+
+    uuid: str
+    name: str
+    driver: str | None
+    image: Image
+    coe: str = 'kubernetes'
+    server_type: str = 'vm'
+    cluster_distro: str | None = None
+    network_driver: str | None = None
+    external_network_id: str | None = None
+    fixed_network: str | None = None
+    fixed_subnet: str | None = None
+    volume_driver: str | None = None
+    master_lb_enabled: bool | None = None
+    tls_disabled: bool | None = None
+    kube_tag: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """A node group of the cluster.
+
+    :param kube_version: that its machines run or are asked for; None when
+        that is not known.
+    :param pinned: whether it has an image of its own, which an upgrade of
+        the cluster does not change.
+    """
+
+    uuid: str
+    name: str
+    kube_version: str | None
+    pinned: bool = False
+
+
+#: Fields of templates that a living cluster cannot change, and why.
+FIXED = {
+    'driver': 'another driver does not know the cluster',
+    'coe': 'it is another kind of cluster',
+    'server_type': 'machines are made otherwise',
+    'network_driver': 'the network of pods cannot be replaced under them',
+    'external_network_id': 'addresses are taken from it',
+    'fixed_network': 'machines and load balancers are in it',
+    'fixed_subnet': 'machines and load balancers are in it',
+    'volume_driver': 'volumes are bound to it',
+    'master_lb_enabled': 'the address of the API hangs on it',
+    'tls_disabled': 'certificates are made at creation',
+}
+
+
+def refusals(present, target, running, groups=(), os_may_change=True):
+    """Why a cluster cannot be upgraded; empty when it can.
+
+    :param present: Template that the cluster is of.
+    :param target: Template that it shall become.
+    :param running: version of its control plane, None when not known.
+    :param groups: Group of every node group of workers.
+    :param os_may_change: whether machines of another distribution may take
+        the place of the present ones.
+    :returns: list of texts, each a refusal of its own.
+    """
+    return [
+        *_fixed(present, target),
+        *_image(target),
+        *([] if os_may_change else _distribution(present, target)),
+        *_versions(present, target, running, groups),
+    ]
+
+
+def skew(control_plane, workers) -> str:
+    """Why workers cannot run with a control plane; empty when they can.
+
+    :param control_plane: version of the control plane.
+    :param workers: version of the workers' image.
+    """
+    try:
+        plane = versions.parse(control_plane)
+        kubelet = versions.parse(workers)
+    except ValueError as problem:
+        return str(problem)
+    if kubelet.major != plane.major:
+        return f'{kubelet} and {plane} are of different major versions'
+    if kubelet > plane:
+        return (f'workers of {kubelet} would be newer than the control plane '
+                f'of {plane}')
+    allowed = (KUBELET_MINORS if kubelet.release >= _KUBELET_MINORS_SINCE
+               else _KUBELET_MINORS_OLD)
+    if plane.minor - kubelet.minor > allowed:
+        return (f'workers of {kubelet} would be more than {allowed} minor '
+                f'versions older than the control plane of {plane}')
+    return ''
+
+
+def _fixed(present, target):
+    found = []
+    for field, why in FIXED.items():
+        old, new = getattr(present, field), getattr(target, field)
+        if old != new:
+            found.append(
+                f'{field} cannot change from {_quote(old)} to {_quote(new)}: '
+                f'{why}')
+    return found
+
+
+def _image(target):
+    image = target.image
+    if image.status is None:
+        return [f'image {image.id} of the template does not exist']
+    found = []
+    if image.status not in _READY:
+        found.append(f'image {image.id} of the template is {image.status}, '
+                     'not active')
+    if not image.kube_version:
+        found.append(f'image {image.id} of the template has no property '
+                     'kube_version')
+    elif target.kube_tag and not _same(target.kube_tag, image.kube_version):
+        found.append(f'the label kube_tag of the template says '
+                     f'{target.kube_tag}, its image {image.id} says '
+                     f'kube_version {image.kube_version}')
+    return found
+
+
+def _distribution(present, target):
+    old, new = present.image.os_distro, target.image.os_distro
+    if old == new:
+        return []
+    return [f'os_distro of the image cannot change from {_quote(old)} to '
+            f'{_quote(new)}']
+
+
+def _versions(present, target, running, groups):
+    new_text = target.image.kube_version
+    old_text = running or present.image.kube_version
+    if not new_text:
+        return []
+    try:
+        new = versions.parse(new_text)
+    except ValueError as problem:
+        return [f'kube_version of image {target.image.id}: {problem}']
+    found = []
+    if old_text:
+        found += _step(old_text, new)
+    for group in groups:
+        if group.pinned and group.kube_version:
+            why = skew(new_text, group.kube_version)
+            if why:
+                found.append(f'node group {group.name}: {why}; upgrade or '
+                             'remove it first')
+    return found
+
+
+def _step(old_text, new):
+    try:
+        old = versions.parse(old_text)
+    except ValueError as problem:
+        return [f'version of the cluster: {problem}']
+    if new < old:
+        return [f'{new} is older than {old}: a control plane does not go '
+                'back']
+    if new.major != old.major or new.minor - old.minor > STEP:
+        return [f'{new} is more than one minor version newer than {old}: '
+                f'upgrade to {old.major}.{old.minor + 1} first']
+    return []
+
+
+def _same(one, other):
+    try:
+        return versions.parse(one) == versions.parse(other)
+    except ValueError:
+        return one == other
+
+
+def _quote(value):
+    return 'nothing' if value is None else f'"{value}"'
+
+
+@dataclasses.dataclass(frozen=True)
+class Restore:
+    """One field that goes back to what it was.
+
+    :param kind: ``cluster`` or ``nodegroup``.
+    """
+
+    kind: str
+    uuid: str
+    field: str
+    value: object
+
+
+#: What an upgrade changes in Magnum's rows before Helm is run.
+_CLUSTER_FIELDS = ('cluster_template_id', 'labels', 'coe_version')
+_GROUP_FIELDS = ('image_id', 'status', 'status_reason', 'labels')
+
+
+def remember(cluster, groups) -> tuple[Restore, ...]:
+    """What to put back when an upgrade fails before it is on its way.
+
+    :param cluster: dict with ``uuid`` and the fields that are saved.
+    :param groups: dicts of the node groups, alike.
+    :returns: to be applied in this order: node groups first, so that the
+        template, which says what they should be, is right once they are.
+
+    Once Helm has accepted the upgrade nothing is put back: Cluster API goes
+    on, and a control plane does not go back. The cluster's status is not
+    among the fields, for the caller of the driver sets that.
+    """
+    found = [Restore('nodegroup', group['uuid'], field, group[field])
+             for group in groups for field in _GROUP_FIELDS if field in group]
+    return (*found, *(Restore('cluster', cluster['uuid'], field,
+                              cluster[field])
+                      for field in _CLUSTER_FIELDS if field in cluster))
+
+
+def differences(plan, rows) -> tuple[Restore, ...]:
+    """Those of a plan that are not as they were.
+
+    :param plan: of :func:`remember`.
+    :param rows: by uuid, dicts as they are now; rows that are gone need
+        nothing.
+    """
+    return tuple(
+        step for step in plan if step.uuid in rows
+        and rows[step.uuid].get(step.field) != step.value)

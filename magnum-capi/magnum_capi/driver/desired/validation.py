@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether what is asked for can be had: pure, and all problems at once.
+
+Everything that is refused here is refused before anything is made, with words
+that a user of Magnum understands; else a chart, a webhook or a node that never
+joins would say it, or nobody.
+"""
+
+import ipaddress
+import re
+
+from magnum_capi.driver.desired import attributes
+from magnum_capi.driver.desired import label_types
+from magnum_capi.driver.desired import labels as label_rules
+from magnum_capi.driver.desired import node_groups
+from magnum_capi.driver.desired import spec as spec_model
+from magnum_capi.driver.desired import versions
+
+#: What both charts can install. Magnum's own default is flannel, for which a
+#: chart renders nothing: nodes would never be ready.
+NETWORK_DRIVERS = ('calico', 'cilium')
+
+_PROXY = re.compile(r'https?://[A-Za-z0-9._~:@%\[\]-]+(?:/[A-Za-z0-9._~/-]*)?',
+                    re.ASCII).fullmatch
+_NO_PROXY = re.compile(r'[A-Za-z0-9._:*/\[\], -]+', re.ASCII).fullmatch
+_FILE_NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*', re.ASCII).fullmatch
+
+
+def check(spec, policy=label_rules.Policy(), *, creating=False,
+          joining=None, scale_from_zero=False) -> label_rules.Labels:
+    """Read the labels of a cluster and check all of it.
+
+    :param policy: the operator's, for labels.
+    :param creating: the cluster is new: its own copies of labels that only a
+        template may carry are checked, too, and attributes that have no
+        effect are refused.
+    :param joining: uuids of the node groups that get nodes; None: all. A
+        group whose own image is a minor release behind, as after an upgrade,
+        cannot get any, and must not be in the way of other changes.
+    :param scale_from_zero: see node_groups.bounds.
+    :raises spec.InvalidSpec: with every problem, those of labels included.
+    """
+    problems = []
+    if creating:
+        problems += label_rules.misplaced(spec.labels, spec.template_labels)
+        problems += attributes.refusals(spec.attributes)
+    try:
+        read = label_rules.parse(label_rules.merged(
+            spec.labels, spec.template_labels), policy)
+    except label_rules.InvalidLabels as e:
+        problems += e.problems
+        read = label_rules.Labels()
+    problems += _problems(spec, read, creating)
+    for group in spec.node_groups:
+        try:
+            own = label_rules.node_group(
+                read, group.labels, spec.labels, policy)
+        except label_rules.InvalidLabels as e:
+            problems += e.problems
+            own = read
+        problems += node_groups.problems(
+            group, own, _version(spec),
+            joins=not group.held and (
+                joining is None or group.uuid in joining),
+            scale_from_zero=scale_from_zero)
+        problems += _root_volume(spec, own, f'node group {group.name!r}: ')
+    if problems:
+        # What Magnum copied into every node group is said once.
+        raise spec_model.InvalidSpec(dict.fromkeys(problems))
+    return read
+
+
+def _version(spec):
+    try:
+        return versions.parse(spec.image.kube_version)
+    except ValueError:
+        return None
+
+
+def _problems(spec, labels, creating):
+    yield from _kubernetes(spec, labels, creating)
+    if spec.network_driver not in (None, *NETWORK_DRIVERS):
+        yield (f'network driver {spec.network_driver!r} is not supported, '
+               f'only {" and ".join(NETWORK_DRIVERS)} are; the template '
+               'says which (network_driver)')
+    if spec.master_count < 1 or spec.master_count % 2 == 0:
+        yield f'{spec.master_count} masters: it has to be an odd number'
+    uuids = [group.uuid for group in spec.node_groups]
+    if len(set(uuids)) < len(uuids):
+        yield 'two node groups have the same uuid'
+    yield from _texts(spec)
+    yield from _api_server(spec, labels)
+    yield from _root_volume(spec, labels, '')
+    if labels.keystone_auth_enabled and not spec.auth_url:
+        yield 'label keystone_auth_enabled: the URL of Keystone is not known'
+
+
+def _kubernetes(spec, labels, creating):
+    version = _version(spec)
+    if not version:
+        yield (f'image {spec.image.id}: its property kube_version is '
+               f'{spec.image.kube_version!r}, not {versions.FORM}')
+        return
+    tags = [labels.kube_tag]
+    if creating:
+        tags.append(spec.labels.get('kube_tag'))
+    for tag in dict.fromkeys(tags):
+        if versions.is_version(tag) and versions.parse(tag) != version:
+            yield (f'label kube_tag: it says {tag}, the image '
+                   f'{spec.image.id} has Kubernetes '
+                   f'{spec.image.kube_version}; correct the label or choose '
+                   'another image')
+
+
+def _texts(spec):
+    """Texts that charts write into YAML without quotes."""
+    texts = [('master flavor', spec.master_flavor),
+             ('keypair', spec.keypair),
+             ('os_distro of the image', spec.image.os_distro),
+             ('volume type', spec.volumes.boot_type)]
+    texts += [(f'flavor of node group {group.name!r}', group.flavor)
+              for group in spec.node_groups]
+    for what, text in texts:
+        if text is not None and not label_types.plain(text):
+            yield f'{what} {text!r}: charts take only {label_types.Name.form}'
+    for what in ('external_network_id', 'fixed_network_id',
+                 'fixed_subnet_id'):
+        if not (getattr(spec, what) is None
+                or label_types.is_uuid(getattr(spec, what))):
+            yield f'{what} {getattr(spec, what)!r} is no uuid'
+    for address in spec.dns_nameservers:
+        try:
+            ipaddress.ip_address(address)
+        except ValueError:
+            yield f'dns_nameserver {address!r} is no address'
+    for name, pattern in (('http', _PROXY), ('https', _PROXY),
+                          ('no', _NO_PROXY)):
+        text = getattr(spec.proxies, name)
+        if text and not pattern(text):
+            # Not shown: it may hold a password.
+            yield f'{name}_proxy of the template has an unexpected form'
+    for name in spec.trusted_cas:
+        if not _FILE_NAME(name):
+            yield f'trusted CA {name!r}: the name is no file name'
+
+
+def _api_server(spec, labels):
+    if spec.load_balancer:
+        return
+    if spec.master_count > 1:
+        yield f'{spec.master_count} masters need a load balancer'
+    if labels.api_master_lb_allowed_cidrs:
+        yield ('label api_master_lb_allowed_cidrs: only a load balancer can '
+               'keep others away, and there is none')
+    if not spec_model.floating_ip(spec, labels):
+        yield ('without a load balancer the API server needs a floating IP '
+               '(floating_ip_enabled)')
+
+
+def _root_volume(spec, labels, where):
+    size, _type = spec_model.root_volume(spec, labels)
+    if 'boot_volume_type' in labels.given and not size:
+        yield (f'{where}label boot_volume_type: it has no effect without '
+               'boot_volume_size')
+    if size and spec.volumes.types is None:
+        yield (f'{where}label boot_volume_size: this cloud has no block '
+               'storage')

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Helm values of a cluster: one pure function of what it shall be.
+
+Both charts are served, the published openstack-cluster and sandbox-cluster of
+this project; what differs between their versions is in ``charts``. A value
+that nobody asked for is left out, so that the chart's own default counts.
+"""
+
+import hashlib
+import re
+
+from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import label_types
+from magnum_capi.driver.desired import labels as label_rules
+from magnum_capi.driver.desired import merging
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import node_files
+from magnum_capi.driver.desired import node_groups
+from magnum_capi.driver.desired import rollout
+from magnum_capi.driver.desired import spec as spec_model
+from magnum_capi.driver.desired import versions
+from magnum_capi import errors
+
+#: Values that are the driver's: an overlay that changed one would part what
+#: Magnum shows, and the driver looks for, from what is there.
+PROTECTED = (
+    'cloudCredentialsSecretName', 'clouds', 'cloudName', 'projectPrefix',
+    'kubernetesVersion', 'machineImage', 'machineImageId', 'nodeGroups',
+    'controlPlane.kubernetesVersion', 'controlPlane.machineCount',
+    'controlPlane.machineFlavor', 'controlPlane.machineImage',
+    'controlPlane.machineImageId', 'nodeGroupDefaults.autoscale',
+    'nodeGroupDefaults.kubernetesVersion', 'nodeGroupDefaults.machineImage',
+    'nodeGroupDefaults.machineImageId')
+
+_STORAGE_CLASS = re.compile(
+    r'[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?', re.ASCII).fullmatch
+
+
+def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
+           scale_from_zero=False, batch=None) -> dict:
+    """Helm values of a cluster.
+
+    :param spec: spec.ClusterSpec, checked by ``validation``.
+    :param labels: labels.Labels of the cluster, as validation.check gives
+        them.
+    :param chart: charts.Features.
+    :param overlays: pairs of name and mapping, from the operator's
+        allow-list, merged over the rest in this order; see ``merging``.
+    :param policy: the operator's, for the labels of node groups.
+    :param batch: nodes of a group that are replaced at once, see rollout.
+    :raises spec.InvalidSpec: labels ask for what the chart does not have, or
+        the default volume type does not exist.
+    :raises errors.UsageError: an overlay changes a value of PROTECTED, or
+        takes away what has to stay in a list.
+    """
+    refused = charts.refusals(labels, chart)
+    if refused:
+        raise spec_model.InvalidSpec(refused)
+    result = {
+        'kubernetesVersion': str(versions.parse(spec.image.kube_version)),
+        'machineImageId': spec.image.id,
+        'osDistro': spec.image.os_distro,
+        'cloudCredentialsSecretName': names.credentials(spec.release),
+        'clusterAnnotations': names.cluster_annotations(
+            uuid=spec.uuid, name=spec.name, project_id=spec.project_id,
+            user_id=spec.user_id, node_groups=[
+                (group.uuid, group.name) for group in spec.node_groups]),
+        'apiServer': _api_server(spec, labels, chart),
+        'clusterNetworking': _networking(spec, labels, chart),
+        'controlPlane': _control_plane(spec, labels),
+        # Charts take a false of a group for nothing said (mustMerge), so
+        # that a group could not be without what is on by default.
+        'nodeGroupDefaults': {'healthCheck': {'enabled': False}},
+        'nodeGroups': [
+            _node_group(spec, group, label_rules.node_group(
+                labels, group.labels, spec.labels, policy), chart,
+                scale_from_zero) for group in spec.node_groups],
+        'addons': _addons(spec, labels, chart),
+    }
+    if spec.keypair:
+        result['machineSSHKeyName'] = spec.keypair
+    if spec.trusted_cas:
+        result['trustedCAs'] = dict(spec.trusted_cas)
+    if labels.keystone_auth_enabled:
+        result['authWebhook'] = 'k8s-keystone-auth'
+    etcd = _etcd(labels)
+    if etcd:
+        result['etcd'] = {'blockDevice': etcd}
+    proxies = node_files.proxies(spec, labels)
+    if proxies:
+        for part in ('controlPlane', 'nodeGroupDefaults'):
+            result[part]['kubeadmConfigSpec'] = proxies.kubeadm()
+    for name, overlay in overlays:
+        result = _overlaid(result, name, overlay)
+    for group, asked in zip(result['nodeGroups'], spec.node_groups):
+        group |= rollout.strategy(
+            result.get('nodeGroupDefaults') or {}, batch, asked)
+    return result
+
+
+def _api_server(spec, labels, chart):
+    result = {'enableLoadBalancer': spec.load_balancer,
+              'associateFloatingIP': spec_model.floating_ip(spec, labels),
+              'loadBalancerProvider': labels.octavia_provider}
+    if labels.api_master_lb_allowed_cidrs:
+        for key in chart.allowed_cidrs:
+            result[key] = list(labels.api_master_lb_allowed_cidrs)
+    return result
+
+
+def _networking(spec, labels, chart):
+    inside = {}
+    if spec.fixed_network_id:
+        inside['networkFilter'] = {'id': spec.fixed_network_id}
+    if spec.fixed_subnet_id:
+        inside['subnetFilter'] = {'id': spec.fixed_subnet_id}
+    if not inside:
+        inside['nodeCidr'] = labels.fixed_subnet_cidr
+    result = {'internalNetwork': inside}
+    if spec.dns_nameservers:
+        (inside if chart.dns_inside else result)['dnsNameservers'] = list(
+            spec.dns_nameservers)
+    if spec.external_network_id:
+        result['externalNetworkId'] = spec.external_network_id
+    return result
+
+
+def _control_plane(spec, labels):
+    result = {'machineFlavor': spec.master_flavor,
+              'machineCount': spec.master_count,
+              'healthCheck': {'enabled': labels.auto_healing_enabled},
+              **_disk(spec, labels)}
+    if labels.extra_network_control_plane:
+        result |= _networks(labels)
+    if labels.control_plane_availability_zones:
+        result |= {'omitFailureDomain': False, 'failureDomains': list(
+            labels.control_plane_availability_zones)}
+    return result
+
+
+def _node_group(spec, group, labels, chart, scale_from_zero):
+    marks = names.node_group_marks(
+        uuid=group.uuid, name=group.name, role=group.role)
+    result = {'name': group.kube_name,
+              'machineFlavor': group.flavor,
+              'machineCount': group.count,
+              'healthCheck': {'enabled': labels.auto_healing_enabled},
+              'nodeLabels': {**(group.node_labels or {}), **marks.labels},
+              **_disk(spec, labels), **_networks(labels)}
+    if group.image:
+        result |= {'machineImageId': group.image.id, 'kubernetesVersion': str(
+            versions.parse(group.image.kube_version))}
+    if labels.availability_zone:
+        result['failureDomain'] = labels.availability_zone
+    bounds = node_groups.bounds(
+        group, labels, scale_from_zero=scale_from_zero)
+    if bounds:
+        result |= {'autoscale': True,
+                   'machineCountMin': max(bounds[0], chart.autoscale_min),
+                   'machineCountMax': bounds[1]}
+    if group.node_taints:
+        # The chart has no key for taints.
+        result['kubeadmConfigSpec'] = {'joinConfiguration': {
+            'nodeRegistration': {'taints': [
+                {k: t[k] for k in ('key', 'value', 'effect') if t.get(k)}
+                for t in group.node_taints]}}}
+    return result
+
+
+def _disk(spec, labels):
+    size, volume_type = spec_model.root_volume(spec, labels)
+    if not size:
+        return {}
+    disk = {'diskSize': size}
+    if volume_type:
+        disk['volumeType'] = volume_type
+    return {'machineRootVolume': disk}
+
+
+def _networks(labels):
+    if not labels.extra_network_names:
+        return {}
+    # {} is the cluster's own network.
+    ports = [{}]
+    for name in labels.extra_network_names:
+        key = 'id' if label_types.is_uuid(name) else 'name'
+        ports.append({'network': {key: name}, 'securityGroups': []})
+    return {'machineNetworking': {'ports': ports}}
+
+
+def _etcd(labels):
+    if not labels.etcd_blockdevice_size:
+        return None
+    result = {'size': labels.etcd_blockdevice_size}
+    if labels.etcd_blockdevice_type == 'local':
+        return result | {'type': 'Local'}
+    result['type'] = 'Volume'
+    if labels.etcd_blockdevice_volume_type:
+        result['volumeType'] = labels.etcd_blockdevice_volume_type
+    if labels.etcd_blockdevice_volume_az:
+        result['availabilityZone'] = labels.etcd_blockdevice_volume_az
+    return result
+
+
+def _addons(spec, labels, chart):
+    provider = labels.octavia_provider
+    algorithm = labels.octavia_lb_algorithm or (
+        'SOURCE_IP_PORT' if provider == 'ovn' else 'ROUND_ROBIN')
+    openstack = {
+        'csiCinder': _csi(spec.volumes, labels),
+        'cloudConfig': {'LoadBalancer': {
+            'lb-provider': provider, 'lb-method': algorithm,
+            'create-monitor': labels.octavia_lb_healthcheck}}}
+    if labels.keystone_auth_enabled:
+        openstack['k8sKeystoneAuth'] = {'enabled': True, 'values': {
+            'openstackAuthUrl': spec.auth_url,
+            'projectId': spec.project_id}}
+    controller = labels.ingress_controller
+    result = {
+        'cni': {'type': spec.network_driver or 'calico'},
+        'openstack': openstack,
+        'metricsServer': {'enabled': labels.metrics_server_enabled},
+        'monitoring': {'enabled': labels.monitoring_enabled},
+        'ingress': {'enabled': controller != 'none', **{
+            name: {'enabled': name == controller}
+            for name in chart.ingress}}}
+    if chart.dashboard:
+        result[chart.dashboard] = {'enabled': labels.kube_dashboard_enabled}
+    return result
+
+
+def _csi(volumes, labels):
+    if volumes.types is None or not labels.cinder_csi_enabled:
+        return {'enabled': False}
+    common = {
+        'reclaimPolicy': labels.csi_cinder_reclaim_policy,
+        'allowVolumeExpansion': labels.csi_cinder_allow_volume_expansion,
+        'volumeBindingMode': labels.csi_cinder_volume_binding_mode,
+        'availabilityZone': labels.csi_cinder_availability_zone,
+        'fstype': labels.csi_cinder_fstype}
+    if volumes.allowed_topologies:
+        common['allowedTopologies'] = list(volumes.allowed_topologies)
+    # The chart writes the name without quotes.
+    types = [name for name in volumes.types if label_types.plain(name)]
+    default = volumes.default_type or (types[0] if types else None)
+    if default and default not in types:
+        raise spec_model.InvalidSpec([
+            f'default volume type {default!r} of the driver is not in Cinder'])
+    if not default:
+        return {'enabled': True, 'defaultStorageClass': common}
+    classes = {name: {**common, 'name': _storage_class(name),
+                      'volumeType': name} for name in types}
+    return {'enabled': True,
+            'defaultStorageClass': {**classes.pop(default), 'enabled': True},
+            'additionalStorageClasses': list(classes.values())}
+
+
+def _storage_class(volume_type):
+    """Name of a storage class: the type's, or one that no other type has."""
+    if _STORAGE_CLASS(volume_type):
+        return volume_type
+    readable = re.sub(r'[^a-z0-9]+', '-', volume_type.lower())[:50].strip('-')
+    digest = hashlib.sha256(volume_type.encode()).hexdigest()[:8]
+    return f'{readable or "type"}-{digest}'
+
+
+def _overlaid(below, name, above):
+    touched = [path for path in PROTECTED if _has(above, path.split('.'))]
+    annotations = (above.get('clusterAnnotations') or {})
+    touched += [f'clusterAnnotations.{key}' for key in annotations
+                if str(key).startswith(names.PREFIX)]
+    if touched:
+        raise errors.UsageError(
+            f'The value overlay "{name}" changes what is the driver\'s: '
+            + ', '.join(touched))
+    try:
+        return merging.merged(below, above)
+    except merging.Misfit as e:
+        raise errors.UsageError(
+            f'The value overlay "{name}" does not fit: {e}') from None
+
+
+def _has(mapping, path):
+    for key in path:
+        if not isinstance(mapping, dict) or key not in mapping:
+            return False
+        mapping = mapping[key]
+    return True

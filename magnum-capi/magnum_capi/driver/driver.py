@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Magnum's driver for Cluster API, ``k8s_capi_v1``.
+
+Only what Magnum calls, with the arguments that it gives by position. Magnum
+makes an object of this class in its API and in its conductor, and a new one
+for each look at a cluster: nothing is read or opened before it is needed.
+"""
+
+import contextlib
+import functools
+
+from magnum.common import context as contexts
+from magnum.common import exception
+import magnum.conf
+from magnum.drivers.common import driver
+from oslo_log import log as logging
+
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm
+from magnum_capi.driver import monitor
+from magnum_capi.driver import operations
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import self_repair
+from magnum_capi.driver import settings as settings_module
+from magnum_capi.driver import store
+from magnum_capi.driver import upgrading
+from magnum_capi.driver import watch
+from magnum_capi import errors
+from magnum_capi.kube import shared
+
+LOG = logging.getLogger(__name__)
+
+OS_DISTROS = ('ubuntu', 'flatcar')
+
+
+class Driver(driver.Driver):
+    """See magnum.drivers.common.driver.Driver for the methods."""
+
+    @property
+    def provides(self):
+        try:
+            more = _settings().extra_os_distros
+        except errors.UsageError as e:
+            # An exception here would take all drivers from Magnum.
+            LOG.error('%s', e)
+            more = ()
+        return [{'server_type': 'vm', 'os': os, 'coe': 'kubernetes'}
+                for os in dict.fromkeys((*OS_DISTROS, *more))]
+
+    def create_cluster(self, context, cluster, cluster_create_timeout):
+        with _told():
+            self._operations(context, cluster).create(cluster_create_timeout)
+
+    def update_cluster(self, context, cluster, scale_manager=None,
+                       rollback=False):
+        # Only the size of the default worker group changes so.
+        with _told():
+            self._operations(context, cluster).change(
+                group=cluster.default_ng_worker, resize=True)
+
+    def delete_cluster(self, context, cluster):
+        with _told():
+            self._operations(context, cluster).delete()
+
+    def resize_cluster(self, context, cluster, resize_manager, node_count,
+                       nodes_to_remove, nodegroup=None):
+        with _told():
+            self._operations(context, cluster).change(
+                group=nodegroup or cluster.default_ng_worker, resize=True,
+                remove=tuple(nodes_to_remove or ()))
+
+    def upgrade_cluster(self, context, cluster, cluster_template,
+                        max_batch_size, nodegroup, scale_manager=None,
+                        rollback=False):
+        # Magnum gives rollback in the place of scale_manager.
+        with _told():
+            upgrading.Upgrade(
+                self._world(), self._store(context), cluster,
+                cluster_template, nodegroup or cluster.default_ng_worker,
+                max_batch_size).run()
+
+    def create_nodegroup(self, context, cluster, nodegroup):
+        with _told():
+            self._operations(context, cluster).change(
+                nodegroup, group=nodegroup)
+
+    def update_nodegroup(self, context, cluster, nodegroup):
+        with _told():
+            self._operations(context, cluster).change(
+                nodegroup, group=nodegroup)
+
+    def delete_nodegroup(self, context, cluster, nodegroup):
+        # The row goes when the machines are gone; see ``watch``.
+        with _told():
+            self._operations(context, cluster).change(nodegroup)
+
+    def rotate_credential(self, context, cluster):
+        with _told():
+            self._operations(context, cluster).rotate(context.user_id)
+
+    def rotate_ca_certificate(self, context, cluster):
+        # The conductor has already made new certificates and saves them
+        # even if this is refused; what it signs then, no cluster trusts. The
+        # status that it saves as well is put right by ``self_repair``.
+        self._store(context).put_back_certificates(cluster)
+        raise exception.NotSupported(self_repair.ROTATION_REFUSED)
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        admin = contexts.make_admin_context(all_tenants=True)
+        settings = _settings_of_looks()
+        watch.Watch(
+            self._world(settings),
+            store.Store(admin, settings, cluster.project_id),
+            cluster).update()
+
+    def get_monitor(self, context, cluster):
+        try:
+            admin = contexts.make_admin_context(all_tenants=True)
+            return monitor.Monitor(self._world, self._store(admin), cluster)
+        except errors.MagnumCapiError as e:
+            LOG.error('Cluster %s: no health: %s', cluster.uuid, e)
+            return None
+
+    def validate_master_resize(self, node_count):
+        self.validate_master_size(node_count)
+
+    def create_federation(self, context, federation):
+        raise NotImplementedError('There are no federations')
+
+    def update_federation(self, context, federation):
+        raise NotImplementedError('There are no federations')
+
+    def delete_federation(self, context, federation):
+        raise NotImplementedError('There are no federations')
+
+    def _world(self, settings=None):
+        settings = settings or _settings()
+        kube = shared.kube(settings)
+        return reconcile.World(settings, kube, helm.Helm(
+            settings, kube.kubeconfig), sightings=shared.sightings)
+
+    def _store(self, context):
+        return store.Store(context, _settings())
+
+    def _operations(self, context, cluster):
+        return operations.Operations(
+            self._world(), self._store(context), cluster)
+
+
+def _settings():
+    return settings_module.Settings.of(magnum.conf.CONF)
+
+
+#: Every ten seconds, for every cluster: no option is one that changes while a
+#: conductor runs, and to read them all takes as long as to ask Kubernetes.
+_settings_of_looks = functools.cache(_settings)
+
+
+@contextlib.contextmanager
+def _told():
+    """Translate errors: their text becomes status_reason."""
+    try:
+        yield
+    except failures.NotViable as e:
+        raise exception.NotSupported(_plain(
+            f'The upgrade is not possible: {failures.told(e)}')) from None
+    except errors.MagnumCapiError as e:
+        raise exception.MagnumException(
+            _plain(failures.told(e))) from None
+
+
+def _plain(text):
+    # MagnumException fills in %(name)s.
+    return text.replace('%', '%%')

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""What an error says to the owner of a cluster, and whether it may pass.
+
+Errors of this project carry addresses and paths of the operator; what
+reaches Magnum's status_reason is read by tenants.
+"""
+
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import spec
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.helm import releases
+from magnum_capi.driver.observed import reasons
+from magnum_capi import errors
+from magnum_capi.kube import lock
+from magnum_capi.kube import rest
+
+#: After these the same request may succeed, so that it is repeated.
+PASSING = (
+    rest.Unreachable, helm_errors.HelmUnreachable, helm_errors.HelmDisturbed,
+    helm_errors.HelmKilled, helm_errors.HelmTimeout, helm_errors.HelmBusy,
+    releases.ReleasePending, lock.LockBusy, lock.LockLost,
+    services.CloudUnreachable)
+
+#: Of helm's errors a deletion waits out all: often it does not say why.
+PASSING_DELETION = (*PASSING, helm_errors.HelmFailed)
+
+_UNEXPECTED = ('an unexpected error of the driver; the log of '
+               'magnum-conductor has it')
+
+
+class Stopped(errors.MagnumCapiError):
+    """The cluster is being deleted, or is not in Magnum any more."""
+
+
+class Failed(errors.MagnumCapiError):
+    """An operation failed; its text is for the owner of the cluster."""
+
+
+class NotViable(Failed):
+    """Refused before anything was changed."""
+
+
+def told(error) -> str:
+    """The text of an error for the owner of a cluster."""
+    if isinstance(error, helm_errors.HelmFailed):
+        text = error.reason
+    elif isinstance(error, spec.InvalidSpec):
+        text = str(error)
+    elif isinstance(error, services.CloudError):
+        # Of a service that does not answer, clients tell its address.
+        missing = isinstance(error, services.CloudUnreachable)
+        parts = [error.what, error.status if missing else error.last_seen]
+        text = ': '.join(str(part) for part in parts if part)
+        if error.hint:
+            text += f'. {error.hint}'
+    elif isinstance(error, errors.MagnumCapiError):
+        text = error.what
+        if isinstance(error, errors.UsageError) and error.hint:
+            text += f'. {error.hint}'
+    else:
+        text = _UNEXPECTED
+    return reasons.cut(' '.join(text.split()), reasons.LIMIT)

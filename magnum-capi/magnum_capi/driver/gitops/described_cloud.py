@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The cloud of a description: what its section ``cloud`` says there is.
+
+With it nothing is asked of a real cloud, so that a repository of Flux or Argo
+can render without credentials. It stands where ``openstack.Cloud`` does.
+"""
+
+from magnum_capi.driver.cloud import openstack
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import spec
+
+_FIELDS = ('images', 'networks', 'subnets', 'volume_types', 'auth_url')
+_IMAGE = ('id', 'kube_version', 'os_distro', 'magnum_distro')
+
+
+class DescribedCloud:
+    """What counts of a cloud.
+
+    :param described: mapping with ``images`` (by what the description calls
+        them: mappings with kube_version, os_distro and perhaps id),
+        ``networks`` and ``subnets`` (uuids by name), ``volume_types`` (names)
+        and ``auth_url`` (of Keystone). Flavors are taken by their name.
+    :raises spec.InvalidSpec: it is something else.
+    """
+
+    def __init__(self, described):
+        problems = list(_problems(described))
+        if problems:
+            raise spec.InvalidSpec(problems)
+        self._described = described
+        self.services = self
+
+    def image(self, reference):
+        found = self._found('images', reference)
+        return openstack.Image(
+            name=reference, status='active',
+            **{'id': reference, **{
+                key: str(value) for key, value in found.items()}})
+
+    def usable_flavor(self, reference, *, ram, vcpus):
+        return openstack.Flavor(reference, reference, ram, vcpus)
+
+    def network(self, reference, external=None):
+        if not reference:
+            return None
+        return openstack.Network(
+            self._found('networks', reference, reference), reference,
+            bool(external))
+
+    def subnet(self, reference, network_id=None):
+        if not reference:
+            return None
+        return openstack.Subnet(
+            self._found('subnets', reference, reference), reference,
+            network_id, '')
+
+    def volume_types(self):
+        return tuple(openstack.VolumeType(name, name) for name in
+                     self._described.get('volume_types') or ())
+
+    def has(self, service):
+        return (service != 'block-storage'
+                or self._described.get('volume_types') is not None)
+
+    def identity_url(self, interface='public'):
+        return self._described.get('auth_url')
+
+    def _found(self, section, reference, default=None):
+        found = (self._described.get(section) or {}).get(reference, default)
+        if found is None:
+            raise services.NotThere(
+                f'The section cloud.{section} of the description has no '
+                f'{reference}')
+        return found
+
+
+def _problems(described):
+    if not isinstance(described, dict):
+        yield 'cloud: it has to be a mapping'
+        return
+    for name in described:
+        if name not in _FIELDS:
+            yield f'cloud.{name}: there is no such field'
+    for name in ('images', 'networks', 'subnets'):
+        if not isinstance(described.get(name), dict | None):
+            yield f'cloud.{name}: it has to be a mapping'
+    types = described.get('volume_types')
+    if types is not None and not (isinstance(types, list) and all(
+            isinstance(name, str) for name in types)):
+        yield 'cloud.volume_types: it has to be a list of names'
+    images = described.get('images') or {}
+    for name, image in (images.items() if isinstance(images, dict) else ()):
+        if not isinstance(image, dict):
+            yield f'cloud.images.{name}: it has to be a mapping'
+            continue
+        for field in image:
+            if field not in _IMAGE:
+                yield f'cloud.images.{name}.{field}: there is no such field'

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A cluster described in a file, read as the rows that Magnum would have.
+
+For those who apply with Flux or Argo what this driver renders. The fields are
+those of Magnum's API, and mean the same; what Magnum fills in when a cluster
+is created is filled in here in the same way (magnum 23.0.0,
+api/controllers/v1/cluster.py and conductor/utils.py). Pure.
+"""
+
+import dataclasses
+import typing
+import uuid as uuids
+
+from magnum_capi.driver.desired import spec
+
+#: Sections of a description; ``cloud`` is read by ``described_cloud``.
+SECTIONS = ('template', 'cluster', 'node_groups', 'cloud')
+
+
+@dataclasses.dataclass(frozen=True)
+class Template:
+    """What counts of a cluster template."""
+
+    image_id: str
+    external_network_id: str | None = None
+    network_driver: str | None = None
+    dns_nameserver: str | None = None
+    http_proxy: str | None = None
+    https_proxy: str | None = None
+    no_proxy: str | None = None
+    flavor_id: str | None = None
+    master_flavor_id: str | None = None
+    keypair_id: str | None = None
+    fixed_network: str | None = None
+    fixed_subnet: str | None = None
+    floating_ip_enabled: bool = True
+    labels: typing.Mapping = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """What counts of a cluster; None: as its template says.
+
+    :param uuid: names in Kubernetes are made of it.
+    :param project_id: its namespace is made of it.
+    :param labels: None: the template's.
+    """
+
+    uuid: str
+    name: str
+    project_id: str
+    user_id: str | None = None
+    keypair: str | None = None
+    flavor_id: str | None = None
+    master_flavor_id: str | None = None
+    master_count: int = 1
+    node_count: int = 1
+    fixed_network: str | None = None
+    fixed_subnet: str | None = None
+    floating_ip_enabled: bool | None = None
+    labels: typing.Mapping | None = None
+    status: str = 'CREATE_IN_PROGRESS'
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeGroup:
+    """What counts of a node group.
+
+    :param uuid: None: made of the cluster's and the name.
+    :param image_id: None: the template's.
+    :param labels: None: the cluster's.
+    """
+
+    name: str
+    uuid: str | None = None
+    role: str = 'worker'
+    node_count: int = 1
+    min_node_count: int | None = None
+    max_node_count: int | None = None
+    flavor_id: str | None = None
+    image_id: str | None = None
+    labels: typing.Mapping | None = None
+    node_labels: typing.Mapping | None = None
+    node_taints: typing.Sequence | None = None
+    is_default: bool = False
+    status: str = 'CREATE_IN_PROGRESS'
+
+
+def read(described):
+    """Read a description.
+
+    Without a node group of the role ``master``, and without a default one of
+    workers, both are made of the cluster's fields.
+
+    :param described: mapping of SECTIONS.
+    :returns: Template, Cluster and a tuple of NodeGroup, complete.
+    :raises spec.InvalidSpec: with everything that is wrong.
+    """
+    if not isinstance(described, dict):
+        raise spec.InvalidSpec(['a description is a mapping of '
+                                + ', '.join(SECTIONS)])
+    problems = [f'{name}: there is no such section'
+                for name in described if name not in SECTIONS]
+    template = _made(Template, 'template', described.get('template'),
+                     problems)
+    cluster = _made(Cluster, 'cluster', described.get('cluster'), problems)
+    groups = described.get('node_groups') or []
+    if not isinstance(groups, list):
+        problems.append('node_groups: it has to be a list')
+        groups = []
+    groups = [_made(NodeGroup, f'node_groups[{index}]', group, problems)
+              for index, group in enumerate(groups)]
+    if problems:
+        raise spec.InvalidSpec(problems)
+    cluster = _completed(cluster, template)
+    groups = tuple(_group(group, cluster, template)
+                   for group in (*_defaults(groups, cluster), *groups))
+    problems += _repeated(groups)
+    if problems:
+        raise spec.InvalidSpec(problems)
+    return template, cluster, groups
+
+
+def known(kind, fields):
+    """Those of an API's fields that count for a description."""
+    names = {field.name for field in dataclasses.fields(kind)}
+    return {name: value for name, value in fields.items()
+            if name in names and value is not None}
+
+
+def _made(kind, where, given, problems):
+    """An object of a section, or None and problems."""
+    if not isinstance(given, dict):
+        problems.append(f'{where}: it has to be a mapping')
+        return None
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    begin = len(problems)
+    problems += [f'{where}.{name}: there is no such field'
+                 for name in given if name not in fields]
+    problems += [
+        f'{where}.{name}: it is missing' for name, field in fields.items()
+        if field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
+        and given.get(name) in (None, '')]
+    given = {name: value for name, value in given.items()
+             if value is not None}
+    for name, value in given.items():
+        form = name in fields and _FORMS.get(fields[name].type)
+        if form and not form[0](value):
+            problems.append(f'{where}.{name}: {value!r} is not {form[1]}')
+    for name in ('labels', 'node_labels'):
+        if isinstance(given.get(name), dict):
+            given[name] = {str(key): _text(value)
+                           for key, value in given[name].items()}
+    if 'uuid' in given and not _is_uuid(given['uuid']):
+        problems.append(f'{where}.uuid: {given["uuid"]!r} is no uuid')
+    return kind(**given) if len(problems) == begin else None
+
+
+def _text(value):
+    """A label's value, as Magnum's client sends it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
+
+
+def _completed(cluster, template):
+    filled = {'floating_ip_enabled': template.floating_ip_enabled,
+              'keypair': template.keypair_id, 'labels': template.labels,
+              **{name: getattr(template, name) for name in (
+                  'flavor_id', 'master_flavor_id', 'fixed_network',
+                  'fixed_subnet')}}
+    return dataclasses.replace(cluster, **{
+        name: value for name, value in filled.items()
+        if getattr(cluster, name) is None})
+
+
+def _defaults(groups, cluster):
+    if not any(group.role == 'master' for group in groups):
+        yield NodeGroup(
+            'default-master', role='master', node_count=cluster.master_count,
+            flavor_id=cluster.master_flavor_id, is_default=True)
+    if not any(group.is_default and group.role != 'master'
+               for group in groups):
+        yield NodeGroup('default-worker', node_count=cluster.node_count,
+                        is_default=True)
+
+
+def _group(group, cluster, template):
+    made = uuids.uuid5(uuids.UUID(cluster.uuid), group.name)
+    return dataclasses.replace(
+        group, uuid=group.uuid or str(made),
+        flavor_id=group.flavor_id or cluster.flavor_id,
+        image_id=group.image_id or template.image_id,
+        labels=cluster.labels if group.labels is None else group.labels)
+
+
+def _repeated(groups):
+    for field in ('name', 'uuid'):
+        values = [getattr(group, field) for group in groups]
+        for value in sorted({v for v in values if values.count(v) > 1}):
+            yield f'node_groups: several have the {field} {value!r}'
+
+
+def _is_uuid(text):
+    try:
+        return str(uuids.UUID(text)) == text.lower()
+    except (AttributeError, TypeError, ValueError):
+        return False
+
+
+def _is_number(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_STRING = (lambda value: isinstance(value, str), 'a text')
+_NUMBER = (_is_number, 'a number')
+_FLAG = (lambda value: isinstance(value, bool), 'true or false')
+_MAPPING = (lambda value: isinstance(value, dict), 'a mapping')
+_LIST = (lambda value: isinstance(value, list) and all(
+    isinstance(item, dict) for item in value), 'a list of mappings')
+_FORMS = {
+    str: _STRING, str | None: _STRING, int: _NUMBER, int | None: _NUMBER,
+    bool: _FLAG, bool | None: _FLAG, typing.Mapping: _MAPPING,
+    typing.Mapping | None: _MAPPING, typing.Sequence | None: _LIST}

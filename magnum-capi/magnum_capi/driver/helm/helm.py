@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Runs helm: what it is told, what it may see, and what its errors mean.
+
+The values go through standard input, so no other user of the machine sees
+them. Helm's own files are in a private folder that is removed again; it finds
+no plugins, no working directory and no home: a folder called like the chart
+in Magnum's working directory would otherwise win over the repository.
+
+Helm may outlive the Magnum that started it. That is wanted: an operation
+that ends leaves a clean release, one that is killed leaves a pending one. The
+program ``timeout`` bounds its life, so that after ``helm_timeout`` nobody
+works on a release but who holds the lock of the cluster.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.helm import releases
+from magnum_capi.driver.helm import scratch
+from magnum_capi import errors
+from magnum_capi import processes
+
+#: Seconds between the end of ``helm_timeout`` and the kill of whatever is
+#: left.
+_GRACE = 5
+
+#: Variables that helm gets from Magnum's environment: how to find programs,
+#: proxies and authorities, and the service account of a pod.
+_PASSED = frozenset((
+    'PATH', 'LANG', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR',
+    'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT',
+    'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY',
+    'http_proxy', 'https_proxy', 'no_proxy'))
+
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """Result of an upgrade.
+
+    :param revision: number of the release's new revision.
+    """
+
+    revision: int
+    status: str
+
+
+def upgrade_argv(release, chart, namespace, *, history, timeout,
+                 overlays=(), digest=None, dry=False):
+    """The command that installs a release or changes it.
+
+    :param chart: settings.Chart.
+    :param overlays: paths of values files that win over standard input.
+    :param digest: label of the revision, at most 63 characters.
+    :param dry: only show what would be done, as the management cluster sees
+        it.
+    """
+    return [
+        'upgrade', release, *_chart_argv(chart), '--install',
+        '--namespace', namespace, '--history-max', str(history),
+        '--timeout', f'{timeout}s', '--output', 'json',
+        *(['--labels', f'{releases.DIGEST}={digest}'] if digest else []),
+        *(['--dry-run=server'] if dry else []),
+        *_values_argv(overlays)]
+
+
+def template_argv(release, chart, namespace, *, overlays=()):
+    """The command that only renders. It needs no management cluster."""
+    return ['template', release, *_chart_argv(chart),
+            '--namespace', namespace, *_values_argv(overlays)]
+
+
+def uninstall_argv(release, namespace, *, timeout):
+    return ['uninstall', release, '--namespace', namespace,
+            '--timeout', f'{timeout}s']
+
+
+class Helm:
+    """The program helm.
+
+    :param settings: settings.Settings.
+    :param kubeconfig: path, None in a pod.
+    :param environ: of this process.
+    :raises EnvironmentProblem: (every method) there is no helm.
+    :raises helm_errors.HelmFailed: (every method) and its kinds.
+    """
+
+    def __init__(self, settings, kubeconfig, environ=os.environ):
+        self._settings = settings
+        self._kubeconfig = kubeconfig
+        self._environ = environ
+
+    @property
+    def dead_after(self):
+        """Seconds after which no helm of this driver lives any more."""
+        return self._settings.helm_timeout + 2 * _GRACE
+
+    def upgrade(self, release, chart, values, namespace, *, overlays=(),
+                digest=None):
+        """Install a release or change it.
+
+        :param values: JSON-compatible dict.
+        :returns: Done.
+        """
+        found = self._upgrade(release, chart, values, namespace,
+                              overlays=overlays, digest=digest)
+        return Done(found['version'], found['info']['status'])
+
+    def preview(self, release, chart, values, namespace):
+        """What an upgrade would apply; nothing is changed.
+
+        Unlike :meth:`template` it asks the management cluster for what it
+        has, as the upgrade does.
+
+        :returns: manifests, YAML text.
+        """
+        return releases.manifests(self._upgrade(
+            release, chart, values, namespace, dry=True))
+
+    def _upgrade(self, release, chart, values, namespace, **options):
+        with self._fetched(chart) as chart:
+            return _parsed(self._run(
+                upgrade_argv(release, chart, namespace,
+                             history=self._settings.helm_history,
+                             timeout=self._settings.helm_timeout, **options),
+                stdin=json.dumps(values)))
+
+    def template(self, release, chart, values, namespace, *, overlays=()):
+        """Render a release.
+
+        :returns: manifests, YAML text.
+        """
+        with self._fetched(chart) as chart:
+            return self._run(
+                template_argv(release, chart, namespace, overlays=overlays),
+                stdin=json.dumps(values))
+
+    def uninstall(self, release, namespace):
+        """Take a release away; its objects then begin to go.
+
+        :returns: whether there was one.
+        """
+        return self._unless_missing(uninstall_argv(
+            release, namespace,
+            timeout=self._settings.helm_timeout)) is not None
+
+    def status(self, release, namespace):
+        """What helm knows of a release, None when there is none.
+
+        :returns: dict with ``revision``, ``status`` and ``description``.
+        """
+        said = self._unless_missing([
+            'status', release, '--namespace', namespace, '--output', 'json'])
+        if said is None:
+            return None
+        found = _parsed(said)
+        return {'revision': found['version'],
+                'status': found['info']['status'],
+                'description': found['info'].get('description', '')}
+
+    def history(self, release, namespace):
+        """Revisions of a release, oldest first: dicts as helm has them."""
+        said = self._unless_missing([
+            'history', release, '--namespace', namespace, '--output', 'json'])
+        return [] if said is None else _parsed(said)
+
+    def _unless_missing(self, argv):
+        try:
+            return self._run(argv)
+        except helm_errors.HelmFailed as e:
+            if 'release: not found' in e.reason:
+                return None
+            raise
+
+    @contextlib.contextmanager
+    def _fetched(self, chart):
+        """The chart in the cache when there is one, else as it is."""
+        if chart.is_path or not self._settings.chart_cache:
+            yield chart
+            return
+        cache = pathlib.Path(self._settings.chart_cache)
+        name = hashlib.sha256(str(chart).encode()).hexdigest()[:32]
+        package = cache / f'{name}.tgz'
+        if not package.exists():
+            cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=cache) as folder:
+                self._run(['pull', *_chart_argv(chart),
+                           '--destination', folder])
+                # One step: another thread or process may do the same.
+                os.replace(next(pathlib.Path(folder).glob('*.tgz')), package)
+        yield dataclasses.replace(chart, name=str(package), version=None,
+                                  repository=None)
+
+    def _run(self, argv, stdin=None):
+        path = self._environ.get('PATH', os.defpath)
+        program = shutil.which(self._settings.helm_binary, path=path)
+        if not program:
+            raise errors.EnvironmentProblem(
+                'The program helm is not installed',
+                where=self._settings.helm_binary,
+                hint='Install helm 3 where magnum-conductor runs, or name it '
+                     'in [k8s_capi]/helm_binary')
+        seconds = self._settings.helm_timeout
+        bounded = [program, *argv]
+        wrapper = shutil.which('timeout', path=path)
+        if wrapper:
+            bounded = [wrapper, f'--kill-after={_GRACE}', str(seconds),
+                       *bounded]
+        with scratch.folder() as folder:
+            try:
+                return processes.run(
+                    bounded, timeout=seconds + 2 * _GRACE, cwd=folder,
+                    env=self._env(folder), stdin=stdin, spool=folder)
+            except errors.CommandFailed as e:
+                raise helm_errors.failure(argv[0], e) from None
+
+    def _env(self, folder):
+        env = {k: v for k, v in self._environ.items() if k in _PASSED}
+        env['HOME'] = folder
+        for name in ('CACHE', 'CONFIG', 'DATA'):
+            env[f'HELM_{name}_HOME'] = os.path.join(folder, name.lower())
+        env['HELM_PLUGINS'] = os.path.join(folder, 'plugins')
+        env['HELM_DRIVER'] = 'secret'
+        if self._settings.helm_registry_config:
+            env['HELM_REGISTRY_CONFIG'] = self._settings.helm_registry_config
+        if self._kubeconfig:
+            env['KUBECONFIG'] = str(self._kubeconfig)
+        return env
+
+
+def _parsed(said):
+    try:
+        return json.loads(said)
+    except ValueError:
+        raise helm_errors.HelmFailed(
+            'helm did not answer with JSON',
+            reason='helm gave an answer that cannot be read') from None
+
+
+def _chart_argv(chart):
+    return [chart.name,
+            *(['--repo', chart.repository] if chart.repository else []),
+            *(['--version', chart.version] if chart.version else [])]
+
+
+def _values_argv(overlays):
+    argv = ['--values', '-']
+    for path in overlays:
+        argv += ['--values', str(path)]
+    return argv

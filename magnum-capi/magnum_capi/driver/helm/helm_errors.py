@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What helm's words mean: typed errors, and one line for the user.
+
+Helm has one exit code for everything, so its text has to tell. The texts are
+those of helm 3, measured in tests/functional/test_driver_helm.py.
+"""
+
+import re
+
+from magnum_capi import errors
+
+#: Longest reason shown to a user.
+_LONGEST = 600
+
+
+class HelmFailed(errors.MagnumCapiError):
+    """A helm command failed.
+
+    :param reason: one line for the user whose cluster it is: what helm or
+        the chart said, without paths and addresses of the operator.
+    """
+
+    def __init__(self, what, *, reason, **kwargs):
+        super().__init__(what, last_seen=reason, **kwargs)
+        self.reason = reason
+
+
+class ChartRefused(HelmFailed):
+    """The chart does not accept the values. Trying again is of no use."""
+
+
+class ChartUnavailable(HelmFailed):
+    """The chart could not be fetched or read."""
+
+
+class HelmBusy(HelmFailed):
+    """Another operation on the release is in progress, or died in it."""
+
+
+class HelmUnreachable(HelmFailed):
+    """Helm got no answer of the management cluster."""
+
+
+class HelmDisturbed(HelmFailed):
+    """The management cluster had a passing fault while helm worked."""
+
+
+class HelmKilled(HelmFailed):
+    """A signal ended helm: the machine was out of memory, or somebody did."""
+
+
+class HelmTimeout(HelmFailed):
+    """Helm did not end in time and was killed."""
+
+
+#: What errors of helm 3 look like, most telling first.
+_SIGNS = (
+    (HelmBusy, re.compile(
+        r'another operation \(install/upgrade/rollback\) is in progress'
+        r'|release: already exists|cannot re-use a name')),
+    (ChartRefused, re.compile(
+        r'execution error at \(|don\'t meet the specifications of the schema'
+        r'|error calling (include|fail|required)|YAML parse error on'
+        r'|admission webhook|is invalid: |strict decoding error')),
+    (ChartUnavailable, re.compile(
+        r'not a valid chart repository|chart .* not found'
+        r'|failed to (download|fetch|do request)|repo .* not found'
+        r'|"FetchReference"'
+        r'|path .* not found|Chart\.yaml file is missing'
+        r'|missing in charts/ directory|no cached repo found')),
+    (HelmUnreachable, re.compile(
+        r'cluster unreachable|connection refused|i/o timeout'
+        r'|TLS handshake timeout|no route to host|no such host'
+        r'|context deadline exceeded|server was unable to return'
+        r'|x509: |EOF$|Unauthorized$|ServiceUnavailable'
+        # It went while helm was at work.
+        r'|connection reset by peer|broken pipe|unexpected EOF'
+        r'|http2: (client connection lost|server sent GOAWAY)')),
+    # Kubernetes' words for 409, 429, 500 and 503 (apimachinery,
+    # pkg/api/errors/errors.go; apiserver, pkg/registry/generic/registry).
+    (HelmDisturbed, re.compile(
+        r'the object has been modified|[Tt]oo many requests'
+        r'|Internal error occurred|has prevented the request from succeeding'
+        r'|unable to handle the request')),
+)
+
+#: A line of client-go, such as the warning that a kind is deprecated.
+_KLOG = re.compile(r'^[IWEF][0-9]{4} [0-9:.]+ .*\n?', re.MULTILINE)
+
+_UNREACHABLE = 'helm got no answer of the management cluster'
+_UNAVAILABLE = 'the chart could not be fetched'
+
+
+def reason_of(output):
+    """What helm said is wrong, one line, fit for the cluster's owner.
+
+    :param output: helm's standard error.
+    """
+    output = _KLOG.sub('', output)
+    said = output.rpartition('\nError: ')[2].removeprefix('Error: ')
+    said = ' '.join(said.split())
+    said = re.sub(r'^(UPGRADE|INSTALLATION) FAILED: ', '', said)
+    said = re.sub(r'^execution error at \([^)]*\): ', '', said)
+    said = said.removesuffix(
+        ' Use --debug flag to render out invalid YAML')
+    said = re.sub(r'\b(Get|Post|Put|Patch|Delete) "https?://[^"]*": ', '',
+                  said)
+    # Absolute paths: only the last part. In single quotes they are places
+    # in the values.
+    said = re.sub(r"(?<![\w.:/'-])(?:/[\w.@+-]+)+/([\w.@+-]+)", r'\1', said)
+    return said if len(said) <= _LONGEST else said[:_LONGEST - 3] + '...'
+
+
+def failure(command, failed):
+    """The typed error for a CommandFailed. Drops argv: it has paths."""
+    if failed.returncode in (None, 124, 137):
+        return HelmTimeout(
+            f'helm {command} did not end in time',
+            reason='helm did not end in time', elapsed=failed.elapsed)
+    if failed.returncode < 0:
+        return HelmKilled(f'helm {command} was killed',
+                          reason='helm was killed', elapsed=failed.elapsed)
+    reason = reason_of(failed.output)
+    for kind, sign in _SIGNS:
+        if sign.search(failed.output.rpartition('Error: ')[2].strip()):
+            break
+    else:
+        kind = HelmFailed
+    shown = {HelmUnreachable: _UNREACHABLE,
+             ChartUnavailable: _UNAVAILABLE}.get(kind, reason)
+    return kind(f'helm {command} failed', reason=shown,
+                where=reason if shown != reason else None,
+                elapsed=failed.elapsed)

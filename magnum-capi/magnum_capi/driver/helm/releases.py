@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Helm's record of a release, read without Helm, and repaired when stuck.
+
+Helm keeps every revision of a release in a Secret
+``sh.helm.release.v1.<release>.v<revision>`` whose labels tell its status
+(https://helm.sh/docs/topics/advanced/#storage-backends). Only the metadata is
+asked for: the content has the values of the cluster and is large.
+
+Helm has no lock. It refuses to change a release whose last revision is
+``pending-*`` (helm, pkg/action/upgrade.go), and a helm that was killed leaves
+one for ever. Taking that revision away is the repair: the objects of the
+cluster stay as they are, and the next ``helm upgrade --install`` takes over
+those that the dead one made, for they bear the release's name. A rollback
+would apply the values of yesterday, an uninstall would delete the cluster.
+"""
+
+import base64
+import dataclasses
+import datetime
+import gzip
+import json
+
+from magnum_capi.driver.observed import snapshot
+from magnum_capi.kube import rest
+
+#: Label of a revision: what was applied, see :func:`state`. Set by
+#: ``helm upgrade --labels`` (helm 3.13 and newer).
+DIGEST = 'magnum-digest'
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Revision:
+    """A revision of a release.
+
+    :param created: seconds since 1970, by the clock of the server.
+    :param secret: name of its Secret.
+    :param version: resourceVersion of that.
+    """
+
+    number: int
+    status: str
+    created: float
+    secret: str
+    version: str
+    digest: str | None = None
+
+    @property
+    def is_pending(self):
+        return self.status.startswith('pending-')
+
+
+class ReleasePending(rest.KubeError):
+    """A helm works on this release, or died on it a moment ago.
+
+    :param seconds: when it will count as dead.
+    """
+
+    def __init__(self, what, *, seconds, **kwargs):
+        super().__init__(what, **kwargs)
+        self.seconds = seconds
+
+
+def revisions(kube, namespace, release):
+    """The revisions of a release that Helm knows, oldest first."""
+    found = []
+    for secret in kube.list_metadata(
+            'Secret', namespace, {'owner': 'helm', 'name': release}):
+        metadata = secret['metadata']
+        labels = metadata.get('labels') or {}
+        created = datetime.datetime.fromisoformat(
+            metadata['creationTimestamp'])
+        found.append(Revision(
+            int(labels['version']), labels['status'], created.timestamp(),
+            metadata['name'], metadata['resourceVersion'],
+            labels.get(DIGEST)))
+    return sorted(found)
+
+
+def state(kube, namespace, release):
+    """State of a release as snapshot.Release, None when there is none."""
+    found = revisions(kube, namespace, release)
+    if not found:
+        return None
+    return snapshot.Release(status=found[-1].status,
+                            revision=found[-1].number,
+                            digest=found[-1].digest)
+
+
+def chart_version(kube, namespace: str, release: str,
+                  chart: str) -> str | None:
+    """Version of the chart that a release was made of.
+
+    :param kube: kube.Kube.
+    :param chart: name of the chart.
+    :returns: None when nothing is deployed, or another chart is.
+    """
+    found = _deployed(kube, namespace, release)
+    if found is None:
+        return None
+    metadata = found['chart']['metadata']
+    return metadata['version'] if metadata.get('name') == chart else None
+
+
+def applied(kube, namespace: str, release: str) -> str | None:
+    """Manifests of a release as Helm has applied them, YAML text.
+
+    :param kube: kube.Kube.
+    :returns: None when nothing is deployed.
+    """
+    found = _deployed(kube, namespace, release)
+    return None if found is None else manifests(found)
+
+
+def manifests(found: dict) -> str:
+    """Manifests of a release, those of its hooks too, YAML text.
+
+    :param found: the release as helm has it.
+    """
+    return '\n---\n'.join((found.get('manifest') or '', *(
+        hook.get('manifest') or '' for hook in found.get('hooks') or ())))
+
+
+def _deployed(kube, namespace, release):
+    """The revision that is deployed, as helm has it; None when none is."""
+    deployed = [revision for revision in revisions(kube, namespace, release)
+                if revision.status == 'deployed']
+    if not deployed:
+        return None
+    secret = kube.get('Secret', namespace, deployed[-1].secret)
+    if secret is None:
+        return None
+    # JSON, gzip, Helm's base64, that of Secrets (helm 3,
+    # pkg/storage/driver/util.go).
+    content = base64.b64decode(base64.b64decode(secret['data']['release']))
+    return json.loads(gzip.decompress(content))
+
+
+def repair(kube, namespace, release, dead_after):
+    """Make a release usable that a dead helm left pending.
+
+    To be called by who holds the lock of the cluster, so no other helm of
+    this driver runs. One whose Magnum died may: it counts as dead only after
+    ``dead_after``, when it is killed by itself (see :mod:`helm`).
+
+    :param dead_after: seconds, of the server's clock.
+    :returns: whether there was something to repair.
+    :raises ReleasePending: it is too early to say.
+    """
+    found = revisions(kube, namespace, release)
+    repaired = False
+    while found and found[-1].is_pending:
+        last = found.pop()
+        age = (kube.server_time or last.created) - last.created
+        if age < dead_after:
+            raise ReleasePending(
+                f'A helm operation on {release} has not ended',
+                seconds=dead_after - age, last_seen=last.status,
+                hint=f'It counts as dead in {dead_after - age:.0f} s')
+        try:
+            kube.delete('Secret', namespace, last.secret,
+                        version=last.version)
+        except rest.Conflict:
+            raise ReleasePending(
+                f'A helm operation on {release} ended just now', seconds=0,
+                hint='Try again') from None
+        repaired = True
+    return repaired

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Application credentials of users, by which clusters use the cloud.
+
+https://docs.openstack.org/keystone/latest/user/application_credentials.html:
+only the user can make one; it has no more roles than that user; it dies with
+the user and with any role of it that the user loses.
+"""
+
+import dataclasses
+
+from openstack import exceptions as sdk_exceptions
+
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver.keys import delegation
+
+
+@dataclasses.dataclass(frozen=True)
+class Credential:
+    """An application credential. The secret is known once, at creation."""
+
+    id: str
+    name: str
+    project_id: str | None = None
+    roles: tuple[str, ...] = ()
+    secret: str | None = dataclasses.field(default=None, repr=False)
+
+
+def create(cloud, user_id, name, description, *, has, allowed):
+    """Make an application credential of a user, as that user.
+
+    :param cloud: services.Services of that user.
+    :param has: names of the roles that the user has.
+    :param allowed: names of those that it may get.
+    :returns: Credential with its secret.
+    :raises services.NotUsable: the user has no allowed role.
+    :raises services.Conflict: the user has one of this name.
+    """
+    roles = delegation.roles(has, allowed)
+    if not roles:
+        raise services.NotUsable(
+            'The user has no role that a cluster may have',
+            last_seen='roles ' + (', '.join(sorted(has)) or 'none'),
+            hint='Needed: one of ' + ', '.join(allowed))
+    with services.asking(f'the application credential {name}'):
+        made = cloud.proxy('identity').create_application_credential(
+            user_id, name, description=description, unrestricted=False,
+            roles=[{'name': role} for role in roles])
+    return Credential(made.id, made.name, made.project_id, tuple(roles),
+                      made.secret)
+
+
+def get(cloud, user_id, credential_id):
+    """Return a Credential without its secret, None if there is none."""
+    with services.asking(f'the application credential {credential_id}'):
+        try:
+            found = cloud.proxy('identity').get_application_credential(
+                user_id, credential_id)
+        except sdk_exceptions.NotFoundException:
+            return None
+    return _credential(found)
+
+
+def find(cloud, user_id, prefix):
+    """Return the Credentials of a user whose name begins so."""
+    with services.asking(f'the application credentials of {user_id}'):
+        try:
+            return tuple(
+                _credential(c) for c in
+                cloud.proxy('identity').application_credentials(user_id)
+                if c.name.startswith(prefix))
+        except sdk_exceptions.NotFoundException:
+            # The user is gone, and its credentials with it.
+            return ()
+
+
+def delete(cloud, user_id, credential_id):
+    """Delete an application credential.
+
+    :returns: whether there was one.
+    :raises services.Denied: it is still there. Never to be taken for done.
+    """
+    with services.asking(f'the application credential {credential_id}'):
+        try:
+            cloud.proxy('identity').delete_application_credential(
+                user_id, credential_id, ignore_missing=False)
+        except sdk_exceptions.NotFoundException:
+            return False
+    return True
+
+
+def _credential(found):
+    return Credential(
+        found.id, found.name, found.project_id,
+        tuple(role['name'] for role in found.roles or ()))

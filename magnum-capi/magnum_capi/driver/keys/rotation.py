@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Carries out the steps of ``credentials``: the hands to that head.
+
+Each step is done with the lock of the cluster held, and the record of it is
+written before anything depends on it.
+"""
+
+import dataclasses
+import secrets
+
+from keystoneauth1 import exceptions as keystone_exceptions
+from keystoneauth1.identity import v3
+from keystoneauth1 import session as keystone_session
+from oslo_log import log as logging
+
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import app_credentials
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import delegation
+from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.keys import vault as vault_module
+from magnum_capi.driver.observed import addons
+
+LOG = logging.getLogger(__name__)
+
+#: More steps than any rotation has.
+_MOST = 60
+#: How often Keystone is asked to make one.
+_TRIES = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class User:
+    """Whose token is at hand.
+
+    :param id: at Keystone; None: nobody's, only Magnum's own.
+    :param roles: names of those that the token has in the project.
+    """
+
+    id: str | None = None
+    roles: tuple = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+    """How clusters reach the cloud.
+
+    :param auth_url: of Keystone, for clusters.
+    :param cacert: PEM text.
+    """
+
+    auth_url: str
+    cacert: str
+    region: str | None = None
+    interface: str = 'public'
+    verify: bool = True
+
+
+class Rotation:
+    """The application credentials of one cluster.
+
+    :param cluster: Magnum's row.
+    :param vault: vault.Vault.
+    :param settings: settings.Settings.
+    :param cloud: openstack.Cloud of ``user``, or of Magnum.
+    :param user: User.
+    :param access: function without arguments that returns Access.
+    :param now: function without arguments, aware datetime.
+    :param deleter: function without arguments, openstack.Cloud of Magnum:
+        only an administrator deletes credentials of other users.
+    :param check: function without arguments, raises when the lock is lost.
+    """
+
+    def __init__(self, cluster, vault, settings, cloud, user, access, now,
+                 deleter, check=lambda: None):
+        self._cluster = cluster
+        self._vault = vault
+        self._settings = settings
+        self._cloud = cloud
+        self._user = user
+        self._access = access
+        self._now = now
+        self._deleter = deleter
+        self._check = check
+        self._found = {}
+        self._gone = frozenset()
+        self._tries = 0
+
+    def bring_in(self, state, new=False):
+        """Go on until the cluster has a credential to use.
+
+        :param state: state.State.
+        :param new: go on until it is the one that was asked for last.
+        :returns: the State, as it is written.
+        :raises failures.Failed: that needs a user's token.
+        """
+        def enough(found):
+            used = credentials.in_use(found.record)
+            return used is not None and not (new and (
+                used.outgoing or used != found.record[-1]))
+        return self._walk(state, credentials.KEEP, enough)[0]
+
+    def go_on(self, state, adopted=None):
+        """Go on as far as possible.
+
+        :param adopted: of credentials.State; function of an entry.
+        :returns: the State, and the last credentials.Step: DONE or WAIT.
+        """
+        return self._walk(state, credentials.KEEP, None, adopted)
+
+    def remove(self, state):
+        """Remove all credentials; the record is empty afterwards.
+
+        Those that the record does not have are found by their names: the
+        Secret that held it may have been lost.
+        """
+        users = {self._cluster.user_id, *(
+            entry.user_id for entry in state.record)}
+        state = self._walk(state, credentials.REMOVE, None)[0]
+        self._check()
+        cloud = self._deleter().services
+        for user_id in sorted(filter(None, users)):
+            for found in app_credentials.find(
+                    cloud, user_id,
+                    delegation.name(self._cluster.uuid, '')):
+                app_credentials.delete(cloud, user_id, found.id)
+        return state
+
+    def _walk(self, state, wish, enough, adopted=None):
+        for _time in range(_MOST):
+            if enough and enough(state):
+                return state, None
+            used = credentials.in_use(state.record)
+            step = credentials.next_step(credentials.State(
+                record=state.record, wish=wish, now=self._now(),
+                user_id=self._user.id, fresh=self._fresh,
+                found=self._found, gone=self._gone,
+                adopted=adopted(used) if adopted and used and used.stage
+                == credentials.APPLIED and len(state.record) > 1 else None,
+                settle=self._settings.credential_settle,
+                bound=self._settings.credential_bound))
+            if step.kind == credentials.DONE:
+                return state, step
+            if step.kind == credentials.WAIT:
+                if enough:
+                    raise failures.Failed(step.reason)
+                return state, step
+            self._check()
+            state = self._do(step, state)
+        raise failures.Failed('the application credentials of the cluster '
+                              'cannot be brought in order')
+
+    def _fresh(self):
+        return delegation.name(self._cluster.uuid, secrets.token_hex(4))
+
+    def _do(self, step, state):
+        kind = step.kind
+        if kind == credentials.LOOK:
+            self._found[step.entry.user_id] = {
+                found.name: found.id for found in app_credentials.find(
+                    self._deleter().services, step.entry.user_id,
+                    delegation.name(self._cluster.uuid, ''))}
+            return state
+        if kind == credentials.MAKE:
+            return self._make(step, state)
+        if kind == credentials.DELETE:
+            app_credentials.delete(self._deleter().services,
+                                   step.entry.user_id, step.id)
+            self._gone |= {step.id}
+            return state
+        if kind == credentials.APPLY:
+            self._apply(step.entry, state)
+        return self._write(state, step.record)
+
+    def _make(self, step, state):
+        # What is found now is older than what may be made.
+        self._found = {}
+        self._tries += 1
+        try:
+            made = app_credentials.create(
+                self._cloud.services, step.entry.user_id, step.entry.name,
+                delegation.description(self._cluster.name,
+                                       self._cluster.uuid),
+                has=self._user.roles, allowed=self._settings.credential_roles)
+        except services.Conflict:
+            # Who lost the lock must not delete what its heir has made.
+            if (self._tries >= _TRIES
+                    or self._vault.state().record != state.record):
+                raise
+            LOG.warning(
+                'Cluster %s: Keystone has its new application credential %s '
+                'already, from a request whose answer was lost; it is '
+                'deleted and made again', self._cluster.uuid,
+                step.entry.name)
+            return state
+        return self._write(
+            state, credentials.made(state.record, step.entry, made.id),
+            **{step.entry.name: made.secret})
+
+    def _apply(self, entry, state):
+        access = self._access()
+        self._vault.write_credentials(vault_module.clouds(
+            entry.id, state.secrets[entry.name], auth_url=access.auth_url,
+            region=access.region, interface=access.interface,
+            verify=access.verify), access.cacert)
+
+    def _write(self, state, record, **made):
+        state = state_module.with_record(state, record, **made)
+        self._vault.write_state(state)
+        return state
+
+
+def adoption(vault, release, found):
+    """What credentials.State.adopted is, from a look at the addons.
+
+    :param found: the addons of the cluster.
+    :returns: function of an entry.
+    """
+    def adopted(entry):
+        data = vault.credentials()
+        if data is None:
+            return False
+        return credentials.adopted(
+            vault_module.applied_id(data), entry,
+            addons.took_up(found, names.credentials(release), data))
+    return adopted
+
+
+def check(data, cacert, timeout):
+    """Ask Keystone whether the credential of a cluster is still valid.
+
+    :param data: ``data`` of its Secret.
+    :param cacert: path of the authorities of the cloud, or None.
+    :param timeout: seconds.
+    :returns: credentials.VALID, INVALID or UNKNOWN.
+    """
+    found = vault_module.auth(data)
+    if not found:
+        return credentials.UNKNOWN
+    session = keystone_session.Session(
+        auth=v3.ApplicationCredential(**found), verify=cacert or True,
+        timeout=timeout)
+    try:
+        session.get_token()
+    except (keystone_exceptions.Unauthorized, keystone_exceptions.NotFound):
+        return credentials.INVALID
+    except keystone_exceptions.ClientException:
+        return credentials.UNKNOWN
+    return credentials.VALID

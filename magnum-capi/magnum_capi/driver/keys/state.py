@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""What the driver remembers of a cluster, beside what Magnum does.
+
+It is one Secret of the management cluster, written in one go: the record of
+application credentials with their secrets (see ``credentials``), when the
+present operation began (Magnum's updated_at moves with every save), what was
+seen of it, which node groups were ever handed to Helm, and what the cluster
+was made of. So every conductor knows what another one saw. Times are by the
+management cluster's clock.
+"""
+
+import dataclasses
+import datetime
+import json
+import typing
+
+from magnum_capi.driver.desired import pins as pins_module
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.observed import progress as progress_module
+
+#: Key of the Secret.
+KEY = 'state.json'
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """The memory of a cluster.
+
+    :param operation: CREATE, UPDATE, DELETE; empty when none is going on.
+    :param since: when it began, aware datetime.
+    :param applied: uuids of node groups, other than the default ones, that
+        Helm was given. One that failed before has left nothing behind.
+    :param addons: whether the chart deploys any.
+    :param record: credentials.Entry, oldest first.
+    :param secrets: of the credentials, by name.
+    :param batch: nodes of a group that the upgrade going on replaces at
+        once, None: as the chart has it.
+    :param pins: what the cluster was made of; None: an older release of this
+        driver did not remember it, or it is not made yet.
+    :param failing: what was seen to fail in the operation, and since when;
+        see ``verdicts.Verdict.failing``.
+    :param progress: progress.Progress of the operation, None when nobody
+        has looked closely yet.
+    :param failed: why the last operation ended as FAILED, if that was
+        because of what was seen of the cluster; the text that Magnum has as
+        status_reason.
+    :param marked: names of the Machines that a user named to go first; the
+        mark is set when Helm is run, and taken off at the end of whoever
+        is still there.
+    :param sizes: of autoscaled node groups, by uuid, that users asked for
+        and that were not set yet: charts leave them to the autoscaler.
+    :param held: pairs of image id and Kubernetes version that node groups
+        keep until their turn in an upgrade has come, by uuid. It outlives
+        an operation that failed, so that the next one goes on in order.
+    :param before: what the cluster was made of before an operator moved it,
+        until Helm has taken the new chart; then None.
+    """
+
+    operation: str = ''
+    since: datetime.datetime | None = None
+    applied: frozenset = frozenset()
+    addons: bool = True
+    record: tuple = ()
+    secrets: typing.Mapping = dataclasses.field(
+        default_factory=dict, repr=False)
+    batch: int | None = None
+    pins: pins_module.Pins | None = None
+    failing: typing.Mapping = dataclasses.field(default_factory=dict)
+    progress: progress_module.Progress | None = None
+    failed: str = ''
+    marked: tuple[str, ...] = ()
+    sizes: typing.Mapping = dataclasses.field(default_factory=dict)
+    held: typing.Mapping = dataclasses.field(default_factory=dict)
+    before: pins_module.Pins | None = None
+
+
+def name(release) -> str:
+    """Name of the Secret."""
+    return f'{release}-magnum'
+
+
+def begun(state, operation, now) -> State:
+    """The state when a request for an operation arrives."""
+    return dataclasses.replace(
+        state, operation=operation, since=now, failing={}, progress=None,
+        failed='')
+
+
+def going_on(state, operation, now) -> State:
+    """The state when an operation is found going on: it may be a lost one."""
+    if state.operation == operation and state.since:
+        return state
+    return begun(state, operation, now)
+
+
+def progressed(state: State, left: typing.Mapping, now: datetime.datetime,
+               limit: float) -> State:
+    """The state of an operation after a look.
+
+    :param left: of ``progress.left``; empty when it was no close look.
+    :param limit: minutes, see ``progress.noted``.
+    """
+    return dataclasses.replace(state, progress=progress_module.noted(
+        state.progress, left, now, limit))
+
+
+def ended(state, failed='') -> State:
+    """The state when an operation has ended.
+
+    :param failed: see State.
+    """
+    return dataclasses.replace(
+        state, operation='', since=None, batch=None, failing={},
+        progress=None, failed=failed, marked=(), sizes={}, before=None)
+
+
+def not_moved(state) -> State:
+    """The state when Helm did not take what an operator asked for."""
+    if state.before is None:
+        return state
+    return dataclasses.replace(state, pins=state.before, before=None)
+
+
+def with_record(state, record, **secrets) -> State:
+    """The state with another record; secrets of nobody are forgotten."""
+    names = {entry.name for entry in record}
+    return dataclasses.replace(state, record=tuple(record), secrets={
+        name: secret for name, secret in {**state.secrets, **secrets}.items()
+        if name in names})
+
+
+def dump(state) -> str:
+    return json.dumps({
+        'operation': state.operation,
+        'since': _text(state.since),
+        'applied': sorted(state.applied),
+        'addons': state.addons,
+        'batch': state.batch,
+        'pins': state.pins and pins_module.dump(state.pins),
+        'failing': {key: _text(since)
+                    for key, since in state.failing.items()},
+        'progress': state.progress and {
+            'at': _text(state.progress.at),
+            'looked': _text(state.progress.looked),
+            'left': dict(state.progress.left)},
+        'failed': state.failed,
+        'marked': list(state.marked),
+        'sizes': dict(state.sizes),
+        'held': {uuid: list(pair) for uuid, pair in state.held.items()},
+        'before': state.before and pins_module.dump(state.before),
+        'record': [{**dataclasses.asdict(entry),
+                    'applied_at': _text(entry.applied_at)}
+                   for entry in state.record],
+        'secrets': dict(state.secrets),
+    }, sort_keys=True)
+
+
+def load(text) -> State:
+    """Read what :func:`dump` wrote; unknown fields are left out.
+
+    :raises ValueError: it is something else.
+    """
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError('the memory of the driver is no JSON object')
+    fields = {field.name for field in dataclasses.fields(credentials.Entry)}
+    record = tuple(credentials.Entry(**{
+        **{key: value for key, value in entry.items() if key in fields},
+        'applied_at': _time(entry.get('applied_at'))})
+        for entry in found.get('record', ()))
+    return State(found.get('operation', ''), _time(found.get('since')),
+                 frozenset(found.get('applied', ())),
+                 bool(found.get('addons', True)), record,
+                 dict(found.get('secrets', {})), found.get('batch'),
+                 pins_module.load(found['pins']) if found.get('pins')
+                 else None,
+                 {key: _time(since)
+                  for key, since in found.get('failing', {}).items()},
+                 _progress(found.get('progress')), found.get('failed', ''),
+                 tuple(found.get('marked', ())), dict(found.get('sizes', {})),
+                 {uuid: tuple(pair)
+                  for uuid, pair in found.get('held', {}).items()},
+                 pins_module.load(found['before']) if found.get('before')
+                 else None)
+
+
+def _progress(found):
+    return found and progress_module.Progress(
+        _time(found['at']), _time(found['looked']),
+        {part: tuple(pair) for part, pair in found['left'].items()})
+
+
+def _text(moment):
+    return moment.isoformat() if moment else None
+
+
+def _time(text):
+    return datetime.datetime.fromisoformat(text) if text else None

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The Secrets of a cluster in the management cluster, as objects.
+
+All bear the cluster's uuid as a label, by which they are found and removed
+at the end. Cluster API takes the certificate authorities that it finds under
+its own names, so that what Magnum's API signs is what the cluster trusts.
+"""
+
+import base64
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives import serialization
+import yaml
+
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import node_files
+from magnum_capi.driver.keys import state as state_module
+
+#: Type of the Secrets of Cluster API (api/core/v1beta1/common_types.go,
+#: ClusterSecretType).
+CAPI = 'cluster.x-k8s.io/secret'
+#: By which "clusterctl move" takes along what no Cluster owns.
+MOVE = 'clusterctl.cluster.x-k8s.io/move'
+
+CLOUDS = 'clouds.yaml'
+CACERT = 'cacert'
+
+_KEY_BITS = 2048
+
+
+class Vault:
+    """The Secrets of one cluster.
+
+    :param kube: kube.Kube.
+    :param namespace: of the cluster.
+    :param cluster: Magnum's row.
+    """
+
+    def __init__(self, kube, namespace, cluster):
+        self._kube = kube
+        self._namespace = namespace
+        self._release = names.cluster(cluster.uuid)
+        self._marks = names.cluster_marks(
+            uuid=cluster.uuid, name=cluster.name,
+            project_id=cluster.project_id, user_id=cluster.user_id)
+        self._uuid = cluster.uuid
+
+    def state(self):
+        """The driver's memory; a new one when there is none."""
+        found = self._read(state_module.name(self._release))
+        if found is None:
+            return state_module.State()
+        return state_module.load(found[state_module.KEY].decode())
+
+    def write_state(self, state):
+        self._kube.apply(self._secret(
+            state_module.name(self._release),
+            {state_module.KEY: state_module.dump(state)}))
+
+    def write_credentials(self, clouds, cacert):
+        """Write the Secret that the cluster reads.
+
+        :param clouds: content of clouds.yaml, dict.
+        :param cacert: PEM text.
+        """
+        self._kube.apply(self._secret(
+            names.credentials(self._release),
+            {CACERT: cacert, CLOUDS: yaml.safe_dump(clouds)}))
+
+    def credentials(self):
+        """``data`` of that Secret in base64, None when there is none."""
+        found = self._kube.get('Secret', self._namespace,
+                               names.credentials(self._release))
+        return found and dict(found.get('data') or {})
+
+    def write_proxies(self, file):
+        """Write a file of nodes with passwords, node_files.ProxyFile.
+
+        The one before stays until the cluster goes: machines of an earlier
+        revision can still be made.
+        """
+        self._kube.apply(self._secret(
+            file.secret, {node_files.KEY: file.content}))
+
+    def has_proxies(self) -> bool:
+        """Whether there is such a file."""
+        begin = names.proxies(self._release, '')
+        return any(secret['metadata']['name'].startswith(begin)
+                   for secret in self._kube.list_metadata(
+                       'Secret', self._namespace,
+                       {names.CLUSTER_UUID: str(self._uuid)}))
+
+    def write_authorities(self, pairs):
+        """Write certificate authorities.
+
+        :param pairs: certificate and key, PEM texts, by ca, etcd, proxy.
+        """
+        for kind, (certificate, key) in pairs.items():
+            self._kube.apply(self._pair(kind, certificate, key))
+
+    def ensure_service_account_key(self):
+        """Make the key pair that signs tokens of service accounts, once.
+
+        It is the cluster's own: whoever has it can be anybody there. To make
+        another one would end all tokens.
+        """
+        name = names.certificate(self._release, 'sa')
+        if self._kube.get('Secret', self._namespace, name) is None:
+            self._kube.apply(self._pair('sa', *key_pair()))
+
+    def remove(self):
+        """Remove all of them, the memory with them."""
+        self._kube.delete_all('Secret', self._namespace,
+                              {names.CLUSTER_UUID: str(self._uuid)})
+
+    def _read(self, name):
+        found = self._kube.get('Secret', self._namespace, name)
+        if found is None:
+            return None
+        return {key: base64.b64decode(value)
+                for key, value in (found.get('data') or {}).items()}
+
+    def _pair(self, kind, certificate, key):
+        return self._secret(names.certificate(self._release, kind),
+                            {'tls.crt': certificate, 'tls.key': key}, CAPI)
+
+    def _secret(self, name, texts, type_='Opaque'):
+        return {
+            'kind': 'Secret',
+            'metadata': {
+                'name': name, 'namespace': self._namespace,
+                'labels': {**self._marks.labels,
+                           names.CAPI_CLUSTER_NAME: self._release,
+                           MOVE: ''},
+                'annotations': dict(self._marks.annotations)},
+            'type': type_,
+            'data': {key: base64.b64encode(text.encode()).decode()
+                     for key, text in texts.items()}}
+
+
+def auth(data):
+    """What is in clouds.yaml to log in with, a dict; empty without any.
+
+    :param data: ``data`` of the Secret, values in base64.
+    """
+    try:
+        found = yaml.safe_load(base64.b64decode(data[CLOUDS]))
+        return dict(found['clouds']['openstack']['auth'])
+    except (KeyError, TypeError, ValueError, yaml.YAMLError):
+        return {}
+
+
+def applied_id(data):
+    """Id of the application credential in ``data`` of a Secret, or None."""
+    return auth(data).get('application_credential_id')
+
+
+def clouds(credential_id, secret, *, auth_url, region, interface, verify):
+    """Content of clouds.yaml of a cluster."""
+    cloud = {
+        'auth_type': 'v3applicationcredential',
+        'auth': {'auth_url': auth_url,
+                 'application_credential_id': credential_id,
+                 'application_credential_secret': secret},
+        'identity_api_version': 3, 'interface': interface, 'verify': verify}
+    if region:
+        cloud['region_name'] = region
+    return {'clouds': {'openstack': cloud}}
+
+
+def key_pair():
+    """A new key pair as Cluster API makes it: public and private PEM.
+
+    (util/secret/certificates.go, generateServiceAccountKeys)
+    """
+    key = rsa.generate_private_key(public_exponent=65537, key_size=_KEY_BITS)
+    public = key.public_key().public_bytes(
+        serialization.Encoding.PEM,
+        serialization.PublicFormat.SubjectPublicKeyInfo)
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.TraditionalOpenSSL,
+        serialization.NoEncryption())
+    return public.decode(), private.decode()

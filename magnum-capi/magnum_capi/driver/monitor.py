@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The health of a cluster, as Magnum's periodic job asks for it."""
+
+import threading
+import time
+
+from oslo_log import log as logging
+
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.observed import health
+from magnum_capi.driver import observer
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import recovery
+from magnum_capi.driver import self_repair
+from magnum_capi import errors
+
+LOG = logging.getLogger(__name__)
+
+_PARTS = ('control_plane', 'machine_deployments', 'machines')
+
+_checked = {}
+_checked_lock = threading.Lock()
+
+
+class Monitor:
+    """What Magnum's monitors are: a poll, and the data of it.
+
+    :param world: function without arguments that returns reconcile.World.
+    :param store: reconcile.Store of Magnum itself.
+    :param cluster: Magnum's row.
+    """
+
+    def __init__(self, world, store, cluster, clock=time):
+        self.data = {}
+        self._world = world
+        self._store = store
+        self._cluster = cluster
+        self._clock = clock
+
+    def poll_health_status(self):
+        """Fill ``data``. Never raises: no answer is an answer, too.
+
+        It stays empty for a cluster that another driver has made.
+        """
+        try:
+            self._poll()
+        except Exception as e:
+            LOG.warning('Cluster %s: its health is not known: %s',
+                        self._cluster.uuid, e)
+            if not self.data:
+                self._note(*health.health(None, None, None))
+
+    def _poll(self):
+        world = self._world()
+        reconciler = reconcile.Reconciler(world, self._store, self._cluster)
+        try:
+            reconciler.refuse_foreign()
+        except errors.UsageError as e:
+            # Without data Magnum leaves the row as it is (magnum 23.0.0,
+            # magnum/service/periodic.py, ClusterHealthUpdateJob).
+            LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+            return
+        rows = reconciler.rows()
+        state = reconciler.vault.state()
+        parts = () if rows.operation == 'DELETE' else _PARTS
+        snapshot = observer.look(
+            world.kube, reconciler.namespace, reconciler.release, parts,
+            thorough=True)
+        credential = self._credential(world, reconciler, state)
+        self._note(*health.health(
+            snapshot, rows.wanted(state), world.now(),
+            refused=credential == credentials.INVALID))
+        self_repair.keep(reconciler, rows, snapshot)
+        recovery.recover(reconciler, rows, state, snapshot)
+
+    def _note(self, status, reason):
+        self.data = {'health_status': status, 'health_status_reason': reason}
+
+    def _credential(self, world, reconciler, state):
+        used = credentials.in_use(state.record)
+        if used is None:
+            return credentials.UNKNOWN
+        now = self._clock.monotonic()
+        with _checked_lock:
+            known, until = _checked.get(used.id, (None, 0))
+        if known and now < until:
+            return known
+        found = rotation.check(reconciler.vault.credentials() or {},
+                               self._store.cacert_file(),
+                               world.settings.openstack_timeout)
+        with _checked_lock:
+            if len(_checked) > 10000:
+                _checked.clear()
+            _checked[used.id] = (
+                found, now + world.settings.credential_check_interval)
+        return found

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The Magnum of this machine: for ``magnum-capi driver charts``.
+
+Rows are read and written where a conductor does, with its configuration:
+Magnum's REST API tells nobody what a cluster is made of, and has no request
+by which an operator could move one.
+"""
+
+from oslo_config import cfg
+
+from magnum_capi.driver.helm import helm
+from magnum_capi.driver.moving import site
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import settings as settings_module
+from magnum_capi.driver import store
+from magnum_capi import errors
+from magnum_capi.kube import shared
+
+
+def opened(files) -> site.Site:
+    """The site.Site that a configuration of Magnum tells of.
+
+    :param files: paths; those that Magnum itself would read when empty.
+    :raises UsageError: a file cannot be read, or an option is wrong.
+    """
+    try:
+        store.configure(files)
+        settings = settings_module.Settings.of(store.CONF)
+    except (cfg.Error, ValueError) as e:
+        raise errors.UsageError(
+            'The configuration of Magnum cannot be read',
+            last_seen=' '.join(str(e).split())) from None
+    kube = shared.kube(settings)
+    world = reconcile.World(settings, kube, helm.Helm(
+        settings, kube.kubeconfig), sightings=shared.sightings)
+    return site.Site(world, store.clusters, lambda project_id:
+                     store.of_magnum(settings, project_id))

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""All clusters of a Magnum: which are chosen, and what becomes of each.
+
+One cluster after the other, so that one helm runs at a time; what is wrong
+with one keeps no other from its turn.
+"""
+
+import dataclasses
+
+from magnum_capi.driver.desired import pins as pins_module
+from magnum_capi.driver import failures
+from magnum_capi.driver.moving import move as move_module
+from magnum_capi.driver.moving import standing as standing_module
+from magnum_capi import errors
+from magnum_capi.kube import lock
+from magnum_capi.kube import rest
+from magnum_capi import waiting
+
+MOVED, WOULD, CURRENT = 'moved', 'would be moved', 'as the options say'
+REFUSED, PENDING, FAILED = 'refused', 'pending', 'failed'
+
+_PACE = waiting.Pace(2.0, 1.5, 10.0)
+
+#: Outcomes of who is not what was asked for.
+UNDONE = (REFUSED, PENDING, FAILED)
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What became of one cluster.
+
+    :param row: of the cluster.
+    :param kind: MOVED ... FAILED.
+    :param preview: move.Preview, None: there is none.
+    """
+
+    row: object
+    kind: str
+    why: str = ''
+    preview: move_module.Preview | None = None
+
+    @property
+    def uuid(self):
+        return self.row.uuid
+
+    @property
+    def name(self):
+        return self.row.name
+
+    @property
+    def facts(self):
+        """What there is to tell, JSON-compatible."""
+        found = {'cluster': self.uuid, 'name': self.name,
+                 'outcome': self.kind, 'why': self.why}
+        if self.preview is None:
+            return found
+        return {
+            **found,
+            'from': standing_module.said(self.preview.made_of.chart),
+            'to': standing_module.said(self.preview.plan.pins.chart),
+            'nodes': [{'part': part, 'replaced': one.replaced,
+                       'reasons': list(one.reasons)}
+                      for part, one in self.preview.rollouts.items()],
+            'difference': self.preview.difference}
+
+
+class Site:
+    """A Magnum and its management cluster.
+
+    :param world: reconcile.World.
+    :param rows: function without arguments, the clusters of this driver.
+    :param store_of: function of a project's id, a reconcile.Store.
+    """
+
+    def __init__(self, world, rows, store_of):
+        self._world = world
+        self._rows = rows
+        self._store_of = store_of
+
+    def standings(self):
+        """standing.Standing of each cluster."""
+        for cluster in self._rows():
+            yield self._standing(cluster)
+
+    def chosen(self, uuids=(), version=None):
+        """Rows of clusters.
+
+        :param uuids: of these only.
+        :param version: only those of this version of a chart.
+        :raises UsageError: one does not exist, or is another driver's.
+        """
+        found = [row for row in self._rows() if not uuids
+                 or row.uuid in uuids]
+        missing = set(uuids) - {row.uuid for row in found}
+        if missing:
+            raise errors.UsageError(
+                'There is no such cluster of this driver',
+                where=', '.join(sorted(missing)),
+                hint='"magnum-capi driver charts" lists them')
+        return [row for row in found if version is None
+                or self._standing(row).version == version]
+
+    def check(self, version):
+        """Refuse a version that no cluster can be moved to.
+
+        :raises UsageError: says which are allowed.
+        """
+        settings = self._world.settings
+        if version and version not in {
+                chart.version for chart in settings.charts.values()}:
+            settings.chart_of(None, version, 'The command')
+
+    def move(self, cluster, version=None, apply=False) -> Outcome:
+        """Move a cluster, or only tell what would become of it.
+
+        :param version: see move.Move.
+        """
+        previews = []
+        try:
+            one = self._move(cluster, version)
+            if apply:
+                kind = MOVED if one.run(previews.append) else CURRENT
+            else:
+                previews += filter(None, [one.preview()])
+                kind = WOULD if previews else CURRENT
+            why = ''
+        except Exception as e:
+            kind = {move_module.Refused: REFUSED,
+                    move_module.Pending: PENDING,
+                    lock.LockBusy: REFUSED,
+                    failures.Stopped: REFUSED}.get(type(e), FAILED)
+            why = _said(e)
+        return Outcome(cluster, kind, why, *previews)
+
+    def wait(self, outcome, seconds):
+        """Wait for the end of a move, which a conductor finds.
+
+        :param outcome: Outcome.
+        :returns: Outcome.
+        """
+        if outcome.kind not in (MOVED, PENDING):
+            return outcome
+        row = outcome.row
+        store = self._store_of(row.project_id)
+        try:
+            status = waiting.wait_for(
+                lambda: store.status(row),
+                done=lambda status: not (status or '').endswith(
+                    '_IN_PROGRESS'), timeout=seconds,
+                what=f'the end of the move of {outcome.name}',
+                pace=_PACE, clock=self._world.clock)
+        except errors.WaitTimeout as e:
+            return dataclasses.replace(outcome, kind=PENDING, why=str(e))
+        if (status or '').endswith('_COMPLETE'):
+            return dataclasses.replace(outcome, kind=MOVED, why='')
+        store.reload(row)
+        return dataclasses.replace(
+            outcome, kind=FAILED, why=f'{status}: {row.status_reason}')
+
+    def _standing(self, cluster):
+        try:
+            return self._move(cluster).standing()
+        except rest.Unreachable:
+            # Nor would it answer for the next one, after all tries.
+            raise
+        except Exception as e:
+            return standing_module.Standing(
+                cluster.uuid, cluster.name, cluster.project_id,
+                cluster.status or '', pins_module.Pins(), None,
+                f'cannot be told: {_said(e)}')
+
+    def _move(self, cluster, version=None):
+        return move_module.Move(
+            self._world, self._store_of(cluster.project_id), cluster, version)
+
+
+def _said(error):
+    """The text of an error; of one that is a bug, with its class."""
+    return (str(error) if isinstance(error, errors.MagnumCapiError)
+            else f'{type(error).__name__}: {error}')
+
+
+def table(standings):
+    """Columns, and a row of texts for each cluster."""
+    return standing_module.COLUMNS, [
+        one.row for one in standing_module.ordered(standings)]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a cluster is made of, and what the options would make of it. Pure."""
+
+import dataclasses
+
+from magnum_capi.driver.desired import pins as pins_module
+
+COLUMNS = ('Chart', 'Version', 'Target', 'Behind', 'Cluster', 'Name',
+           'Project', 'Status')
+
+#: Characters of a digest that are shown.
+_SHOWN = 12
+
+UNKNOWN = 'unknown'
+
+
+@dataclasses.dataclass(frozen=True)
+class Standing:
+    """One cluster.
+
+    :param made_of: what it remembers.
+    :param target: what it would be made of now; None: see ``problem``.
+    :param problem: why there is no target.
+    """
+
+    uuid: str
+    name: str
+    project_id: str
+    status: str
+    made_of: pins_module.Pins
+    target: pins_module.Pins | None
+    problem: str = ''
+
+    @property
+    def version(self) -> str:
+        return version(self.made_of.chart)
+
+    @property
+    def row(self):
+        """Texts, as COLUMNS says."""
+        chart = self.made_of.chart
+        return (chart.name if chart else UNKNOWN, self.version,
+                version(self.target and self.target.chart),
+                self.problem or ', '.join(behind(self.made_of, self.target))
+                or 'no', self.uuid, self.name, self.project_id, self.status)
+
+
+def behind(made_of, target) -> tuple[str, ...]:
+    """What is not as the options say: ``chart``, ``options`` or both.
+
+    Options are overlays, labels and volumes. What an older release of this
+    driver did not remember counts as behind, for nobody knows.
+
+    :param made_of, target: pins.Pins.
+    """
+    found = []
+    if made_of.chart != target.chart:
+        found.append('chart')
+    if not made_of.options_digest:
+        found.append('options unknown')
+    elif made_of.options_digest != target.options_digest:
+        found.append('options')
+    return tuple(found)
+
+
+def version(chart: pins_module.ChartPin | None) -> str:
+    """Version of a chart; of a folder, which has none, a digest."""
+    if chart is None:
+        return UNKNOWN
+    return chart.version or f'sha256:{(chart.digest or "")[:_SHOWN]}'
+
+
+def said(chart: pins_module.ChartPin | None) -> str:
+    """Name and version of a chart."""
+    return f'{chart.name} {version(chart)}' if chart else UNKNOWN
+
+
+def ordered(standings):
+    """By chart and version, then by name."""
+    return sorted(standings, key=lambda one: (
+        one.row[0], one.version, one.name or '', one.uuid))
+
+
+def refusal(status: str | None) -> str:
+    """Why a cluster of this status cannot be moved now; empty: it can."""
+    status = status or ''
+    if status.startswith('DELETE_'):
+        return f'it is to be deleted ({status})'
+    if status.endswith('_IN_PROGRESS'):
+        return f'an operation on it is going on ({status})'
+    if status == 'CREATE_FAILED':
+        return 'its creation failed'
+    return ''

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the objects of addons say: deployed, on the way, or failed.
+
+Two providers are known. That of capi-helm-charts
+(https://github.com/azimuth-cloud/cluster-api-addon-provider,
+capi_addons/models/v1alpha1/base.py) has phases; that of the Cluster API
+project (https://github.com/kubernetes-sigs/cluster-api-addon-provider-helm,
+api/v1alpha1/helmchartproxy_types.go) has conditions and no phase at all.
+"""
+
+import hashlib
+import json
+
+from magnum_capi.driver.observed import conditions
+
+DEPLOYED = 'Deployed'
+FAILED = 'Failed'
+WAITING = 'Waiting'
+
+#: Kinds with phases; everything else has conditions.
+_PHASED = ('HelmRelease', 'Manifests')
+
+_GROUP = 'addons.stackhpc.com'
+
+
+def of_cluster(objects, cluster) -> tuple:
+    """Addons of one cluster out of those of a namespace.
+
+    By ``spec.clusterName``, which the chart writes. The label
+    ``addons.stackhpc.com/cluster`` is the provider's: when that is down,
+    nothing has it and nothing seems to be wanted.
+
+    :param cluster: name of the Cluster.
+    """
+    return tuple(
+        obj for obj in objects
+        if conditions.spec(obj).get('clusterName') == cluster
+        or conditions.labels(obj).get(f'{_GROUP}/cluster') == cluster)
+
+
+def state(obj) -> tuple[str, str]:
+    """State of an addon (DEPLOYED, WAITING, FAILED) and what is said of it.
+
+    A phase is not tied to a generation: between a changed spec and the
+    provider's next look it is the old one. What the provider has handled is
+    in an annotation, if it is the real one.
+    """
+    if conditions.deleting(obj):
+        return WAITING, 'is being removed'
+    found = conditions.status(obj)
+    if obj.get('kind') in _PHASED or found.get('phase'):
+        phase = found.get('phase') or 'Unknown'
+        why = conditions.one_line(found.get('failureMessage'))
+        if phase == DEPLOYED:
+            handled = _handled(obj)
+            if handled is None or handled.get('spec') == obj.get('spec'):
+                return DEPLOYED, ''
+            return WAITING, 'its change is not yet seen by its provider'
+        text = f'phase {phase}' + (f': {why}' if why else '')
+        return (FAILED if phase == 'Failed' else WAITING), text
+    if not conditions.observed(obj):
+        return WAITING, 'its change is not yet seen by its controller'
+    known = conditions.newer(obj) or conditions.older(obj)
+    if 'Ready' not in known:
+        return WAITING, 'nothing is said of it yet'
+    problems = conditions.problems(obj)
+    if not problems:
+        return DEPLOYED, ''
+    return WAITING, str(problems[0])
+
+
+def checksum(data) -> str:
+    """Checksum that the provider notes of a Secret it watches.
+
+    :param data: ``data`` of the Secret, values in base64.
+    Source: capi_addons/operator.py, handle_config_event.
+    """
+    text = ';'.join(sorted(f'{key}={value}' for key, value in data.items()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def took_up(objects, secret, data) -> tuple[bool, str] | None:
+    """Whether the addons that use a Secret run with its present content.
+
+    :param objects: the addons of the cluster.
+    :param secret: name of the Secret.
+    :param data: its ``data``, values in base64.
+    :returns: None when no addon uses it; otherwise whether all do, and the
+        first one that does not, as text.
+    """
+    users = [obj for obj in objects if f'{secret}.secret.{_GROUP}/uses'
+             in conditions.labels(obj)]
+    if not users:
+        return None
+    wanted = checksum(data)
+    for obj in users:
+        where = f'{obj.get("kind", "addon")} {conditions.name(obj)}'
+        if _note(obj, secret) != wanted:
+            return False, f'{where} was not told of the new Secret'
+        found, why = state(obj)
+        if found != DEPLOYED:
+            return False, f'{where}: {why}'
+        handled = _handled(obj)
+        if handled is not None and _note(handled, secret) != wanted:
+            return False, f'{where} did not act on the new Secret yet'
+    return True, ''
+
+
+def _note(obj, secret):
+    notes = conditions.metadata(obj).get('annotations') or {}
+    return notes.get(f'secret.{_GROUP}/{secret}')
+
+
+def _handled(obj):
+    """What the provider last handled of an addon; None when nobody says.
+
+    It keeps spec, labels and annotations as they were then (kopf,
+    AnnotationsDiffBaseStorage; capi_addons/operator.py, apply_settings).
+    """
+    notes = conditions.metadata(obj).get('annotations') or {}
+    try:
+        found = json.loads(notes[f'{_GROUP}/last-handled-configuration'])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Is a cluster gone from the management cluster, and what holds it?
+
+The Cluster alone is no answer: machines take their time, Helm keeps some
+objects on purpose (``helm.sh/resource-policy: keep``), and what the Cluster
+did not own yet when it went has nobody who deletes it. Of the templates that
+Helm keeps, those with an owner are Kubernetes' to collect.
+"""
+
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import reasons
+from magnum_capi.driver.observed import verdicts
+
+
+def judge(snapshot, wanted, now) -> verdicts.Verdict:
+    """Judge a deletion: done when nothing is left.
+
+    :param snapshot: snapshot.Snapshot.
+    :param wanted: goal.Wanted.
+    :param now: aware datetime.
+    """
+    left = [obj for obj in (
+        snapshot.cluster, snapshot.get('control_plane', None),
+        *snapshot.get('machine_deployments', {}).values(),
+        *snapshot.get('machines'), *snapshot.get('leftovers'),
+        *snapshot.get('templates')) if obj]
+    release = snapshot.get('release', None)
+    parts = ('control_plane', 'machine_deployments', 'machines',
+             'leftovers', 'release')
+    unseen = frozenset() if snapshot.cluster else frozenset(
+        part for part in parts if not snapshot.seen(part))
+    # With its Cluster gone nobody deletes what was not yet owned by it.
+    orphans = [obj for obj in left if is_orphan(obj)
+               and (snapshot.cluster is None or obj is snapshot.cluster)]
+    if release is not None and release.status == 'uninstalled':
+        release = None
+    blockers = _farewells(left, orphans)
+    if release is not None:
+        blockers.append(f'Helm release: {release.status}')
+    action = verdicts.NOTHING
+    if wanted.in_progress and (orphans or release is not None):
+        action = verdicts.DELETE
+    if not blockers and not unseen and not snapshot.seen('templates'):
+        unseen = frozenset({'templates'})
+    if not blockers and not unseen:
+        return verdicts.Verdict('DELETE_COMPLETE', groups={
+            group.key: verdicts.GroupVerdict('DELETE_COMPLETE', gone=True)
+            for group in wanted.groups})
+    status = wanted.status
+    return verdicts.Verdict(
+        status, reasons.text('Waiting for', blockers, wanted,
+                             snapshot.events),
+        verdicts.address(snapshot.cluster), verdicts.version(snapshot),
+        {group.key: verdicts.GroupVerdict(
+            status if group.deleting else group.status)
+         for group in wanted.groups}, action, unseen)
+
+
+def is_orphan(obj):
+    """Whether something goes only when it is asked to, its Cluster gone."""
+    kept = (obj.get('kind') or '').endswith('Template') and bool(_owners(obj))
+    return not conditions.deleting(obj) and not kept
+
+
+def belongs(obj, name):
+    """Whether something that is labelled so is of this cluster alone.
+
+    Cluster API makes the Cluster an owner of the templates that it uses
+    (https://cluster-api.sigs.k8s.io/developer/core/controllers/
+    "Owner references"); until then nobody owns them.
+
+    :param name: of the Cluster.
+    """
+    owners = _owners(obj)
+    return not owners or any(owner.get('name') == name for owner in owners)
+
+
+def _owners(obj):
+    return conditions.metadata(obj).get('ownerReferences') or ()
+
+
+def _farewells(left, orphans):
+    """What is left and why, machines first: everything waits for them."""
+    def rank(obj):
+        return (obj.get('kind') != 'Machine', obj.get('kind') == 'Cluster')
+    found = []
+    for obj in sorted(left, key=rank):
+        text = f'{obj.get("kind", "object")} {conditions.name(obj)}'
+        known = conditions.newer(obj).get('Deleting')
+        failure = conditions.failure(obj)
+        if obj in orphans:
+            text += ' was not asked to go'
+        elif failure:
+            text += f' failed: {failure}'
+        elif known and known.message:
+            text += f': {known.message}'
+        found.append(text)
+    return found

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How one node group is: there, as wanted, ready, failed, gone?
+
+Workers are a MachineDeployment, masters the KubeadmControlPlane. Phases are
+no truth: "Running" of a MachineDeployment means that the number of machines
+is right, whatever they are made of and whether they are ready (Cluster API
+1.14, core/reconcilers/machinedeployment/machinedeployment_status.go).
+"""
+
+import dataclasses
+
+from magnum_capi.driver.desired import goal
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import machines
+
+READY = 'ready'
+WAITING = 'waiting'
+FAILED = 'failed'
+GONE = 'gone'
+#: It keeps what it is until its turn in an upgrade has come.
+HELD = 'held'
+
+_AUTOSCALER = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
+
+#: Conditions that must be True, of the v1beta2 and the v1beta1 vocabulary.
+#: With external etcd there is no condition about it, so it is not here; one
+#: that is there and not well blocks all the same.
+_CONTROL_PLANE_NEW = ('Initialized', 'Available', 'MachinesReady')
+_CONTROL_PLANE_OLD = ('Available', 'Ready')
+_DEPLOYMENT_NEW = ('Available', 'MachinesReady', 'MachinesUpToDate')
+_DEPLOYMENT_OLD = ('Available',)
+
+
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """What is seen of a node group.
+
+    :param state: READY, WAITING, FAILED, GONE or HELD.
+    :param why: what it waits for or why it failed.
+    :param drift: whether what is there was not asked to be as wanted; the
+        request was lost or has not arrived.
+    :param count: machines that it is to have now, None when unknown.
+    :param unseen: parts of the snapshot that the answer needs.
+    :param failures: texts of what was given up, by ``<part of the
+        snapshot>/<name>``.
+    """
+
+    state: str
+    why: str = ''
+    drift: bool = False
+    count: int | None = None
+    unseen: frozenset = frozenset()
+    failures: dict = dataclasses.field(default_factory=dict)
+
+
+def look(snapshot, group, wanted) -> Look:
+    """Judge one node group.
+
+    :param snapshot: snapshot.Snapshot.
+    :param group: goal.GroupWanted.
+    :param wanted: goal.Wanted.
+    """
+    if group.role == goal.MASTER:
+        return _control_plane(snapshot, group, wanted)
+    if group.deleting:
+        return _removal(snapshot, group, wanted)
+    return _workers(snapshot, group, wanted)
+
+
+def same_version(one, other) -> bool:
+    """Whether two versions are one, with or without "v"."""
+    return (one or '').removeprefix('v') == (other or '').removeprefix('v')
+
+
+def _control_plane(snapshot, group, wanted):
+    if not snapshot.seen('control_plane'):
+        return Look(WAITING, 'control plane: not looked at',
+                    unseen=frozenset(('control_plane',)))
+    plane = snapshot.control_plane
+    if plane is None:
+        return Look(WAITING, 'control plane: does not exist yet', drift=True)
+    if conditions.deleting(plane):
+        return Look(WAITING, 'control plane: is being deleted', drift=True)
+    counts = conditions.replicas(plane)
+    drift = [
+        *_differs('machines', counts.wanted, group.count),
+        *_version_differs(conditions.spec(plane).get('version'), wanted,
+                          group)]
+    found = {'count': counts.wanted, 'drift': bool(drift)}
+    failures = _failures('control plane', 'control_plane', plane,
+                         machines.masters(snapshot))
+    if failures:
+        return _failed(failures, **found)
+    blocked = drift or _unsettled(plane, counts, _CONTROL_PLANE_NEW,
+                                  _CONTROL_PLANE_OLD, strict=True)
+    running = conditions.status(plane).get('version')
+    if not blocked and not same_version(
+            running, conditions.spec(plane).get('version')):
+        blocked = [f'runs version {running or "unknown"}']
+    if blocked:
+        return Look(WAITING, 'control plane: ' + ', '.join(blocked), **found)
+    return Look(READY, **found)
+
+
+def _workers(snapshot, group, wanted):
+    label = f'node group {group.name}'
+    if not snapshot.seen('machine_deployments'):
+        return Look(WAITING, f'{label}: not looked at',
+                    unseen=frozenset(('machine_deployments',)))
+    deployment = snapshot.machine_deployments.get(group.key)
+    if deployment is None:
+        return Look(WAITING, f'{label}: does not exist yet', drift=True)
+    if conditions.deleting(deployment):
+        return Look(WAITING, f'{label}: is being deleted', drift=True)
+    counts = conditions.replicas(deployment)
+    template = conditions.spec(
+        conditions.spec(deployment).get('template') or {})
+    drift = _version_differs(template.get('version'), wanted, group)
+    if group.autoscaled:
+        drift += _bounds_differ(deployment, group)
+    else:
+        drift += _differs('machines', counts.wanted, group.count)
+    found = {'count': counts.wanted, 'drift': bool(drift)}
+    if group.held:
+        # Ill or not: what follows may be its cure.
+        return Look(HELD, f'{label}: waits for its turn', **found)
+    failures = _failures(label, 'machine_deployments', deployment,
+                         machines.of_group(snapshot, group, wanted))
+    if failures:
+        return _failed(failures, **found)
+    blocked = drift or _unsettled(deployment, counts, _DEPLOYMENT_NEW,
+                                  _DEPLOYMENT_OLD)
+    if blocked:
+        return Look(WAITING, f'{label}: ' + ', '.join(
+            (*_replaced(snapshot, deployment, counts), *blocked)), **found)
+    if not snapshot.seen('machine_sets'):
+        return Look(WAITING, f'{label}: its machines were not looked at',
+                    unseen=frozenset(('machine_sets',)), **found)
+    blocked = _not_rolled(snapshot, deployment, template, counts.wanted)
+    if blocked:
+        return Look(WAITING, f'{label}: {blocked}', **found)
+    return Look(READY, **found)
+
+
+def _failures(label, part, obj, own):
+    """What was given up of a group: itself, and its machines."""
+    found = {f'machines/{name}': text
+             for name, text in machines.failed(own).items()}
+    text = conditions.failure(obj)
+    if text:
+        found = {f'{part}/{conditions.name(obj)}': text, **found}
+    return {key: f'{label}: {text}' for key, text in found.items()}
+
+
+def _failed(failures, **found):
+    return Look(FAILED, next(iter(failures.values())), failures=failures,
+                **found)
+
+
+def _removal(snapshot, group, wanted):
+    label = f'node group {group.name}'
+    unseen = frozenset(part for part in ('machine_deployments', 'machines')
+                       if not snapshot.seen(part))
+    deployment = snapshot.get('machine_deployments', {}).get(group.key)
+    if deployment is not None:
+        # A deletion that was asked for and got lost is drift.
+        return Look(WAITING, f'{label}: ' + _farewell(deployment),
+                    drift=not conditions.deleting(deployment))
+    if unseen:
+        return Look(WAITING, f'{label}: not looked at', unseen=unseen)
+    # A MachineDeployment goes at once, its machines take their time.
+    left = machines.of_group(snapshot, group, wanted)
+    if left:
+        return Look(WAITING, f'{label}: {len(left)} machines left, '
+                    f'{conditions.name(left[0])} {_farewell(left[0])}')
+    return Look(GONE)
+
+
+def _farewell(obj):
+    if not conditions.deleting(obj):
+        return 'is not being deleted yet'
+    found = conditions.newer(obj).get('Deleting')
+    if found and found.status == 'True' and found.message:
+        return f'is being deleted: {found.message}'
+    return 'is being deleted'
+
+
+def _differs(what, there, wanted):
+    if there == wanted:
+        return []
+    return [f'is asked for {there} {what} instead of {wanted}']
+
+
+def _version_differs(there, wanted, group):
+    version = group.kube_version or wanted.kube_version
+    if version is None or same_version(there, version):
+        return []
+    return [f'is asked for version {there} instead of {version}']
+
+
+def _bounds_differ(deployment, group):
+    notes = conditions.metadata(deployment).get('annotations') or {}
+    return [
+        f'is autoscaled to {side} {notes.get(f"{_AUTOSCALER}-{side}-size")} '
+        f'instead of {bound}'
+        for side, bound in (('min', group.min_count), ('max', group.max_count))
+        if bound is not None
+        and notes.get(f'{_AUTOSCALER}-{side}-size') != str(bound)]
+
+
+def _unsettled(obj, counts, new, old, strict=False):
+    """What keeps an object from being settled, most telling first."""
+    blocked = []
+    problems = conditions.problems(obj)
+    lacking = conditions.missing(obj, new, old)
+    if not counts.settled:
+        blocked.append(_counted(counts))
+    if lacking or blocked or strict:
+        blocked += [str(problem) for problem in problems[:1]]
+    if not blocked and not conditions.observed(obj):
+        blocked.append('its change is not yet seen by its controller')
+    return blocked or [f'{kind} is not known' for kind in lacking]
+
+
+def _counted(counts):
+    text = f'{counts.ready} of {counts.wanted} machines ready'
+    if counts.updated != counts.wanted:
+        text += f', {counts.updated} up to date'
+    if counts.there != counts.wanted:
+        text += f', {counts.there} there'
+    return text
+
+
+def older(snapshot, deployment) -> int:
+    """Number of machines that are not of the present template.
+
+    :param snapshot: snapshot.Snapshot in which machine_sets were seen.
+    """
+    template = conditions.spec(
+        conditions.spec(deployment).get('template') or {})
+    return sum(conditions.replicas(found).there
+               for found in _own(snapshot, deployment)
+               if not _is_made_of(found, template))
+
+
+def _replaced(snapshot, deployment, counts):
+    """How far a rollout is; nothing when there is none."""
+    left = snapshot.seen('machine_sets') and older(snapshot, deployment)
+    if left and counts.wanted:
+        yield (f'{max(counts.wanted - left, 0)} of {counts.wanted} machines '
+               'replaced')
+
+
+def _own(snapshot, deployment):
+    return [found for found in snapshot.machine_sets
+            if conditions.labels(found).get(machines.DEPLOYMENT)
+            == conditions.name(deployment)]
+
+
+def _is_made_of(machine_set, template):
+    return _essence(template) == _essence(conditions.spec(
+        conditions.spec(machine_set).get('template') or {}))
+
+
+def _not_rolled(snapshot, deployment, template, count):
+    """Why not all machines are of the present template; empty if they are.
+
+    A MachineDeployment's own count of up-to-date machines is the sum of what
+    machines said before they knew of the new template (Cluster API 1.14,
+    mdutil.GetUptoDateReplicaCountForMachineSets), so for a moment it is too
+    high. A MachineSet names its template, and that never changes.
+    """
+    present = 0
+    for found in _own(snapshot, deployment):
+        counts = conditions.replicas(found)
+        if not _is_made_of(found, template):
+            if counts.there or counts.wanted:
+                return f'{counts.there} machines of an older template left'
+        elif not conditions.observed(found):
+            return 'its change is not yet seen by its controller'
+        else:
+            present += counts.there
+            if not counts.there == counts.ready == counts.available:
+                return f'{counts.ready} of {counts.there} machines ready'
+    if present != count:
+        return f'{present} of {count} machines of the present template'
+    return ''
+
+
+def _essence(template):
+    """What machines are made of: version, templates, failure domain.
+
+    Other fields of a template change in place, without new machines (Cluster
+    API 1.14, mdutil.MachineTemplateUpToDate).
+    """
+    def name(ref):
+        return (ref or {}).get('kind'), (ref or {}).get('name')
+    return (template.get('version'), name(template.get('infrastructureRef')),
+            name((template.get('bootstrap') or {}).get('configRef')),
+            template.get('failureDomain'))

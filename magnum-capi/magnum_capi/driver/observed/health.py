@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Is a cluster well now? ``health_status`` and ``health_status_reason``.
+
+Everything is read from the management cluster: Magnum needs no way into the
+workload cluster. The reasons are in the shape that Magnum's own monitors
+made and its users' tools read: ``{'api': 'ok', '<node>.Ready': 'True'}``,
+texts only (magnum/objects/cluster.py, DictOfStringsField).
+
+Work is no illness: what is rolled out, added or removed right now, or is
+only late within reason, does not make a cluster unhealthy.
+"""
+
+from magnum_capi.driver.desired import goal
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import machines
+from magnum_capi.driver.observed import reasons
+
+HEALTHY = 'HEALTHY'
+UNHEALTHY = 'UNHEALTHY'
+UNKNOWN = 'UNKNOWN'
+
+OK = 'ok'
+
+#: Seconds in which a new machine should have become a node: the startup
+#: timeout that capi-helm-charts gives machine health checks.
+STARTUP = 30 * 60
+
+#: What to do when Keystone refuses the cluster's application credential.
+CURE = ('the application credential of the cluster is no longer valid '
+        '(it or its user was deleted or disabled, or the user lost a role); '
+        'cure: a member '
+        'of the project runs "openstack coe credential rotate <cluster>"')
+
+
+def health(snapshot, wanted, now, refused=False):
+    """Judge the health of a cluster.
+
+    :param snapshot: snapshot.Snapshot with machines and machine deployments;
+        None when the management cluster did not answer.
+    :param wanted: goal.Wanted.
+    :param now: aware datetime.
+    :param refused: whether Keystone refuses the application credential.
+    :returns: pair of HEALTHY, UNHEALTHY or UNKNOWN, and a dict of texts.
+    """
+    if snapshot is None:
+        return UNKNOWN, {'api': 'the management cluster does not answer'}
+    found = {'credential': CURE} if refused else {}
+    if wanted.operation == 'DELETE':
+        return UNKNOWN, {'cluster': 'is being deleted'} | found
+    if snapshot.cluster is None:
+        # Before it is created that is no illness, later it is.
+        lost = wanted.operation != 'CREATE' or not wanted.in_progress
+        return (UNHEALTHY if lost else UNKNOWN,
+                {'cluster': 'is not in the management cluster'} | found)
+    ill = bool(found)
+    for key, text in (('api', _api(snapshot.cluster)),
+                      ('infrastructure', _infrastructure(snapshot.cluster)),
+                      ('controlplane', _control_plane(snapshot, wanted))):
+        found[key] = reasons.cut(
+            reasons.readable(text, wanted), reasons.PART)
+        ill |= text != OK
+    for machine in _machines(snapshot, wanted):
+        key, text, bad = _machine(
+            machine, _expected(machine, snapshot, wanted), now)
+        found[reasons.readable(key, wanted)] = reasons.cut(
+            reasons.readable(text, wanted), reasons.PART)
+        ill |= bad
+    ill |= _groups(snapshot, wanted, found)
+    if ill:
+        # What is not made yet cannot be well.
+        creating = wanted.operation == 'CREATE' and wanted.in_progress
+        return UNKNOWN if creating else UNHEALTHY, found
+    looked = snapshot.seen('control_plane') and snapshot.seen('machines')
+    return HEALTHY if looked else UNKNOWN, found
+
+
+def _api(cluster):
+    """Whether the API of the workload cluster answers Cluster API."""
+    probe = conditions.newer(cluster).get('RemoteConnectionProbe')
+    plane = (conditions.newer(cluster).get('ControlPlaneInitialized')
+             or conditions.older(cluster).get('ControlPlaneInitialized'))
+    for condition in (probe, plane):
+        if condition and not condition.well:
+            return str(condition)
+    return OK if probe or plane else 'nothing is known of it'
+
+
+def _infrastructure(cluster):
+    failure = conditions.failure(cluster)
+    if failure:
+        return failure
+    known = conditions.newer(cluster) or conditions.older(cluster)
+    condition = known.get('InfrastructureReady')
+    if condition is None:
+        return 'nothing is known of it'
+    return OK if condition.well else str(condition)
+
+
+def _control_plane(snapshot, wanted):
+    plane = snapshot.get('control_plane', None)
+    if plane is None:
+        return (OK if not snapshot.seen('control_plane')
+                or wanted.operation == 'CREATE' and wanted.in_progress
+                else 'is not in the management cluster')
+    failure = conditions.failure(plane)
+    if failure:
+        return failure
+    known = conditions.newer(plane) or conditions.older(plane)
+    if 'Available' not in known:
+        return 'nothing is known of it'
+    # "Available" bears the loss of a member; the others tell of it, but
+    # while members are replaced there is always one.
+    judged = ('Available',) if wanted.in_progress else (
+        'Available', 'EtcdClusterHealthy', 'ControlPlaneComponentsHealthy')
+    for kind in judged:
+        if kind in known and not known[kind].well:
+            return str(known[kind])
+    return OK
+
+
+def _machines(snapshot, wanted):
+    """Machines that count: not those of groups that go, nor strangers."""
+    going = [machine for group in wanted.groups if group.deleting
+             for machine in machines.of_group(snapshot, group, wanted)]
+    return [machine for machine in snapshot.get('machines')
+            if not conditions.deleting(machine)
+            and not any(machine is other for other in going)]
+
+
+def _machine(machine, expected, now):
+    """Key and text of a machine, and whether it is ill.
+
+    Replacing a machine is no illness, so one that is not a node yet has its
+    time; one that is a node and not well has it only where machines come
+    and go now.
+    """
+    age = _age(machine, now)
+    young = age is not None and age <= STARTUP
+    excused = young and expected
+    found = conditions.status(machine)
+    node = (found.get('nodeRef') or {}).get('name')
+    key = f'{node or conditions.name(machine)}.Ready'
+    failure = machines.given_up(machine)
+    if failure:
+        return key, f'False: {failure}', True
+    known = conditions.newer(machine) or conditions.older(machine)
+    healthy = known.get('NodeHealthy')
+    if node and healthy and healthy.well:
+        return key, 'True', False
+    if not node:
+        return key, 'False: is not a node yet', not young
+    if healthy is None:
+        return key, 'Unknown', not excused
+    why = healthy.message or healthy.reason
+    return key, f'{healthy.status}: {why}', not excused
+
+
+def _expected(machine, snapshot, wanted):
+    """Whether new machines are to be expected where this one is."""
+    if wanted.in_progress:
+        return True
+    return any(machine is other for group in wanted.groups
+               if group.autoscaled
+               for other in machines.of_group(snapshot, group, wanted))
+
+
+def _age(machine, now):
+    begun = reasons.moment(
+        conditions.metadata(machine).get('creationTimestamp'))
+    return (now - begun).total_seconds() if begun else None
+
+
+def _groups(snapshot, wanted, found):
+    """Note groups that are not there; return whether one is missed."""
+    if not snapshot.seen('machine_deployments'):
+        return False
+    missed = False
+    for group in wanted.groups:
+        if (group.role == goal.MASTER or group.deleting
+                or group.status.startswith('CREATE_')
+                and not group.status.endswith('_COMPLETE')):
+            continue
+        if group.key not in snapshot.machine_deployments:
+            found[f'{group.name}.Ready'] = (
+                'False: the node group is not in the management cluster')
+            missed = True
+    return missed

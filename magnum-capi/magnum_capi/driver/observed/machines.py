@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Machines of a cluster: whose they are, and which were given up."""
+
+from magnum_capi.driver.observed import conditions
+
+#: Label of what belongs to a MachineDeployment, by its name.
+DEPLOYMENT = 'cluster.x-k8s.io/deployment-name'
+
+#: Label of the machines of the control plane.
+CONTROL_PLANE = 'cluster.x-k8s.io/control-plane'
+
+#: Reasons with which the OpenStack provider gives up a machine that is not
+#: a node yet (controllers/openstackmachine_controller.go of 0.14, SetFailure
+#: and capoerrors.Terminal).
+_GIVEN_UP = ('InstanceStateError', 'InstanceDeleted', 'InvalidMachineSpec')
+
+
+def of_group(snapshot, group, wanted) -> list[dict]:
+    """The machines of a node group of workers that are there."""
+    name = f'{wanted.name}-{group.key}'
+    return [machine for machine in snapshot.get('machines')
+            if conditions.labels(machine).get(DEPLOYMENT) == name]
+
+
+def image_id(template) -> str | None:
+    """Id of the image in an OpenStackMachineTemplate, None: it has none.
+
+    :param template: the object, or None.
+    """
+    spec = conditions.spec(template or {}).get('template') or {}
+    return (conditions.spec(spec).get('image') or {}).get('id')
+
+
+def masters(snapshot) -> list[dict]:
+    """The machines of the control plane that are there."""
+    return [machine for machine in snapshot.get('machines')
+            if CONTROL_PLANE in conditions.labels(machine)]
+
+
+def given_up(machine) -> str:
+    """Why a machine was given up; empty when it was not.
+
+    After v1beta1 there is no failureReason; what the provider says of the
+    infrastructure is then all there is.
+    """
+    text = conditions.failure(machine)
+    ready = (conditions.newer(machine) or conditions.older(machine)).get(
+        'InfrastructureReady')
+    if text or ready is None or ready.well or (
+            ready.reason not in _GIVEN_UP
+            or conditions.status(machine).get('nodeRef')):
+        return text
+    return f'{ready.reason}: {ready.message}'
+
+
+def failed(found) -> dict[str, str]:
+    """Texts about the machines that were given up, by their names.
+
+    Those that are being deleted are already replaced.
+    """
+    texts = {conditions.name(machine): given_up(machine)
+             for machine in found if not conditions.deleting(machine)}
+    return {name: f'machine {name} failed: {text}'
+            for name, text in texts.items() if text}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Texts for ``status_reason``: what blocks, and what was last warned of.
+
+Somebody reads them in a terminal, without access to the management cluster.
+So they use Magnum's names of node groups, are one line, and end.
+"""
+
+import datetime
+import re
+
+from magnum_capi.driver.observed import conditions
+
+#: Longest text, in characters; longer ones are cut and marked.
+LIMIT = 1000
+#: Longest part of it, so that one controller's list does not hide the rest.
+PART = 400
+#: Warnings and blockers that are told.
+MOST = 3
+
+#: Characters of a machine's name that are not random.
+_MACHINE_BASE = 58
+
+_CUT = ' ...'
+
+
+def cut(text, limit) -> str:
+    """A text of at most ``limit`` characters; what was cut is marked."""
+    if len(text) <= limit:
+        return text
+    return text[:limit - len(_CUT)].rstrip() + _CUT
+
+
+def readable(text, wanted) -> str:
+    """A text with names of objects shortened to what Magnum's user knows.
+
+    ``<cluster>-<key>-x7k2p`` becomes ``<node group's name>-x7k2p``, and
+    ``<cluster>-control-plane`` becomes ``control-plane``. Names of machines
+    are cut to 63 characters, five of them random, without another dash
+    (Cluster API 1.14, internal/util/names: SimpleNameGenerator).
+    """
+    for group in wanted.groups:
+        name = f'{wanted.name}-{group.key}'
+        text = re.sub(f'{re.escape(name)}(?![a-z0-9])',
+                      lambda _, to=group.name: to, text)
+        text = re.sub(
+            f'{re.escape(name[:_MACHINE_BASE])}([a-z0-9]{{5}})(?![a-z0-9])',
+            lambda found, to=group.name: f'{to}-{found[1]}', text)
+    return text.replace(f'{wanted.name}-', '')
+
+
+def moment(value):
+    """A time as Kubernetes writes it, as aware datetime; None if it is not."""
+    try:
+        return datetime.datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def warnings(events, since=None) -> list[str]:
+    """The latest warnings, newest first, each message once.
+
+    :param events: ``v1`` Events or those of events.k8s.io.
+    :param since: aware datetime; older ones belong to other operations.
+    """
+    dated = []
+    for event in events:
+        when = _when(event)
+        if event.get('type') != 'Warning' or (
+                since and when and when < since):
+            continue
+        about = event.get('involvedObject') or event.get('regarding') or {}
+        message = conditions.one_line(
+            event.get('message') or event.get('note'))
+        text = (f'{about.get("kind", "")} {about.get("name", "")} '
+                f'{event.get("reason", "")}: {message}')
+        dated.append((when.timestamp() if when else 0.0, text.strip()))
+    dated.sort(key=lambda pair: pair[0], reverse=True)
+    return list(dict.fromkeys(text for _, text in dated))[:MOST]
+
+
+def text(headline, blockers, wanted, events=()) -> str:
+    """One readable text, at most LIMIT characters.
+
+    It tells when there was progress last as a moment and not as an age: it
+    is read whenever somebody likes, and written only when it changes.
+
+    :param headline: what the state is, in a few words.
+    :param blockers: texts, the most important first.
+    :param events: see :func:`warnings`.
+    """
+    said = [cut(readable(blocker, wanted), PART)
+            for blocker in dict.fromkeys(blockers)]
+    result = headline
+    if said:
+        result += ': ' + '; '.join(said[:MOST])
+        if len(said) > MOST:
+            result += f'; and {len(said) - MOST} more'
+    if wanted.progress is not None and wanted.in_progress:
+        result = _sentence(
+            result, f'Last progress: {wanted.progress.at:%Y-%m-%d %H:%M} UTC')
+    told = [cut(readable(warning, wanted), PART)
+            for warning in warnings(events, wanted.since)]
+    if told:
+        result = _sentence(result, 'Latest warnings: ' + '; '.join(told))
+    return cut(result, LIMIT)
+
+
+def _sentence(text, more):
+    """Two sentences; the first may have its full stop, or be cut."""
+    stop = '' if text.endswith(_CUT) else '.'
+    return f'{text.removesuffix(stop)}{stop} {more}'
+
+
+def _when(event):
+    series = event.get('series') or {}
+    for value in (series.get('lastObservedTime'), event.get('lastTimestamp'),
+                  event.get('eventTime'), event.get('firstTimestamp'),
+                  conditions.metadata(event).get('creationTimestamp')):
+        found = moment(value)
+        if found:
+            return found
+    return None

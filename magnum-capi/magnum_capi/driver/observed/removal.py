@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Which machines are meant when a user names nodes to remove. Pure.
+
+Magnum hands over what the user wrote: with Heat that was an index, a server's
+uuid or name. Here a node is known by its server (its providerID), by its name
+in the workload cluster and by its Machine, and those count.
+"""
+
+import re
+
+from magnum_capi.driver.desired import goal
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import spec
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import machines as machine_rules
+
+#: Of the OpenStack provider: openstack:///<uuid> or openstack://<region>/...
+_SERVER = re.compile(r'[a-z0-9-]+://.*?([^/]+)')
+
+
+def machines(found, nodes, release, group, earlier=()) -> list[str]:
+    """Names of the Machines that are meant.
+
+    :param found: the Machines of the cluster.
+    :param nodes: what the user named.
+    :param group: row of the node group, with the size that it shall have.
+    :param earlier: names of the Machines that were meant by requests that
+        this one overtakes. Those of the group go as well, unless it does not
+        lose so many any more.
+    :raises spec.InvalidSpec: a node is not of the group, or more are named
+        than it loses.
+    """
+    own = [machine for machine in found if _is_of(machine, release, group)]
+    chosen, unknown = {}, []
+    for node in nodes:
+        meant = [machine for machine in own if str(node) in _names(machine)]
+        if meant:
+            chosen[conditions.name(meant[0])] = True
+        else:
+            unknown.append(str(node))
+    if unknown:
+        raise spec.InvalidSpec([
+            f'node {node} is not in the node group {group.name}'
+            for node in unknown])
+    there = [machine for machine in own if not conditions.deleting(machine)]
+    loses = len(there) - group.node_count
+    if len(chosen) > loses:
+        raise spec.InvalidSpec([
+            f'{len(chosen)} nodes to remove are named, and the node group '
+            f'{group.name} loses {max(loses, 0)} when it goes from '
+            f'{len(there)} to {group.node_count}'])
+    mine = {conditions.name(machine) for machine in own}
+    others = [name for name in earlier if name not in mine]
+    kept = [name for name in map(conditions.name, there)
+            if name in earlier and name not in chosen]
+    return [*others, *(kept if len(kept) + len(chosen) <= loses else ()),
+            *chosen]
+
+
+def _is_of(machine, release, group):
+    labels = conditions.labels(machine)
+    if group.role == goal.MASTER:
+        return machine_rules.CONTROL_PLANE in labels
+    return labels.get(machine_rules.DEPLOYMENT) == names.machine_deployment(
+        release, names.node_group(group.uuid))
+
+
+def _names(machine):
+    yield conditions.name(machine)
+    node = (conditions.status(machine).get('nodeRef') or {}).get('name')
+    if node:
+        yield node
+    provider = conditions.spec(machine).get('providerID') or ''
+    if provider:
+        yield provider
+    match = _SERVER.fullmatch(provider)
+    if match:
+        yield match[1]

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What Magnum shall say of a cluster, judged from one look at it. Pure.
+
+Two mistakes are easy: to say COMPLETE before it is true, and to wait for
+ever. So every part has to be seen and to answer to what is wanted, not just
+be content with itself; and what does not get there ends as FAILED with the
+reason: by a failure, a creation by Magnum's create_timeout, an update when
+there was no progress for too long (``progress``). A deletion is never given
+up.
+
+Magnum asks only while an operation is in progress, so a verdict that ends
+the operation leaves no node group in progress. Asked again later, with the
+status FAILED, the judgement is COMPLETE once everything is well: what
+repaired itself is seen.
+"""
+
+import datetime
+
+from magnum_capi.driver.desired import goal
+from magnum_capi.driver.observed import addons
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import deletion
+from magnum_capi.driver.observed import groups as node_groups
+from magnum_capi.driver.observed import progress
+from magnum_capi.driver.observed import reasons
+from magnum_capi.driver.observed import upgrade_order
+from magnum_capi.driver.observed import verdicts
+
+#: The answer; see there.
+Verdict = verdicts.Verdict
+GroupVerdict = verdicts.GroupVerdict
+NOTHING = verdicts.NOTHING
+APPLY = verdicts.APPLY
+REPAIR = verdicts.REPAIR
+DELETE = verdicts.DELETE
+ADVANCE = verdicts.ADVANCE
+
+#: Conditions of the Cluster that must be True: v1beta2, v1beta1.
+_CLUSTER_NEW = ('InfrastructureReady', 'ControlPlaneInitialized',
+                'ControlPlaneAvailable', 'Available')
+_CLUSTER_OLD = ('InfrastructureReady', 'ControlPlaneReady', 'Ready')
+
+#: Of those, what is not about machines.
+_CLUSTER_ONLY = ('InfrastructureReady', 'TopologyReconciled')
+
+#: States in which a killed Helm leaves a release; nothing else may be done
+#: with one.
+_STUCK = ('pending-install', 'pending-upgrade', 'pending-rollback',
+          'uninstalling', 'unknown')
+
+#: Failed machines that were replaced without any progress: enough to know.
+_IN_VAIN = 3
+
+
+def judge(snapshot, wanted, now) -> Verdict:
+    """Judge a cluster.
+
+    :param snapshot: snapshot.Snapshot.
+    :param wanted: goal.Wanted.
+    :param now: aware datetime.
+    """
+    if wanted.operation == 'DELETE':
+        return deletion.judge(snapshot, wanted, now)
+    looks = {group.key: node_groups.look(snapshot, group, wanted)
+             for group in wanted.groups}
+    action, blockers = _applied(snapshot, wanted, looks)
+    # What failed before the latest request arrived may be what it cures.
+    failures = {} if action else _failures(snapshot, wanted, looks)
+    failing = {} if action else _since(snapshot, wanted, failures, now)
+    blockers += _blockers(snapshot, looks)
+    turn, unseen = '', frozenset()
+    held = [look.why for look in looks.values()
+            if look.state == node_groups.HELD]
+    if held and not (action or failures):
+        turn, unseen = upgrade_order.turn(snapshot, wanted, looks)
+        action = ADVANCE if turn else action
+    if held:
+        blockers += held
+    elif not blockers:
+        blockers, unseen = _rest(snapshot, wanted, looks)
+    lasting = _is_lasting(wanted, failures, failing, now)
+    status, headline, told = _outcome(
+        wanted, now, list(failures.values()), lasting, blockers, unseen,
+        turn)
+    reason = reasons.text(
+        headline, told, wanted, snapshot.events) if headline else ''
+    return Verdict(
+        status, reason, verdicts.address(snapshot.cluster),
+        verdicts.version(snapshot),
+        {group.key: _group(group, looks[group.key], status, wanted)
+         for group in wanted.groups},
+        action if wanted.in_progress else NOTHING, unseen, failing,
+        turn)
+
+
+def overdue(wanted: goal.Wanted, now: datetime.datetime) -> str:
+    """Why an operation has had its time; empty while it has not."""
+    age = verdicts.age(wanted, now)
+    if wanted.timeout and age is not None and age >= wanted.timeout * 60:
+        return f'Not finished within {wanted.timeout:g} minutes'
+    if progress.is_over(wanted.progress, now, wanted.limit):
+        return f'No progress for {wanted.limit:g} minutes'
+    return ''
+
+
+def _applied(snapshot, wanted, looks):
+    """What must be done first, and why."""
+    release = snapshot.release
+    if snapshot.seen('release'):
+        if release is not None and release.status in _STUCK:
+            return REPAIR, [f'Helm release: {release.status}']
+        if release is None or release.status in ('uninstalled',):
+            return APPLY, ['Helm release: does not exist yet']
+        if release.status == 'failed':
+            why = conditions.one_line(release.description)
+            return APPLY, [f'Helm release: failed: {why}']
+        if wanted.digest and release.digest != wanted.digest:
+            return APPLY, ['Helm release: is not yet of the latest request']
+    if snapshot.cluster is None:
+        return APPLY, ['Cluster: does not exist yet']
+    strangers = set(snapshot.get('machine_deployments', {})) - set(looks)
+    if strangers:
+        return APPLY, [f'node group {sorted(strangers)[0]}: '
+                       'is not wanted any more']
+    if any(look.drift for look in looks.values()):
+        return APPLY, []
+    return NOTHING, []
+
+
+def _failures(snapshot, wanted, looks):
+    """What controllers gave up: texts by what Verdict.failing has."""
+    found = {}
+    if snapshot.cluster is not None:
+        why = conditions.failure(snapshot.cluster)
+        if why:
+            found['cluster/'] = f'Cluster: {why}'
+    for look in looks.values():
+        found |= look.failures
+    for addon in snapshot.get('addons'):
+        state, why = addons.state(addon)
+        if state == addons.FAILED and wanted.addons:
+            name = conditions.name(addon)
+            found[f'addons/{name}'] = f'addon {name}: {why}'
+    return found
+
+
+def _since(snapshot, wanted, failures, now):
+    """When each failure was first seen.
+
+    What nobody looked at now is as it was. An addon is tried again by its
+    provider, and between two tries has not failed: it has until it is
+    deployed. A machine that was replaced is remembered until there is
+    progress.
+    """
+    there = {f'machines/{conditions.name(machine)}'
+             for machine in snapshot.get('machines')
+             if not conditions.deleting(machine)}
+    trying = {f'addons/{conditions.name(addon)}'
+              for addon in snapshot.get('addons')
+              if addons.state(addon)[0] != addons.DEPLOYED}
+    kept = {key: since for key, since in wanted.failing.items()
+            if key in trying or not snapshot.seen(key.partition('/')[0])
+            or key.startswith('machines/') and key not in there
+            and not _has_progress(wanted, since)}
+    return kept | {key: wanted.failing.get(key, now) for key in failures}
+
+
+def _blockers(snapshot, looks):
+    """What is seen and not yet as it has to be."""
+    found = []
+    cluster = snapshot.cluster
+    if cluster is not None:
+        if conditions.deleting(cluster):
+            found.append('Cluster: is being deleted')
+        if conditions.spec(cluster).get('paused'):
+            found.append('Cluster: is paused by an operator')
+        if not conditions.observed(cluster):
+            found.append('Cluster: its change is not yet seen by its '
+                         'controller')
+    # A group that nobody looked at is no blocker but a question.
+    found += [look.why for look in looks.values()
+              if look.state in (node_groups.WAITING, node_groups.FAILED)
+              and not look.unseen]
+    lacking = conditions.missing(
+        cluster, _CLUSTER_NEW, _CLUSTER_OLD) if cluster else ()
+    problems = conditions.problems(cluster) if lacking else ()
+    # The Cluster repeats what its parts say, unless nobody asked those.
+    told = [str(problem) for problem in problems
+            if not found or problem.type in _CLUSTER_ONLY]
+    if lacking and not found and not told:
+        told = [f'{kind} is not known' for kind in lacking]
+    return found + [f'Cluster: {text}' for text in told]
+
+
+def _rest(snapshot, wanted, looks):
+    """Blockers of the last look, and the parts that nobody looked at."""
+    unseen = frozenset().union(*(look.unseen for look in looks.values()))
+    if wanted.digest and not snapshot.seen('release'):
+        unseen |= {'release'}
+    if not wanted.addons:
+        return [], unseen
+    if not snapshot.seen('addons'):
+        return [], unseen | {'addons'}
+    # The chart makes them in the release, so "none" is a look too early or
+    # one that could not see them.
+    if not snapshot.addons:
+        return ['addons: none is there yet'], unseen
+    waiting = []
+    for addon in snapshot.addons:
+        state, why = addons.state(addon)
+        if state != addons.DEPLOYED:
+            waiting.append(f'addon {conditions.name(addon)}: {why}')
+    return waiting, unseen
+
+
+def _has_progress(wanted, since):
+    return wanted.progress is not None and wanted.progress.at > since
+
+
+def _is_lasting(wanted, failures, failing, now):
+    """Whether self-healing had its time for something that has failed.
+
+    Or whether it had in vain: it replaces machines sooner than that, and
+    each that comes fails, too.
+    """
+    def lasts(since):
+        return (now - since).total_seconds() >= wanted.patience
+    vain = [since for key, since in failing.items()
+            if key.startswith('machines/') and key not in failures
+            and not _has_progress(wanted, since)]
+    return any(lasts(failing[key]) for key in failures) or bool(
+        failures and len(vain) >= _IN_VAIN and lasts(min(vain)))
+
+
+def _outcome(wanted, now, failures, lasting, blockers, unseen, turn):
+    """Status of the cluster, headline and texts of the reason.
+
+    :param lasting: whether self-healing had its time for one of the
+        failures.
+    :param turn: who comes next in an upgrade: what has got so far does not
+        wait in vain.
+    """
+    if wanted.status.endswith('_COMPLETE'):
+        # What breaks after an operation is a matter of health.
+        return wanted.status, '', []
+    if not failures and not blockers and not unseen:
+        return f'{wanted.operation}_COMPLETE', '', []
+    told = (failures + [text for text in blockers if text not in failures]
+            or ['what was not looked at yet'])
+    if not wanted.in_progress:
+        return wanted.status, 'Failed' if failures else 'Waiting for', told
+    if lasting:
+        return f'{wanted.operation}_FAILED', 'Failed', told
+    over = not turn and overdue(wanted, now)
+    if over:
+        return f'{wanted.operation}_FAILED', f'{over}, waiting for', told
+    return wanted.status, 'Waiting for', told
+
+
+def _group(group, look, cluster_status, wanted):
+    """Verdict of a node group, given that of its cluster."""
+    operation, _, state = group.status.partition('_')
+    reason = reasons.cut(reasons.readable(look.why, wanted), reasons.PART)
+    if look.state == node_groups.GONE:
+        return GroupVerdict('DELETE_COMPLETE', gone=True)
+    if look.state == node_groups.READY:
+        done = group.status if state == 'COMPLETE' else f'{operation}_COMPLETE'
+        return GroupVerdict(done, '', look.count)
+    ended = cluster_status.endswith('_FAILED') and wanted.in_progress
+    if ended and look.state == node_groups.FAILED and state == 'COMPLETE':
+        return GroupVerdict('UPDATE_FAILED', reason, look.count)
+    if ended and state == 'IN_PROGRESS':
+        return GroupVerdict(f'{operation}_FAILED', reason, look.count)
+    return GroupVerdict(
+        group.status, '' if state == 'COMPLETE' else reason, look.count)

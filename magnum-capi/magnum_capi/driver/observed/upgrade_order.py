@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Whose turn is it in an upgrade? Pure.
+
+The control plane goes first, for no kubelet may be newer than an API server
+(https://kubernetes.io/releases/version-skew-policy/
+#supported-component-upgrade-order), and kubeadm joins nodes of the control
+plane's own minor release only. Node groups follow one after the other, each
+when all that went before is ready, so that whatever is wrong with the new
+version meets one of them. Cluster API has the same order for clusters with a
+topology; these have none, and would change everything at once.
+
+What is judged is what is there, not what was done: after a conductor died,
+the next one finds the same answer.
+"""
+
+from magnum_capi.driver.desired import goal
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import groups as node_groups
+from magnum_capi.driver.observed import machines
+
+
+def turn(snapshot, wanted, looks):
+    """The node group that is upgraded next.
+
+    :param snapshot: snapshot.Snapshot.
+    :param wanted: goal.Wanted.
+    :param looks: groups.Look by the keys of its groups.
+    :returns: pair of the group's key, empty when nobody's turn has come, and
+        the parts of the snapshot that the answer needs.
+    """
+    held = [group for group in wanted.groups
+            if looks[group.key].state == node_groups.HELD]
+    others = [looks[group.key] for group in wanted.groups
+              if group not in held and not group.deleting]
+    unready = [look for look in others if look.state != node_groups.READY]
+    if not held or any(not look.unseen for look in unready):
+        return '', frozenset()
+    unseen = frozenset().union(*(look.unseen for look in unready), (
+        part for part in ('machines', *(('release',) if wanted.digest else ()))
+        if not snapshot.seen(part)))
+    if unseen or not _has_its_version(snapshot, wanted):
+        return '', unseen
+    return held[0].key, frozenset()
+
+
+def _has_its_version(snapshot, wanted):
+    """Whether each Machine of the control plane is a node of its version.
+
+    Its own status is a sum of what its controller knew when it last looked.
+    """
+    version = conditions.spec(snapshot.control_plane).get('version')
+    found = machines.masters(snapshot)
+    count = sum(group.count for group in wanted.groups
+                if group.role == goal.MASTER)
+    return len(found) == count and all(
+        node_groups.same_version(conditions.spec(machine).get('version'),
+                                 version)
+        and conditions.status(machine).get('nodeRef')
+        and not conditions.deleting(machine) for machine in found)

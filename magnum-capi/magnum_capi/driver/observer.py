@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""One look at a cluster, with as few requests as possible.
+
+======================= ======== =========================================
+part                    requests what it is
+======================= ======== =========================================
+the Cluster             1        always read, and first
+``control_plane``       1        the KubeadmControlPlane
+``machine_deployments`` 1        all, however many node groups there are
+``machine_sets``        1
+``machines``            1
+``addons``              0 to 3   one for each kind that the server knows
+``leftovers``           0 to 3   OpenStackCluster, OpenStackMachines; the
+                                 DevCluster of a server that knows it
+``templates``           0 to 3   metadata of those that Helm keeps: one for
+                                 each kind that the server knows
+``events``              1        Warnings
+``release``             1        labels of Helm's Secrets, not their content
+======================= ======== =========================================
+
+While a cluster is being made or changed, the Cluster alone mostly says so:
+Cluster API adds up the machines of all its parts there. Then one request is
+enough, whatever the number of node groups; :func:`look` reads on only when
+the Cluster does not rule out that all is done. ``leftovers`` are asked for
+when the Cluster is gone, and ``templates`` when nothing else is left: at the
+end of a deletion only.
+"""
+
+import dataclasses
+
+from magnum_capi.driver.helm import releases
+from magnum_capi.driver.observed import addons
+from magnum_capi.driver.observed import deletion
+from magnum_capi.driver.observed import snapshot
+
+#: What a judgement "complete" or "failed" needs.
+PARTS = ('control_plane', 'machine_deployments', 'machine_sets', 'machines',
+         'addons')
+
+#: Label that Cluster API puts on what belongs to a Cluster (Cluster API,
+#: api/core/v1beta1/common_types.go: ClusterNameLabel).
+_CLUSTER = 'cluster.x-k8s.io/cluster-name'
+
+#: Label that both charts put on all that they make, and the one that the
+#: addon operator puts on its own.
+_CHART_CLUSTER = 'capi.stackhpc.com/cluster'
+_ADDON_CLUSTER = 'addons.stackhpc.com/cluster'
+
+_COUNTS = ('replicas', 'readyReplicas', 'availableReplicas',
+           'upToDateReplicas')
+
+
+def look(kube, namespace, name, parts=PARTS, thorough=False):
+    """Look at a cluster.
+
+    :param kube: kube.Kube.
+    :param name: of the Cluster and of the release.
+    :param parts: names of the table above.
+    :param thorough: read ``parts`` even if the Cluster says that it is not
+        finished. For the reason of a failure, and from time to time.
+    :returns: snapshot.Snapshot; parts that were not read are UNSEEN.
+    """
+    cluster = kube.get('Cluster', namespace, name)
+    found = snapshot.Snapshot(cluster=cluster)
+    if not thorough and is_busy(cluster):
+        return found
+    return read(kube, namespace, name, found, parts)
+
+
+def read(kube, namespace, name, known, parts):
+    """Read more parts of a look that was taken.
+
+    :param known: snapshot.Snapshot.
+    :returns: the same with these parts.
+    """
+    return dataclasses.replace(known, **{
+        part: _READERS[part](kube, namespace, name) for part in parts})
+
+
+def is_busy(cluster):
+    """Whether the Cluster itself shows that it is not finished.
+
+    False means nothing: its numbers lag behind those of its parts. They are
+    there since Cluster API 1.9, for v1beta1 readers under ``status.v1beta2``
+    (docs/proposals/20240916-improve-status-in-CAPI-resources.md).
+
+    :param cluster: dict, or None.
+    """
+    if cluster is None:
+        return False
+    metadata, status = cluster['metadata'], cluster.get('status') or {}
+    if metadata.get('deletionTimestamp'):
+        return True
+    if status.get('observedGeneration', 0) < metadata.get('generation', 0):
+        return True
+    newer = status.get('v1beta2') or status
+    for part in ('controlPlane', 'workers'):
+        counts = newer.get(part)
+        if not isinstance(counts, dict):
+            continue
+        wanted = counts.get('desiredReplicas')
+        if wanted is not None and any(
+                counts.get(key, wanted) != wanted for key in _COUNTS):
+            return True
+    return False
+
+
+def _machine_deployments(kube, namespace, name):
+    start = f'{name}-'
+    return {
+        md['metadata']['name'].removeprefix(start): md
+        for md in _labelled(kube, namespace, name, 'MachineDeployment')}
+
+
+def _labelled(kube, namespace, name, kind):
+    return tuple(kube.list(kind, namespace, {_CLUSTER: name}))
+
+
+def _addons(kube, namespace, name):
+    found = []
+    for kind, label in (('HelmRelease', _CHART_CLUSTER),
+                        ('Manifests', _CHART_CLUSTER),
+                        ('HelmChartProxy', _ADDON_CLUSTER)):
+        # Lists leave out the kind of their items.
+        found += [{'kind': kind, **addon}
+                  for addon in kube.list(kind, namespace, {label: name})]
+    return addons.of_cluster(found, name)
+
+
+def _leftovers(kube, namespace, name):
+    # Cluster API labels what it adopts; by its name a cluster is found that
+    # was not adopted, too.
+    found = [('OpenStackMachine', obj) for obj in _labelled(
+        kube, namespace, name, 'OpenStackMachine')]
+    found += [(kind, kube.get(kind, namespace, name))
+              for kind in ('OpenStackCluster', 'DevCluster')]
+    return tuple({'kind': kind, **obj} for kind, obj in found if obj)
+
+
+def _templates(kube, namespace, name):
+    found = [{**obj, 'kind': kind}
+             for kind in ('OpenStackMachineTemplate', 'KubeadmConfigTemplate',
+                          'DevMachineTemplate')
+             for obj in kube.list_metadata(
+                 kind, namespace, {_CHART_CLUSTER: name})]
+    return tuple(obj for obj in found if deletion.belongs(obj, name))
+
+
+_READERS = {
+    'control_plane': lambda kube, namespace, name: kube.get(
+        'KubeadmControlPlane', namespace, f'{name}-control-plane'),
+    'machine_deployments': _machine_deployments,
+    'machine_sets': lambda *args: _labelled(*args, 'MachineSet'),
+    'machines': lambda *args: _labelled(*args, 'Machine'),
+    'addons': _addons,
+    'leftovers': _leftovers,
+    'templates': _templates,
+    'events': lambda kube, namespace, name: tuple(
+        kube.events(namespace, name)),
+    'release': releases.state,
+}

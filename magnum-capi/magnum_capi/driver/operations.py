@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""What a user asks for: each operation writes rows, then takes the reconciler.
+
+Rows are written first and say what is wanted, so a request that is lost on
+its way is found by the periodic status (``watch``) and resumed. What may pass
+is left to that, too; what cannot work fails here, with a reason for the owner
+of the cluster.
+"""
+
+import contextlib
+import dataclasses
+
+from oslo_log import log as logging
+
+from magnum_capi.driver import create_retry
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.observed import removal
+from magnum_capi.driver import reconcile
+from magnum_capi import errors
+
+LOG = logging.getLogger(__name__)
+
+
+class Operations:
+    """The operations on one cluster.
+
+    :param world: reconcile.World.
+    :param store: reconcile.Store.
+    :param cluster: Magnum's row, as the conductor has it.
+    """
+
+    def __init__(self, world, store, cluster):
+        self._world = world
+        self._store = store
+        self._cluster = cluster
+        self._reconciler = reconcile.Reconciler(world, store, cluster)
+
+    def create(self, timeout=None):
+        """Create a cluster.
+
+        :param timeout: minutes, None or 0: no limit.
+        """
+        cluster, store = self._cluster, self._store
+        cluster.stack_id = self._reconciler.release
+        if timeout is not None:
+            cluster.create_timeout = timeout
+        with self._failing(create=True):
+            # References of certificates, which the conductor has not saved
+            # yet, are saved with it; without them nobody could go on.
+            store.save(cluster)
+            create_retry.Creation(self._reconciler).run()
+
+    def change(self, *rows, remove=(), group=None, resize=False):
+        """Take over what the rows say now.
+
+        :param rows: that the conductor has changed and not saved.
+        :param remove: nodes that shall go first, by any of their names.
+        :param group: row of the node group that changes: its nodes are to
+            be able to join.
+        :param resize: its user asks for the size that ``group`` has, also
+            where the autoscaler goes on from there.
+        """
+        with self._failing():
+            for row in (*rows, self._cluster):
+                self._store.save(row)
+            # Refused before the status makes anybody look at the rows.
+            with self._noted(remove, group, resize):
+                self._in_progress()
+                with self._reconciler.forgetting():
+                    self._reconciler.reconcile(
+                        joining={group.uuid} if group else ())
+
+    def delete(self):
+        """Ask for the deletion of everything.
+
+        The rows say it before the lock is waited for, so that a creation
+        under way stops; and again with the lock, for who had it may have
+        saved what it read before.
+        """
+        settings = self._world.settings
+        with self._failing(delete=True, passing=failures.PASSING_DELETION):
+            self._leave()
+            with self._reconciler.held(settings.lock_timeout) as lock:
+                self._leave()
+                state = state_module.begun(
+                    self._reconciler.vault.state(), 'DELETE',
+                    self._world.now())
+                self._reconciler.vault.write_state(state)
+                self._replace_refused_credential(state)
+                lock.check()
+                self._world.helm.uninstall(self._reconciler.release,
+                                           self._reconciler.namespace)
+
+    def rotate(self, user_id):
+        """Bring in a new application credential; the old one goes later.
+
+        :param user_id: whose it will be: the caller.
+        """
+        cluster, reconciler = self._cluster, self._reconciler
+        settings = self._world.settings
+        # Magnum's API waits for it, and needs time for what follows.
+        patience = min(settings.lock_timeout, settings.answer_timeout / 2)
+        with self._failing(passing=()):
+            with reconciler.held(patience) as lock:
+                reconciler.stop_if_deleting()
+                state = state_module.begun(
+                    reconciler.vault.state(), 'UPDATE', self._world.now())
+                state = state_module.with_record(
+                    state, credentials.rotate(state.record))
+                reconciler.vault.write_state(state)
+                lock.check()
+                reconciler.rotation().bring_in(state, new=True)
+                cluster.user_id = user_id
+                self._in_progress()
+
+    def _replace_refused_credential(self, state):
+        """Let a deletion go on with what there is, whatever comes of it."""
+        try:
+            self._reconciler.replace_refused_credential(state)
+        except failures.PASSING:
+            raise
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cluster %s: it is deleted without a valid '
+                        'application credential: %s', self._cluster.uuid, e)
+
+    def _leave(self):
+        """Have the rows say that everything shall go."""
+        for row in (self._cluster, *self._store.groups(self._cluster)):
+            row.status = 'DELETE_IN_PROGRESS'
+            row.status_reason = None
+            self._store.save(row)
+
+    def _in_progress(self):
+        cluster = self._cluster
+        if cluster.status != 'CREATE_IN_PROGRESS':
+            cluster.status = 'UPDATE_IN_PROGRESS'
+        cluster.status_reason = None
+        self._store.save(cluster)
+
+    @contextlib.contextmanager
+    def _noted(self, nodes, group, resize):
+        """Hold the lock, with what the rows do not say written down.
+
+        :raises failures.Failed: they could not be. A later try would have
+            the size, from the rows, and take any.
+        """
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(self._reconciler.held(
+                    self._world.settings.lock_timeout))
+                self._reconciler.stop_if_deleting()
+                self._note(nodes, group, resize)
+            except failures.PASSING as e:
+                if not nodes:
+                    raise
+                raise failures.Failed(
+                    'Which nodes to remove could not be noted, so that '
+                    f'nothing was changed: {failures.told(e)}') from e
+            yield
+
+    def _note(self, nodes, group, resize):
+        """Write down which machines go first, and an autoscaled size.
+
+        Not on the machines: what is refused must leave no trace there.
+        """
+        reconciler = self._reconciler
+        state = before = reconciler.vault.state()
+        if group is not None and (nodes or state.marked):
+            found = self._world.kube.list('Machine', reconciler.namespace, {
+                names.CAPI_CLUSTER_NAME: reconciler.release})
+            marked = tuple(removal.machines(
+                found, nodes, reconciler.release, group, state.marked))
+            reconciler.unmark(set(state.marked) - set(marked))
+            state = dataclasses.replace(state, marked=marked)
+        if resize and self._autoscaled(group):
+            state = dataclasses.replace(state, sizes={
+                **state.sizes, group.uuid: group.node_count})
+        if state != before:
+            reconciler.vault.write_state(state)
+
+    def _autoscaled(self, group):
+        """Whether the size of a group is the autoscaler's.
+
+        The row then has the size that was asked for again: who keeps the
+        rows true may have written the autoscaler's over it, unlocked.
+        """
+        rows = self._reconciler.rows()
+        for row in rows.groups:
+            if row.uuid == group.uuid and rows.bounds(row) is not None:
+                if row.node_count != group.node_count:
+                    row.node_count = group.node_count
+                    self._store.save(row)
+                return True
+        return False
+
+    @contextlib.contextmanager
+    def _failing(self, create=False, delete=False, passing=failures.PASSING):
+        """Tell failures to the owner; leave to the status what may pass.
+
+        :param passing: kinds of errors that may.
+        """
+        cluster = self._cluster
+        try:
+            self._reconciler.refuse_foreign()
+            yield
+        except failures.Stopped as e:
+            LOG.info('Nothing more to do for %s: %s', cluster.uuid, e)
+        except Exception as e:
+            if isinstance(e, errors.MagnumCapiError):
+                LOG.warning('Cluster %s: %s', cluster.uuid, e)
+            else:
+                LOG.exception('Cluster %s: unexpected error', cluster.uuid)
+            if not delete and self._reconciler.is_deleting():
+                return
+            can_wait = not create or create_retry.has_credential(
+                self._reconciler, unknown=self._reconciler.had)
+            if can_wait and isinstance(e, passing):
+                self._later(e, create, delete)
+                return
+            reason = failures.told(e)
+            if create:
+                self._fail_groups(reason)
+            cluster.status_reason = reason
+            raise failures.Failed(reason) from None
+
+    def _later(self, error, create, delete):
+        cluster = self._cluster
+        if delete:
+            if not self._store.reload(cluster):
+                return
+            self._leave()
+        elif not create:
+            cluster.status = 'UPDATE_IN_PROGRESS'
+        cluster.status_reason = ('Will be tried again: '
+                                 f'{failures.told(error)}')
+        self._store.save(cluster)
+
+    def _fail_groups(self, reason):
+        for group in self._store.groups(self._cluster):
+            if (group.status or '').endswith('_IN_PROGRESS'):
+                group.status = 'CREATE_FAILED'
+                group.status_reason = reason
+                self._store.save(group)

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The one idempotent way in which a cluster becomes what Magnum's rows say.
+
+Create, update, resize, node groups and upgrade all take it, and so does the
+periodic status when a request was lost half-way: whatever is there already is
+found and kept. Who walks it holds the lock of the cluster, and reads the rows
+only then, so that the last request counts.
+"""
+
+import contextlib
+import dataclasses
+import time
+import typing
+
+from oslo_log import log as logging
+
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import pins as pins_module
+from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver import failures
+from magnum_capi.driver import gather
+from magnum_capi.driver.helm import releases
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.keys import vault
+from magnum_capi import errors
+from magnum_capi.kube import lock as lock_module
+
+LOG = logging.getLogger(__name__)
+
+
+class Store(typing.Protocol):
+    """What Magnum has, as the driver sees it; see ``store``."""
+
+    #: openstack.Cloud and rotation.User of the request.
+    cloud: object
+    user: rotation.User
+
+    def reload(self, cluster) -> bool:
+        """Read a row again; False when it is not there any more."""
+
+    def status(self, cluster) -> str | None:
+        """The status of a cluster as it is now, None: the row is gone."""
+
+    def save(self, row):
+        """Write what was changed of a row.
+
+        :raises failures.Stopped: it is not there any more.
+        """
+
+    def destroy(self, row):
+        """Remove the row of a node group."""
+
+    def groups(self, cluster) -> tuple:
+        """The node groups, as they are now."""
+
+    def template(self, uuid):
+        """A cluster template."""
+
+    def driver_of(self, template) -> str | None:
+        """Name of the driver that Magnum takes for a template."""
+
+    def authorities(self, cluster) -> dict:
+        """Certificate and key by ca, etcd, proxy; PEM texts."""
+
+    def drop_certificates(self, cluster):
+        """Delete those that Magnum leaves behind with a cluster."""
+
+    def access(self) -> rotation.Access:
+        """How clusters reach the cloud."""
+
+    def cacert_file(self) -> str | None:
+        """Path of the authorities that Magnum trusts in the cloud."""
+
+    def admin_cloud(self):
+        """openstack.Cloud of Magnum itself."""
+
+    def defaults(self) -> gather.Defaults:
+        """Options of Magnum's own."""
+
+
+@dataclasses.dataclass(frozen=True)
+class World:
+    """What there is beside Magnum.
+
+    :param settings: settings.Settings.
+    :param kube: kube.Kube.
+    :param helm: helm.Helm.
+    :param now: function without arguments, aware datetime: the clock by
+        which operations are judged. None: that of the management cluster,
+        which is the same for all conductors.
+    :param sightings: see lock.Lock.
+    :param clock: a waiting.Clock.
+    """
+
+    settings: object
+    kube: object
+    helm: object
+    now: object = None
+    sightings: dict = dataclasses.field(default_factory=dict)
+    clock: object = time
+
+    def __post_init__(self):
+        if self.now is None:
+            object.__setattr__(self, 'now', self.kube.now)
+
+
+class Reconciler:
+    """Makes one cluster what its rows say.
+
+    :param world: World.
+    :param store: Store.
+    :param cluster: Magnum's row; it is read anew by :meth:`held`.
+    """
+
+    def __init__(self, world, store, cluster):
+        self.world = world
+        self.store = store
+        self.cluster = cluster
+        self.release = names.cluster(cluster.uuid)
+        self.namespace = names.namespace(
+            cluster.project_id, world.settings.namespace_prefix)
+        self.vault = vault.Vault(world.kube, self.namespace, cluster)
+        self.lock = None
+        #: Whether the lock was ever had, so that something may be done.
+        self.had = False
+
+    @contextlib.contextmanager
+    def held(self, timeout):
+        """Hold the lock of the cluster, with its row as it is now.
+
+        :param timeout: seconds to wait for the lock.
+        :raises failures.Stopped: the row is not there any more.
+        :raises lock.LockBusy: somebody else holds it.
+        :raises UsageError: another driver has made the cluster.
+        """
+        self.refuse_foreign()
+        marks = names.cluster_marks(
+            uuid=self.cluster.uuid, name=None,
+            project_id=self.cluster.project_id, user_id=None)
+        self.world.kube.ensure_namespace(self.namespace, {
+            key: value for key, value in marks.labels.items()
+            if key == names.PROJECT_ID})
+        self.lock = lock_module.Lock(
+            self.world.kube, self.namespace, self.release,
+            duration=self.world.settings.lock_duration, labels=marks.labels,
+            sightings=self.world.sightings)
+        with self.lock.hold(timeout):
+            self.had = True
+            if not self.store.reload(self.cluster):
+                raise failures.Stopped('The cluster is not in Magnum')
+            yield self.lock
+
+    def refuse_foreign(self):
+        """Leave alone what another driver has made.
+
+        A template whose driver was changed, or an upgrade to one, hands a
+        living cluster over (Magnum 23 does not look); "not found" would then
+        mean "deleted", and everything of it would stay.
+
+        :raises UsageError: another driver has made the cluster.
+        """
+        if self.cluster.stack_id not in (None, '', self.release):
+            raise errors.UsageError(
+                f'Another driver has made this cluster: its stack is '
+                f'{self.cluster.stack_id}, not {self.release}',
+                hint='Its template must name the driver that made it')
+
+    def rows(self, template=None) -> rows_module.Rows:
+        """The rows as they are now.
+
+        :param template: that of an earlier look; if it still is the
+            cluster's it is not read again, which takes Magnum longer than
+            all the rest. Magnum refuses to change more than its name, tags
+            and who sees it (magnum 23.0.0, magnum/db/sqlalchemy/api.py,
+            update_cluster_template).
+        """
+        uuid = self.cluster.cluster_template_id
+        if template is None or template.uuid != uuid:
+            template = self.store.template(uuid)
+        return rows_module.Rows(
+            self.cluster, tuple(self.store.groups(self.cluster)), template,
+            gather.policy(self.world.settings),
+            self.world.settings.scale_from_zero)
+
+    def rotation(self) -> rotation.Rotation:
+        """The application credentials of the cluster."""
+        return rotation.Rotation(
+            self.cluster, self.vault, self.world.settings, self.store.cloud,
+            self.store.user, self.store.access, self.world.now,
+            self.store.admin_cloud, self._check)
+
+    def _check(self):
+        if self.lock is not None:
+            self.lock.check()
+
+    def stop_if_deleting(self):
+        """Leave a cluster alone whose deletion was asked for meanwhile.
+
+        :raises failures.Stopped: it was, or the row is not there any more.
+        """
+        if not self.store.reload(self.cluster) or self.is_deleting():
+            raise failures.Stopped('The cluster is being deleted')
+
+    def is_deleting(self):
+        """Whether its deletion was asked for, or it is not there any more.
+
+        Read from the database; changes that are not saved yet are kept.
+        """
+        status = self.store.status(self.cluster)
+        return (status is None or status.startswith('DELETE_')
+                or rows_module.leaving(self.store.groups(self.cluster)))
+
+    def plan(self, state, **options) -> gather.Plan:
+        """What is to be handed to Helm, all of it checked."""
+        return gather.plan(
+            self.rows(), self.store.cloud, self.world.settings,
+            applied=state.applied, batch=state.batch, held=state.held,
+            defaults=self.store.defaults(), pins=self.pins(state), **options)
+
+    def pins(self, state) -> pins_module.Pins:
+        """What the cluster was made of, as far as anybody knows."""
+        if state.pins is not None:
+            return state.pins
+        if not releases.revisions(
+                self.world.kube, self.namespace, self.release):
+            return pins_module.Pins()
+        chart = self.world.settings.chart
+        version = None if chart.is_path else releases.chart_version(
+            self.world.kube, self.namespace, self.release, chart.name)
+        return pins_module.Pins(
+            chart=version and pins_module.ChartPin(
+                chart.name, chart.repository, version),
+            proxies_in_secret=self.vault.has_proxies())
+
+    def reconcile(self, *, lost=False, joining=None):
+        """Make the cluster what the rows say. With the lock just taken.
+
+        :param lost: a request is resumed that may have been on its way.
+        :param joining: see validation.check.
+        :raises failures.Stopped: it is being deleted.
+        :raises MagnumCapiError: ``failures.told`` has the text.
+        """
+        operation = self.rows().operation
+        state = self.vault.state()
+        plan = self.plan(state, creating=operation == 'CREATE',
+                         joining=joining)
+        began = state_module.going_on if lost else state_module.begun
+        self.lock.check()
+        state = dataclasses.replace(
+            began(state, operation, self.world.now()), addons=plan.addons,
+            pins=plan.pins)
+        self.vault.write_state(state)
+        if operation == 'CREATE' or not credentials.in_use(state.record):
+            state = self.rotation().bring_in(state)
+            self.lock.check()
+            self.vault.write_authorities(self.store.authorities(self.cluster))
+            self.vault.ensure_service_account_key()
+        else:
+            state = self.replace_refused_credential(state)
+        # Behind all that can refuse, and before the size changes.
+        for name in state.marked:
+            self.world.kube.mark_for_deletion(self.namespace, name)
+        self.apply(plan)
+        state = self.taken(self._sized(state))
+        applied = state.applied | {
+            group.uuid for group in self.rows().live(state.applied)
+            if not group.is_default}
+        if applied != state.applied:
+            self.vault.write_state(
+                dataclasses.replace(state, applied=applied))
+
+    def replace_refused_credential(self, state):
+        """Bring in a credential of whoever asks if Keystone refuses ours.
+
+        An application credential ends with its user, and with any role of it
+        that the user loses. Without a valid one nothing is made or deleted.
+
+        :param state: state.State, as it is written.
+        :returns: the State, as it is written.
+        :raises services.CloudError: Keystone makes none for this user.
+        """
+        user, used = self.store.user, credentials.in_use(state.record)
+        if user.id is None or used is None:
+            return state
+        found = rotation.check(
+            self.vault.credentials() or {}, self.store.cacert_file(),
+            self.world.settings.openstack_timeout)
+        if found != credentials.INVALID:
+            return state
+        LOG.warning('Cluster %s: Keystone refuses the application credential '
+                    '%s; user %s brings in a new one', self.cluster.uuid,
+                    used.id, user.id)
+        state = state_module.with_record(
+            state, credentials.rotate(state.record))
+        self.vault.write_state(state)
+        self.lock.check()
+        state = self.rotation().bring_in(state, new=True)
+        self.cluster.user_id = user.id
+        self.store.save(self.cluster)
+        return state
+
+    def advance(self, uuid):
+        """End the wait of a node group in an upgrade, unapplied.
+
+        The step before it has ended, which is progress: the next one has as
+        much time as an operation.
+
+        :returns: the State, as it is written.
+        """
+        state = self.vault.state()
+        state = dataclasses.replace(state, progress=None, held={
+            other: pair for other, pair in state.held.items()
+            if other != uuid})
+        self.vault.write_state(state)
+        return state
+
+    def taken(self, state):
+        """Helm has what an operator has moved the cluster to.
+
+        :returns: the State, as it is written.
+        """
+        if state.before is None:
+            return state
+        state = dataclasses.replace(state, before=None)
+        self.vault.write_state(state)
+        return state
+
+    def _sized(self, state):
+        """Set what users asked of autoscaled groups, once."""
+        if not state.sizes:
+            return state
+        for uuid, size in state.sizes.items():
+            self.world.kube.scale(
+                self.namespace, names.machine_deployment(
+                    self.release, names.node_group(uuid)), size)
+        state = dataclasses.replace(state, sizes={})
+        self.vault.write_state(state)
+        return state
+
+    @contextlib.contextmanager
+    def forgetting(self):
+        """Leave no machine marked and no size to set after a failure.
+
+        Nor a chart that Helm did not take. What may pass is tried again,
+        with all of it.
+        """
+        try:
+            yield
+        except (failures.Stopped, *failures.PASSING):
+            raise
+        except Exception:
+            state = self.vault.state()
+            self.unmark(state.marked)
+            self.vault.write_state(state_module.not_moved(
+                dataclasses.replace(state, marked=(), sizes={})))
+            raise
+
+    def unmark(self, machines):
+        """Have Machines, those that are there, go in their turn again."""
+        for name in machines:
+            self.world.kube.unmark_for_deletion(self.namespace, name)
+
+    def apply(self, plan):
+        """Have Helm apply a plan; a stuck release is repaired first."""
+        world = self.world
+        self.stop_if_deleting()
+        self.lock.check()
+        if releases.repair(world.kube, self.namespace, self.release,
+                           world.helm.dead_after):
+            LOG.warning('Repaired the Helm release %s, which a dead helm '
+                        'left pending', self.release)
+        if plan.proxies and plan.proxies.secret:
+            self.vault.write_proxies(plan.proxies)
+        world.helm.upgrade(self.release, plan.chart, plan.values,
+                           self.namespace, digest=plan.digest)

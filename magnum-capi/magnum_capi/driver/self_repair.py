@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Keeps Magnum's rows true while nobody asks anything of a cluster.
+
+Magnum's status job looks only at clusters in progress, so what changes by
+itself is seen by the health job: the autoscaler's sizes, and a failure that
+is none. Whoever works on the cluster has the lock, and goes first.
+"""
+
+from oslo_log import log as logging
+
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.observed import conditions
+from magnum_capi.kube import lock as lock_module
+
+LOG = logging.getLogger(__name__)
+
+#: Why a rotation of the certificate authorities is refused. Magnum makes
+#: this the reason of an UPDATE_FAILED (magnum 23.0.0,
+#: conductor/handlers/ca_conductor.py), by which it is known here.
+ROTATION_REFUSED = ('CA rotation is not supported by this driver; the cluster '
+                    'keeps its certificates')
+
+
+def sizes(rows, snapshot):
+    """Node groups whose size the autoscaler has changed.
+
+    :param rows: rows.Rows.
+    :param snapshot: snapshot.Snapshot.
+    :returns: pairs of row and number of nodes.
+    """
+    if rows.in_progress or rows.operation == 'DELETE':
+        return []
+    found = []
+    for group in rows.groups:
+        deployment = snapshot.get('machine_deployments', {}).get(
+            names.node_group(group.uuid))
+        if deployment is None or rows.bounds(group) is None:
+            continue
+        count = conditions.replicas(deployment).wanted
+        if count is not None and count != group.node_count:
+            found.append((group, count))
+    return found
+
+
+def is_refused_rotation(cluster):
+    """Whether UPDATE_FAILED says no more than that a rotation was refused.
+
+    Magnum asks for one only of a cluster that is complete, and the driver
+    has put back what was changed; so it still is.
+    """
+    return (cluster.status == 'UPDATE_FAILED'
+            and ROTATION_REFUSED in (cluster.status_reason or ''))
+
+
+def keep(reconciler, rows, snapshot):
+    """Put right what is not true any more. Does not wait for the lock.
+
+    :param reconciler: reconcile.Reconciler.
+    :param rows: as they were when ``snapshot`` was taken.
+    """
+    if not (sizes(rows, snapshot) or is_refused_rotation(rows.cluster)):
+        return
+    try:
+        with reconciler.held(0):
+            _keep(reconciler, reconciler.rows(), snapshot)
+    except (lock_module.LockBusy, failures.Stopped) as e:
+        LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
+
+
+def _keep(reconciler, rows, snapshot):
+    for group, count in sizes(rows, snapshot):
+        LOG.info('Cluster %s: node group %s is autoscaled from %s to %s',
+                 rows.cluster.uuid, group.name, group.node_count, count)
+        group.node_count = count
+        reconciler.store.save(group)
+    if is_refused_rotation(rows.cluster):
+        # The reason stays, for the owner to read.
+        rows.cluster.status = 'UPDATE_COMPLETE'
+        reconciler.store.save(rows.cluster)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What node groups keep until their turn has come, in an upgrade or a move."""
+
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import machines
+from magnum_capi.driver import observer
+
+
+def kept(reconciler, groups, image_of) -> dict:
+    """What the machines of node groups are made of now.
+
+    Their image may be gone from Glance.
+
+    :param reconciler: reconcile.Reconciler.
+    :param groups: rows.
+    :param image_of: function of a row, the id of its image where no machine
+        template tells it.
+    :returns: see state.State.held; groups without machines keep nothing.
+    """
+    kube = reconciler.world.kube
+    seen = observer.look(kube, reconciler.namespace, reconciler.release,
+                         ('machine_deployments',), thorough=True)
+    held = {}
+    for group in groups:
+        deployment = seen.machine_deployments.get(names.node_group(group.uuid))
+        if not deployment:
+            continue
+        made_of = conditions.spec(
+            conditions.spec(deployment).get('template') or {})
+        template = made_of.get('infrastructureRef') or {}
+        image_id = template.get('kind') == 'OpenStackMachineTemplate' and (
+            machines.image_id(kube.get(
+                template['kind'], reconciler.namespace, template['name'])))
+        held[group.uuid] = (image_id or image_of(group),
+                            made_of.get('version', '').removeprefix('v'))
+    return held

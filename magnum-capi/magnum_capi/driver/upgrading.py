@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Upgrade of a cluster to another template: checked, written, handed over.
+
+Magnum waits for the answer, and takes a refusal for one only when nothing
+was changed; so all that can be wrong is found first. It does not wait for
+ever either: what is not done in time goes on behind the answer (``deadline``),
+and what fails there and may pass, the periodic status tries again.
+"""
+
+import dataclasses
+
+from oslo_log import log as logging
+
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver import deadline as answer_module
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import rollout
+from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver.desired import upgrade as rules
+from magnum_capi.driver import failures
+from magnum_capi.driver import gather
+from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import turns
+from magnum_capi import errors
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds to wait for the lock: Magnum's API waits for all of this.
+LOCK_TIMEOUT = 15
+
+_TEMPLATE_FIELDS = (
+    'uuid', 'name', 'coe', 'server_type', 'cluster_distro',
+    'network_driver', 'external_network_id', 'fixed_network', 'fixed_subnet',
+    'volume_driver', 'master_lb_enabled', 'tls_disabled')
+
+
+class Upgrade:
+    """One upgrade.
+
+    :param world: reconcile.World.
+    :param store: reconcile.Store.
+    :param cluster: Magnum's row, as the conductor has it.
+    :param template: Magnum's row of the new template.
+    :param group: row of the node group that Magnum names. The default ones
+        stand for all that have the image of the template, another one for
+        itself.
+    :param batch: nodes to replace at once, None: as the chart has it.
+    """
+
+    def __init__(self, world, store, cluster, template, group, batch=None):
+        self._world = world
+        self._store = store
+        self._cluster = cluster
+        self._template = template
+        self._group = group
+        self._only = None if group.is_default else group.uuid
+        self._batch = batch
+        self._answer = answer_module.Answer(world.settings.answer_timeout)
+        self._reconciler = reconcile.Reconciler(world, store, cluster)
+        self._pins = None
+
+    def run(self):
+        """Upgrade it.
+
+        :raises failures.NotViable: refused, nothing was changed.
+        :raises failures.Failed: it failed, everything is as before.
+        """
+        try:
+            if not self._answer.of(self._locked):
+                LOG.info('Cluster %s: its upgrade goes on behind the answer',
+                         self._cluster.uuid)
+        except failures.Failed:
+            raise
+        except failures.Stopped as e:
+            # After anything else Magnum would save UPDATE_FAILED over it.
+            raise failures.NotViable(failures.told(e)) from None
+        except answer_module.TooLate as e:
+            raise failures.NotViable(
+                f'it could not be checked in {e.elapsed:.0f} s, because the '
+                'cloud or the management cluster is slow now; nothing was '
+                'changed') from None
+        except errors.MagnumCapiError as e:
+            # What may pass, before anything was changed.
+            raise failures.NotViable(
+                f'it cannot be checked now: {failures.told(e)}') from None
+
+    def _locked(self):
+        with self._reconciler.held(min(LOCK_TIMEOUT,
+                                       self._world.settings.lock_timeout)):
+            self._checked()
+
+    def _checked(self):
+        reconciler = self._reconciler
+        batch = self._viable_batch()
+        reconciler.stop_if_deleting()
+        rows = reconciler.rows()
+        state = reconciler.vault.state()
+        self._pins = reconciler.pins(state)
+        self._refuse(rows, state)
+        held = self._held(rows, state)
+        before = rules.remember(_facts(self._cluster), [
+            _facts(group) for group in rows.groups])
+        followers = self._move(rows)
+        try:
+            plan = gather.plan(
+                rows_module.Rows(self._cluster, rows.groups, self._template,
+                                 rows.policy, rows.scale_from_zero),
+                self._store.cloud, self._world.settings,
+                applied=state.applied, joining=followers, batch=batch,
+                held=held, defaults=self._store.defaults(),
+                pins=self._pins.moved())
+            self._answer.commit()
+        except answer_module.TooLate:
+            raise
+        except errors.MagnumCapiError as e:
+            self._store.reload(self._cluster)
+            raise failures.NotViable(failures.told(e)) from None
+        try:
+            if reconciler.is_deleting():
+                raise failures.Stopped('The cluster is being deleted')
+            for row in (*rows.groups, self._cluster):
+                self._store.save(row)
+            # Magnum saves that later, when it may not be so any more, unless
+            # it is no change.
+            self._group.status = 'UPDATE_IN_PROGRESS'
+            self._store.save(self._group)
+            begun = dataclasses.replace(state_module.begun(
+                state, 'UPDATE', self._world.now()), batch=batch, held=held,
+                pins=plan.pins)
+            reconciler.vault.write_state(begun)
+            reconciler.replace_refused_credential(begun)
+            reconciler.apply(plan)
+        except failures.Stopped:
+            raise
+        except Exception as e:
+            self._failed(e, before, rows.groups, state)
+
+    def _viable_batch(self):
+        try:
+            return rollout.batch(self._batch)
+        except errors.UsageError as e:
+            raise failures.NotViable(failures.told(e)) from None
+
+    def _failed(self, e, before, groups, state):
+        """It failed when rows were changed already."""
+        awaited = self._answer.keep()
+        if isinstance(e, failures.PASSING):
+            self._later(e, awaited)
+        elif awaited:
+            self._restore(before, groups, state)
+            raise failures.Failed(failures.told(e)) from e
+        else:
+            self._fail(failures.told(e), before, groups, state)
+
+    def _later(self, e, awaited):
+        LOG.info('Cluster %s: its upgrade will be tried again: %s',
+                 self._cluster.uuid, e)
+        if awaited:
+            self._cluster.status_reason = (
+                f'Will be tried again: {failures.told(e)}')
+            self._store.save(self._cluster)
+
+    def _fail(self, reason, before, groups, state):
+        """Do what Magnum does after a failure, which it does not hear of."""
+        self._reconciler.stop_if_deleting()
+        self._restore(before, groups, state)
+        for row in (*(group for group in groups
+                      if group.uuid == self._group.uuid), self._cluster):
+            row.status, row.status_reason = 'UPDATE_FAILED', reason
+            self._store.save(row)
+        LOG.warning('Cluster %s: its upgrade failed: %s',
+                    self._cluster.uuid, reason)
+
+    def _refuse(self, rows, state):
+        cloud = self._store.cloud
+        plane = self._world.kube.get(
+            'KubeadmControlPlane', self._reconciler.namespace,
+            names.control_plane(self._reconciler.release))
+        running = conditions.status(plane or {}).get('version')
+        groups = []
+        for group in rows.live(state.applied):
+            pinned = not rows_module.follows(group, rows.template)
+            if group.role != rows_module.MASTER and group.uuid != self._only:
+                groups.append(rules.Group(
+                    group.uuid, group.name,
+                    _image(cloud, group.image_id).kube_version
+                    if pinned else None, pinned))
+        found = rules.refusals(
+            _template(self._store, rows.template),
+            _template(self._store, self._template), running, groups)
+        if found:
+            raise failures.NotViable('; '.join(found))
+
+    def _move(self, rows):
+        """Change the rows, unsaved; returns uuids of groups that follow."""
+        followers = set()
+        for group in rows.groups:
+            if (group.status or '').startswith('DELETE_'):
+                continue
+            if self._follows(group, rows):
+                group.image_id = self._template.image_id
+                group.status = 'UPDATE_IN_PROGRESS'
+                group.status_reason = None
+                followers.add(group.uuid)
+        self._cluster.cluster_template_id = self._template.uuid
+        self._cluster.status = 'UPDATE_IN_PROGRESS'
+        self._cluster.status_reason = None
+        return followers
+
+    def _follows(self, group, rows):
+        """Whether a node group is upgraded."""
+        if self._only:
+            return group.uuid == self._only
+        return rows_module.follows(group, rows.template)
+
+    def _held(self, rows, state):
+        """What groups that are upgraded keep until their turn has come.
+
+        It is what their machines are made of now; their old image may be
+        gone from Glance.
+
+        :returns: see state.State.
+        :raises failures.NotViable: nobody knows the image of one.
+        """
+        return turns.kept(self._reconciler, (
+            group for group in rows.live(state.applied)
+            if self._follows(group, rows)),
+            lambda group: self._looked_up(group, rows))
+
+    def _looked_up(self, group, rows):
+        """Id of the image that a node group has by its row."""
+        reference = group.image_id or rows.template.image_id
+        if reference in self._pins.images:
+            return self._pins.images[reference].id
+        try:
+            return self._store.cloud.image(reference).id
+        except services.NotThere:
+            raise failures.NotViable(
+                f'node group {group.name} has to keep its image until its '
+                f'turn comes, and the image {reference} does not exist any '
+                'more') from None
+
+    def _restore(self, before, groups, state):
+        by_uuid = {row.uuid: row for row in (*groups, self._cluster)}
+        for step in rules.differences(before, {
+                uuid: _facts(row) for uuid, row in by_uuid.items()}):
+            setattr(by_uuid[step.uuid], step.field, step.value)
+        for row in by_uuid.values():
+            self._store.save(row)
+        vault = self._reconciler.vault
+        try:
+            # A credential that was brought in meanwhile stays.
+            now = vault.state()
+            vault.write_state(dataclasses.replace(
+                state, record=now.record, secrets=now.secrets,
+                pins=self._pins))
+        except failures.PASSING as e:
+            # Groups then wait for their turn as what they are.
+            LOG.warning('Cluster %s: the upgrade that failed is still noted: '
+                        '%s', self._cluster.uuid, e)
+
+
+def _facts(row):
+    fields = ('uuid', 'cluster_template_id', 'labels', 'coe_version',
+              'image_id', 'status', 'status_reason')
+    return {field: getattr(row, field) for field in fields
+            if hasattr(row, field)}
+
+
+def _template(store, row):
+    return rules.Template(
+        driver=store.driver_of(row), image=_image(store.cloud, row.image_id),
+        kube_tag=(row.labels or {}).get('kube_tag'),
+        **{field: getattr(row, field) for field in _TEMPLATE_FIELDS})
+
+
+def _image(cloud, reference):
+    try:
+        found = cloud.image(reference)
+    except services.NotThere:
+        return rules.Image(reference, None, None)
+    except services.NotUsable as e:
+        status = str(e.last_seen or '').removeprefix('status ')
+        return rules.Image(reference, status or 'not usable', None)
+    return rules.Image(found.id, found.status, found.kube_version,
+                       found.magnum_distro or found.os_distro)

@@ -1,0 +1,471 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The periodic status of a cluster: look, judge, save, and do what was lost.
+
+Magnum asks every ten seconds, in another process than those that carry out
+requests, and on every conductor. So most looks must cost next to nothing: one
+request and no lock while the Cluster itself says that it is not finished. The
+lock is taken, without waiting for it, when there is something to save or to
+do; the rows are read again then, and if they are others than those that were
+judged, the next look will judge them.
+"""
+
+import dataclasses
+import threading
+
+from oslo_log import log as logging
+
+from magnum_capi.driver import deletion
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.observed import attention as attention_module
+from magnum_capi.driver.observed import progress
+from magnum_capi.driver.observed import status
+from magnum_capi.driver.observed import verdicts
+from magnum_capi.driver import observer
+from magnum_capi.driver import reconcile
+from magnum_capi import errors
+from magnum_capi.kube import lock as lock_module
+from magnum_capi.kube import rest
+
+LOG = logging.getLogger(__name__)
+
+#: See there.
+THOROUGH = attention_module.THOROUGH
+
+#: Reading the parts that a judgement misses, it misses others; so often.
+_ROUNDS = 5
+
+_LOST = ('The request was lost before the cluster had an application '
+         'credential, which only its user can make. Delete the cluster and '
+         'create it again')
+
+
+#: Seconds after which a process forgets a cluster that Magnum does not ask
+#: it about any more: another conductor has seen the end of the operation.
+_KEPT = 600
+
+
+@dataclasses.dataclass
+class Memory:
+    """What one process keeps between two looks at a cluster.
+
+    :param state: state.State without secrets, None when it has to be read.
+    :param key: of the operation that ``state`` belongs to.
+    :param template: see reconcile.Reconciler.rows.
+    :param used_at: monotonic time in seconds of the last look.
+    :param looking: held while a thread looks at the cluster.
+    :param written: when the row of the cluster was written last, by the
+        clock of who did, and since when it is so, by that of the management
+        cluster.
+    """
+
+    state: state_module.State | None = None
+    key: str = ''
+    attention: attention_module.Attention = dataclasses.field(
+        default_factory=attention_module.Attention)
+    template: object = None
+    used_at: float = 0.0
+    looking: threading.Lock = dataclasses.field(default_factory=threading.Lock)
+    written: tuple = (None, None)
+
+
+_memories: dict[str, Memory] = {}
+_memories_lock = threading.Lock()
+
+
+def memory(uuid: str, now: float) -> Memory:
+    """This process's Memory of a cluster; old ones of others are dropped.
+
+    :param now: monotonic time in seconds.
+    """
+    with _memories_lock:
+        for other, kept in list(_memories.items()):
+            if now - kept.used_at >= _KEPT and not kept.looking.locked():
+                del _memories[other]
+        found = _memories.setdefault(uuid, Memory())
+        found.used_at = now
+        return found
+
+
+def forget(uuid: str) -> None:
+    with _memories_lock:
+        _memories.pop(uuid, None)
+
+
+class Watch:
+    """One look at a cluster.
+
+    :param world: reconcile.World.
+    :param store: reconcile.Store of Magnum itself.
+    :param cluster: Magnum's row; it is read again and brought up to date.
+    """
+
+    def __init__(self, world, store, cluster):
+        self._world = world
+        self._store = store
+        self._cluster = cluster
+        self._reconciler = reconcile.Reconciler(world, store, cluster)
+        self._farewell = deletion.Deletion(self._reconciler)
+        self._memory = memory(cluster.uuid, world.clock.monotonic())
+        self._state = None
+
+    def update(self):
+        """Bring Magnum's rows up to date. Does not raise what may pass.
+
+        Magnum does not wait for the last look before it starts another, in
+        a thread of its own; a second one leaves the cluster to the first.
+        """
+        if not self._memory.looking.acquire(blocking=False):
+            LOG.debug('Cluster %s: another thread looks at it',
+                      self._cluster.uuid)
+            return
+        try:
+            self._look()
+        finally:
+            self._memory.looking.release()
+
+    def _look(self):
+        if not self._store.reload(self._cluster):
+            forget(self._cluster.uuid)
+            return
+        self._state = self._memory.state
+        try:
+            self._reconciler.refuse_foreign()
+        except errors.UsageError as e:
+            LOG.error('Cluster %s: %s', self._cluster.uuid, e)
+            return
+        rows = self._rows(self._memory.template)
+        if not rows.in_progress:
+            forget(self._cluster.uuid)
+            return
+        try:
+            self._update(rows)
+        except lock_module.LockBusy as e:
+            LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+        except failures.Stopped:
+            pass
+        except failures.PASSING as e:
+            LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
+            if isinstance(e, rest.NotServed):
+                self._tell(rows, f'Waiting: {failures.told(e)}')
+        except errors.MagnumCapiError as e:
+            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
+
+    def _update(self, rows):
+        # Of UPDATE after UPDATE the second is recognised under the lock.
+        if self._memory.state is None or self._memory.key != rows.operation:
+            self._read_state()
+            self._memory.key = rows.operation
+        snapshot = self._glance()
+        busy = observer.is_busy(snapshot.cluster)
+        thorough = self._memory.attention.next(
+            snapshot.cluster, rows.operation == 'DELETE' or not busy)
+        # Nothing is ended by what a short look does not show.
+        wanted = self._wanted(rows)
+        thorough |= bool(status.overdue(wanted, self._world.now()))
+        snapshot, verdict = self._judged(rows, snapshot, busy, thorough)
+        left = progress.left(snapshot, wanted) if thorough else {}
+        if thorough:
+            self._memory.attention.found(
+                restless=bool(verdict.failing or verdict.action))
+        if rows.operation == 'DELETE' and thorough:
+            self._farewell.free_network(snapshot)
+        seen = self._progressed(rows, snapshot, left)
+        if not _is_complete(verdict):
+            seen = dataclasses.replace(seen, failing=verdict.failing)
+        if seen == self._state and not self._differs(
+                rows, verdict, thorough):
+            return
+        judged = digest(rows), self._state.held
+        with self._reconciler.held(0):
+            rows = self._rows()
+            self._read_state()
+            known = self._state
+            if (digest(rows), known.held) != judged:
+                return
+            # Times of the operation are known for sure only now.
+            self._keep(self._progressed(rows, snapshot, left))
+            verdict = status.judge(
+                snapshot, self._wanted(rows), self._world.now())
+            if verdict.status == 'DELETE_COMPLETE':
+                # Who had the lock a moment ago may have made something.
+                snapshot, verdict = self._judged(
+                    rows, self._glance(), busy=False, thorough=True)
+            if not _is_complete(verdict):
+                self._keep(dataclasses.replace(
+                    self._state, failing=verdict.failing))
+                if self._state != known:
+                    self._reconciler.vault.write_state(self._state)
+            self._act(rows, snapshot, verdict)
+
+    def _read_state(self):
+        self._keep(self._reconciler.vault.state())
+
+    def _keep(self, state):
+        self._state = state
+        # Who ends the operation cannot tell other processes to forget.
+        self._memory.state = dataclasses.replace(state, secrets={})
+
+    def _tell(self, rows, reason):
+        """Tell the owner why there is no status now, if nobody else does."""
+        if self._cluster.status_reason == reason:
+            return
+        try:
+            with self._reconciler.held(0):
+                if digest(self._rows()) == digest(rows):
+                    self._cluster.status_reason = reason
+                    self._store.save(self._cluster)
+        except (failures.Stopped, *failures.PASSING) as e:
+            LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+
+    def _glance(self):
+        """A snapshot of the Cluster alone."""
+        return observer.look(self._world.kube, self._reconciler.namespace,
+                             self._reconciler.release, parts=())
+
+    def _rows(self, template=None):
+        rows = self._reconciler.rows(template)
+        self._memory.template = rows.template
+        return rows
+
+    def _wanted(self, rows):
+        settings = self._world.settings
+        return rows.wanted(self._state,
+                           patience=settings.failure_patience,
+                           limit=settings.progress_timeout)
+
+    def _judged(self, rows, snapshot, busy, thorough):
+        """A snapshot with what the judgement needs, and the judgement."""
+        kube, reconciler = self._world.kube, self._reconciler
+        wanted = self._wanted(rows)
+        verdict = status.judge(snapshot, wanted, self._world.now())
+        if busy and not thorough:
+            return snapshot, verdict
+        for _round in range(_ROUNDS):
+            if not verdict.unseen:
+                break
+            snapshot = observer.read(
+                kube, reconciler.namespace, reconciler.release, snapshot,
+                verdict.unseen)
+            verdict = status.judge(snapshot, wanted, self._world.now())
+        if thorough and not _is_complete(verdict):
+            # A helm that died half-way leaves a Cluster that never changes.
+            parts = ['events'] + [part for part in (
+                'control_plane', 'machine_deployments', 'machines',
+                *(('machine_sets',) if rows.operation != 'DELETE' else ()),
+                *(('release',) if wanted.digest else ()))
+                if not snapshot.seen(part) and snapshot.cluster]
+            snapshot = observer.read(
+                kube, reconciler.namespace, reconciler.release, snapshot,
+                parts)
+            verdict = status.judge(snapshot, wanted, self._world.now())
+        return snapshot, verdict
+
+    def _differs(self, rows, verdict, thorough):
+        cluster = rows.cluster
+        if verdict.action or verdict.status != cluster.status:
+            return True
+        if verdict.api_address not in (None, cluster.api_address):
+            return True
+        if verdict.coe_version not in (None, cluster.coe_version):
+            return True
+        if thorough and (verdict.reason or None) != cluster.status_reason:
+            return True
+        # Node groups end when their cluster does, or here before it.
+        return any(found.gone or found.status != group.status
+                   for group, found in self._paired(rows, verdict))
+
+    def _paired(self, rows, verdict):
+        for group in rows.groups:
+            found = verdict.groups.get(names.node_group(group.uuid))
+            if found:
+                yield group, found
+
+    def _progressed(self, rows, snapshot, left):
+        """The state with the progress that was seen."""
+        state, now = self._state, self._world.now()
+        if state.operation != rows.operation and snapshot.cluster is None:
+            # Nothing of it has got here yet, or nothing of it is left.
+            return state
+        return state_module.progressed(
+            state_module.going_on(state, rows.operation, now), left, now,
+            self._wanted(rows).limit)
+
+    def _act(self, rows, snapshot, verdict):
+        if verdict.status == 'DELETE_COMPLETE':
+            if self._farewell.finish(self._state):
+                forget(self._cluster.uuid)
+        elif verdict.action == verdicts.DELETE:
+            self._save(rows, self._asked_again(snapshot, verdict))
+        elif verdict.missing and not verdict.status.endswith('_FAILED'):
+            self._resume(rows, verdict)
+        elif verdict.action == verdicts.ADVANCE:
+            self._advance(rows, verdict)
+        else:
+            if _is_complete(verdict):
+                verdict = self._settle(snapshot, verdict)
+            self._save(rows, verdict)
+
+    def _asked_again(self, snapshot, verdict):
+        """Ask again for a deletion; what fails is tried with the next look."""
+        try:
+            self._farewell.ask_again(snapshot)
+        except (failures.Stopped, lock_module.LockLost):
+            raise
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cluster %s: its deletion is tried again: %s',
+                        self._cluster.uuid, e)
+            return dataclasses.replace(verdict, reason=(
+                f'Will be tried again: {failures.told(e)}. '
+                f'{verdict.reason}'))
+        return verdict
+
+    def _resume(self, rows, verdict):
+        """Reconcile again: the request was lost, or failed passing."""
+        cluster = self._cluster
+        if rows.operation == 'CREATE' and not self._can_create():
+            if self._unwritten() >= self._world.settings.lost_after:
+                self._fail(rows, _LOST)
+            return
+        LOG.info('Cluster %s: going on with %s: %s', cluster.uuid,
+                 cluster.status, verdict.reason)
+        try:
+            self._reconciler.reconcile(lost=True, joining=()
+                                       if rows.operation != 'CREATE' else None)
+        except (failures.Stopped, lock_module.LockLost):
+            raise
+        except failures.PASSING as e:
+            reason = f'Will be tried again: {failures.told(e)}'
+            if cluster.status_reason != reason:
+                cluster.status_reason = reason
+                self._store.save(cluster)
+        except Exception as e:
+            LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
+            # It was written on the way: a new credential, what is pinned.
+            self._read_state()
+            self._keep(state_module.not_moved(self._state))
+            self._fail(rows, failures.told(e))
+        else:
+            if not cluster.stack_id:
+                cluster.stack_id = self._reconciler.release
+                self._store.save(cluster)
+
+    def _unwritten(self):
+        """Seconds for which the row was seen unchanged, by this process.
+
+        A request that waits writes it from time to time, on a machine with
+        another clock.
+        """
+        cluster, now = self._cluster, self._world.now()
+        stamp = cluster.updated_at or cluster.created_at
+        known, since = self._memory.written
+        if since is None or known != stamp:
+            self._memory.written = stamp, now
+            return 0.0
+        return (now - since).total_seconds()
+
+    def _advance(self, rows, verdict):
+        """Upgrade the next node group.
+
+        Written down first, so that it goes on like any request that was
+        lost.
+        """
+        for group in rows.groups:
+            if names.node_group(group.uuid) == verdict.turn:
+                LOG.info('Cluster %s: node group %s is upgraded now',
+                         rows.cluster.uuid, group.name)
+                self._keep(self._reconciler.advance(group.uuid))
+        self._resume(rows, verdict)
+
+    def _can_create(self):
+        return self._cluster.ca_cert_ref and credentials.obtained(
+            self._state.record)
+
+    def _fail(self, rows, reason):
+        operation = rows.operation
+        for group in rows.groups:
+            if (group.status or '').endswith('_IN_PROGRESS'):
+                kind = group.status.partition('_')[0]
+                group.status = f'{kind}_FAILED'
+                group.status_reason = reason
+                self._store.save(group)
+        self._cluster.status = f'{operation}_FAILED'
+        self._cluster.status_reason = reason
+        self._store.save(self._cluster)
+        self._end()
+
+    def _settle(self, snapshot, verdict):
+        """What is to be done before an operation may end: credentials."""
+        reconciler = self._reconciler
+        if snapshot.seen('addons'):
+            adopted = rotation.adoption(
+                reconciler.vault, reconciler.release, snapshot.addons)
+        else:
+            adopted = None
+        self._state, step = reconciler.rotation().go_on(self._state, adopted)
+        if step.kind == credentials.DONE:
+            return verdict
+        waits_for_user = (step.entry is None
+                          or step.entry.stage == credentials.PLANNED)
+        if step.overdue or waits_for_user:
+            # The cluster works, with the credential that it has.
+            return dataclasses.replace(verdict, reason=step.reason)
+        operation = verdict.status.partition('_')[0]
+        return dataclasses.replace(
+            verdict, status=f'{operation}_IN_PROGRESS', reason=step.reason)
+
+    def _save(self, rows, verdict):
+        cluster, store = self._cluster, self._store
+        for group, found in self._paired(rows, verdict):
+            if found.gone and not group.is_default:
+                store.destroy(group)
+                continue
+            group.status = found.status
+            group.status_reason = found.reason or None
+            if rows.bounds(group) and found.count is not None:
+                group.node_count = found.count
+            store.save(group)
+        cluster.stack_id = self._reconciler.release
+        if verdict.api_address:
+            cluster.api_address = verdict.api_address
+        if verdict.coe_version:
+            cluster.coe_version = verdict.coe_version
+        if not (verdict.unseen and cluster.status == verdict.status):
+            # Of a look at a part only the status counts.
+            cluster.status_reason = verdict.reason or None
+        cluster.status = verdict.status
+        if not verdict.status.endswith('_IN_PROGRESS'):
+            LOG.info('Cluster %s: %s %s', cluster.uuid, verdict.status,
+                     verdict.reason)
+            # First: once the row says so, nobody looks any more.
+            self._end(rows, verdict.reason if verdict.status.endswith(
+                '_FAILED') else '')
+        store.save(cluster)
+
+    def _end(self, rows=None, failed=''):
+        state = self._state
+        if rows:
+            live = rows.live(state.applied)
+            state = dataclasses.replace(state, applied=frozenset(
+                group.uuid for group in live if not group.is_default), held={
+                    group.uuid: state.held[group.uuid] for group in live
+                    if group.uuid in state.held})
+        self._reconciler.unmark(state.marked)
+        self._reconciler.vault.write_state(state_module.ended(state, failed))
+        forget(self._cluster.uuid)
+
+
+def _is_complete(verdict):
+    return verdict.status.endswith('_COMPLETE')
+
+
+def digest(rows):
+    """What must be the same under the lock as before it."""
+    return (rows.cluster.status, rows.digest(frozenset()), tuple(sorted(
+        (group.uuid, group.status or '', group.node_count)
+        for group in rows.groups)))

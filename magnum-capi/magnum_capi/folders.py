@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Folders that are safe to keep secrets and locks in: ours, for good.
+
+A folder of another user can be read, and filled, by him. One below a folder
+that another user owns, or that everybody may write to without the sticky bit,
+can be moved away and replaced, and so can what a link of another user leads
+to. OpenSSH asks the same of the files it trusts (sshd_config(5),
+StrictModes), the kernel of links in /tmp (fs.protected_symlinks).
+"""
+
+import contextlib
+import dataclasses
+import errno
+import os
+import pathlib
+import pwd
+import stat
+
+from magnum_capi import errors
+
+#: How many links Linux follows in one path.
+_LINKS = 40
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """What is found on the way to a folder.
+
+    :param owner: number of the user.
+    :param mode: as of ``os.lstat``.
+    """
+
+    path: pathlib.Path
+    owner: int
+    mode: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """The way to a folder, every link on it followed.
+
+    :param steps: what is there, from the root on.
+    :param target: absolute, without links.
+    :param exists: whether the last step is the target.
+    """
+
+    steps: tuple[Step, ...]
+    target: pathlib.Path
+    exists: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Users:
+    """Whom a process trusts.
+
+    :param own: those whose folders are its own.
+    :param above: those who may own a folder above, or a link.
+    """
+
+    own: frozenset[int]
+    above: frozenset[int]
+
+
+def objection(way: Way, users: Users) -> str | None:
+    """Why a folder is not safe, None when it is; pure."""
+    for step in way.steps:
+        last = way.exists and step is way.steps[-1]
+        if step.owner not in (users.own if last else users.above):
+            return f'{step.path} belongs to {_name(step.owner)}'
+        if stat.S_ISDIR(step.mode) and step.mode & stat.S_IWOTH and (
+                last or not step.mode & stat.S_ISVTX):
+            return f'everybody may write to {step.path}'
+    return None
+
+
+def users(user: int, sudo: str | None, map_: str, unknown: int) -> Users:
+    """Whom a process trusts; pure.
+
+    :param user: number of its effective user.
+    :param sudo: what SUDO_UID says, of who became root by sudo.
+    :param map_: /proc/self/uid_map.
+    :param unknown: how users show that a user namespace does not map: as
+        those that the host's folders above a container's are of.
+    """
+    own = {user}
+    if user == 0 and sudo and sudo.isdigit():
+        own.add(int(sudo))
+    above = own | {0}
+    if map_.split() not in ([], ['0', '0', str(2**32 - 1)]):
+        above.add(unknown)
+    return Users(frozenset(own), frozenset(above))
+
+
+def check(path: pathlib.Path) -> pathlib.Path:
+    """The absolute path of a folder, without links; it need not exist.
+
+    :raises UsageError: another user owns it, or can replace it.
+    :raises EnvironmentProblem: it cannot be looked at.
+    """
+    try:
+        way = _walk(path)
+    except OSError as e:
+        raise _unusable(path, e) from None
+    found = objection(way, users(
+        os.geteuid(), os.environ.get('SUDO_UID'),
+        _text('/proc/self/uid_map'),
+        int(_text('/proc/sys/kernel/overflowuid') or 65534)))
+    if found:
+        raise errors.UsageError(
+            'Other users can change this folder', where=path,
+            last_seen=found, hint='Name a folder that is yours alone')
+    return way.target
+
+
+def make(path: pathlib.Path) -> pathlib.Path:
+    """Make a folder that its owner only can enter, unless it is there.
+
+    :returns: as of :func:`check`.
+    :raises: as :func:`check`; EnvironmentProblem when it cannot be made.
+    """
+    target = check(path)
+    try:
+        private(target)
+    except OSError as e:
+        raise _unusable(path, e) from None
+    # Somebody may have been quicker.
+    return check(target)
+
+
+def private(path) -> pathlib.Path:
+    """Make a folder for its owner only, and those above that are missing.
+
+    One that is there already stays as it is, whosever it is.
+
+    :raises OSError: it cannot be made.
+    """
+    path = pathlib.Path(path)
+    # One by one: the mode of mkdir is not for the folders above.
+    for folder in reversed((path, *path.parents)):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
+    path.mkdir(mode=0o700, exist_ok=True)
+    return path
+
+
+def _walk(path) -> Way:
+    waiting = [*reversed((pathlib.Path.cwd() / path).parts[1:])]
+    here, links = pathlib.Path('/'), 0
+    steps = [_step(here)]
+    while waiting:
+        name = waiting.pop()
+        if name == '..':
+            here = here.parent
+            continue
+        try:
+            step = _step(here / name)
+        except (FileNotFoundError, NotADirectoryError):
+            target = here.joinpath(name, *reversed(waiting))
+            return Way(tuple(steps), pathlib.Path(os.path.normpath(target)),
+                       False)
+        steps.append(step)
+        if stat.S_ISLNK(step.mode):
+            links += 1
+            if links > _LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            to = pathlib.Path(os.readlink(step.path))
+            if to.is_absolute():
+                here = pathlib.Path('/')
+            waiting += reversed(to.parts[to.is_absolute():])
+        else:
+            here = step.path
+    return Way((*steps, _step(here)), here, True)
+
+
+def _step(path):
+    found = os.lstat(path)
+    return Step(path, found.st_uid, found.st_mode)
+
+
+def _text(path):
+    with contextlib.suppress(OSError):
+        return pathlib.Path(path).read_text()
+    return ''
+
+
+def _name(user):
+    try:
+        return f'the user {pwd.getpwuid(user).pw_name}'
+    except KeyError:
+        return f'the user {user}'
+
+
+def _unusable(path, error):
+    return errors.EnvironmentProblem(
+        f'Cannot use this folder: {error.strerror}', where=path)

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The objects of a management cluster: read, apply, delete, as plain dicts.
+
+Thin: what to read or write is decided elsewhere. See :mod:`shared` for how to
+get one.
+"""
+
+import datetime
+import time
+
+from magnum_capi.kube import pages
+from magnum_capi.kube import rest
+from magnum_capi.kube import served
+
+#: Owner of the fields that this driver applies
+#: (https://kubernetes.io/docs/reference/using-api/server-side-apply/).
+FIELD_MANAGER = 'magnum'
+
+#: Machines that Cluster API shall take away first (Cluster API,
+#: api/core/v1beta1/machine_types.go: DeleteMachineAnnotation).
+DELETE_MACHINE = 'cluster.x-k8s.io/delete-machine'
+
+#: Pages of Events that are looked at. A namespace keeps an hour of them.
+_EVENT_PAGES = 4
+
+_METADATA = ('application/json;g=meta.k8s.io;v=v1;'
+             'as=PartialObjectMetadataList')
+
+
+class Kube:
+    """The API of a management cluster.
+
+    Kinds are named as in :mod:`kinds`. All methods raise rest.Unreachable,
+    rest.Forbidden and rest.KubeError. What does not exist is None, an empty
+    list or False: the server said so of this very object, or serves the kind
+    and listed none, or has no such provider. A kind that it should have and
+    does not serve now is rest.NotServed, which may pass.
+    """
+
+    def __init__(self, connection, clock=time):
+        """:param connection: rest.Rest."""
+        self._rest = connection
+        self._served = served.Served(connection, clock)
+
+    @property
+    def requests(self):
+        """Number of requests sent so far, tries included."""
+        return self._rest.requests
+
+    @property
+    def kubeconfig(self):
+        """Path for other programs, None in a pod."""
+        return self._rest.access.kubeconfig
+
+    @property
+    def server_time(self):
+        """Server's clock at its last answer, seconds since 1970, or None."""
+        return self._rest.server_time
+
+    def now(self) -> datetime.datetime:
+        """The server's clock; see rest.Rest.now."""
+        return self._rest.now()
+
+    def kind(self, name):
+        """Return the kinds.Kind of that name; see served.Served.kind."""
+        return self._served.kind(name)
+
+    def get(self, kind, namespace, name):
+        """Return an object, None when there is none."""
+        return self._at(kind, namespace, name,
+                        lambda path: self._rest.find('GET', path))
+
+    def list(self, kind, namespace, labels=None, fields=None):
+        """Return the objects with these labels, a list of dicts.
+
+        :param labels: dict, or a label selector.
+        :param fields: field selector.
+        """
+        return self._pages(kind, namespace, labels, fields=fields)
+
+    def list_metadata(self, kind, namespace, labels=None):
+        """As :meth:`list`, but only ``metadata`` of each: no secrets."""
+        return self._pages(kind, namespace, labels, accept=_METADATA)
+
+    def apply(self, obj):
+        """Server-side apply an object; fields of others are taken over.
+
+        :param obj: dict with ``kind`` and ``metadata``. ``apiVersion`` is
+            the server's when it is left out.
+        :returns: the object as the server has it now.
+        """
+        metadata = obj['metadata']
+        return self._write(
+            'PATCH', obj, metadata['name'],
+            query={'fieldManager': FIELD_MANAGER, 'force': 'true'},
+            content_type='application/apply-patch+yaml', again=(409,))
+
+    def create(self, obj, total=None):
+        """Create an object.
+
+        :raises rest.Conflict: there is one of this name. It may be this
+            one, when an answer was lost and the request repeated.
+        """
+        return self._write('POST', obj, total=total)
+
+    def replace(self, obj, total=None):
+        """Replace an object; its resourceVersion has to be the server's.
+
+        :raises rest.Conflict: it is not.
+        """
+        return self._write('PUT', obj, obj['metadata']['name'], total=total)
+
+    def annotate(self, kind, namespace, name, annotations):
+        """Set annotations of an object; None takes one away.
+
+        :returns: the object, None when there is none.
+        """
+        return self._merge(kind, namespace, name,
+                           {'metadata': {'annotations': annotations}})
+
+    def scale(self, namespace, deployment, replicas):
+        """Set the number of machines of a MachineDeployment.
+
+        :returns: the object, None when there is none.
+        """
+        return self._merge('MachineDeployment', namespace, deployment,
+                           {'spec': {'replicas': replicas}})
+
+    def mark_for_deletion(self, namespace, machine):
+        """Have a Machine be the first to go when its group shrinks."""
+        return self.annotate(
+            'Machine', namespace, machine, {DELETE_MACHINE: 'true'})
+
+    def unmark_for_deletion(self, namespace, machine):
+        """Take that back, if the Machine is still there."""
+        return self.annotate(
+            'Machine', namespace, machine, {DELETE_MACHINE: None})
+
+    def delete(self, kind, namespace, name, uid=None, version=None,
+               total=None):
+        """Ask for an object's deletion.
+
+        :param uid: delete only the object with this uid.
+        :param version: delete only this resourceVersion.
+        :returns: whether there was one.
+        :raises rest.Conflict: ``uid`` or ``version`` is not the server's.
+        """
+        only = {k: v for k, v in (
+            ('uid', uid), ('resourceVersion', version)) if v}
+        body = {'kind': 'DeleteOptions', 'apiVersion': 'v1',
+                'propagationPolicy': 'Background'}
+        if only:
+            body['preconditions'] = only
+        return self._at(kind, namespace, name, lambda path: self._rest.find(
+            'DELETE', path, body=body, total=total)) is not None
+
+    def delete_all(self, kind, namespace, labels):
+        """Ask for the deletion of all objects with these labels.
+
+        :param labels: dict, not empty: without labels it would be all.
+        """
+        if not labels:
+            raise ValueError('labels are missing')
+        self._at(kind, namespace, None, lambda path: self._rest.request(
+            'DELETE', path, query={'labelSelector': pages.selector(labels)}))
+
+    def ensure_namespace(self, name, labels):
+        """Make a namespace unless it is there.
+
+        Works with the rights of one namespace: it is asked for first.
+
+        :raises rest.Conflict: it is being deleted.
+        :raises rest.Forbidden: it is not there, or may not be seen, and
+            may not be created.
+        """
+        try:
+            found = self.get('Namespace', None, name)
+        except rest.Forbidden as e:
+            if e.status != 403:
+                raise
+            found = None
+        if found is None:
+            try:
+                found = self.create({
+                    'kind': 'Namespace',
+                    'metadata': {'name': name, 'labels': labels}})
+            except rest.Conflict:
+                return
+            except rest.Forbidden as e:
+                raise rest.Forbidden(
+                    f'The namespace {name} has to be created first, and '
+                    'the driver may not', status=e.status, reason=e.reason,
+                    where=e.where, last_seen=e.last_seen,
+                    hint=f'Create {name} and let the user of the kubeconfig '
+                    'get it, or let the user create namespaces') from None
+        if found['metadata'].get('deletionTimestamp'):
+            raise rest.Conflict(
+                f'The namespace {name} is being deleted', status=409,
+                hint='Try again when it is gone')
+
+    def events(self, namespace, name, newest=5, warnings=True):
+        """Return the latest Events of a cluster's objects.
+
+        :param name: of the Cluster: objects of this name and of names that
+            begin with it and a dash.
+        :param newest: how many at most.
+        :param warnings: leave out Normal ones.
+        :returns: list of Events, newest first.
+        """
+        found = [
+            event for event in self._pages(
+                'Event', namespace, most=_EVENT_PAGES,
+                fields='type!=Normal' if warnings else None)
+            if f'{event["involvedObject"].get("name", "")}-'.startswith(
+                f'{name}-')]
+        return sorted(found, key=_when, reverse=True)[:newest]
+
+    def _merge(self, kind, namespace, name, patch):
+        return self._at(kind, namespace, name, lambda path: self._rest.find(
+            'PATCH', path, body=patch, query={'fieldManager': FIELD_MANAGER},
+            content_type='application/merge-patch+json', again=(409,)))
+
+    def _at(self, kind, namespace, name, send):
+        """Send a request to the path of a kind as it is served now.
+
+        An unknown path may be that of a version that was served before, so
+        the server is asked which one it serves; nothing was done under the
+        unknown path.
+
+        :param send: function of the path.
+        :returns: what ``send`` does, None when the server does not have the
+            kind and need not.
+        :raises rest.NotServed: the kind or its path is not served now.
+        """
+        kind = self.kind(kind)
+        if kind is None:
+            return None
+        try:
+            return send(kind.path(namespace, name))
+        except rest.NotServed:
+            newer = self._served.instead_of(kind)
+            if newer == kind:
+                raise
+        return newer and send(newer.path(namespace, name))
+
+    def _write(self, method, obj, name=None, **options):
+        kind = self.kind(obj['kind'])
+        if kind is None:
+            raise served.missing(obj['kind'], self._rest.access.server)
+        return self._rest.request(
+            method, kind.path(obj['metadata'].get('namespace'), name),
+            body={'apiVersion': kind.api_version, **obj}, **options)
+
+    def _pages(self, kind, namespace, labels=None, **options):
+        return self._at(
+            kind, namespace, None, lambda path: pages.read(
+                self._rest, path, labels, **options)) or []
+
+
+def _when(event):
+    """Time of an Event; RFC 3339 in UTC sorts as text, to the second."""
+    series = event.get('series') or {}
+    return (series.get('lastObservedTime') or event.get('lastTimestamp')
+            or event.get('eventTime')
+            or event['metadata'].get('creationTimestamp') or '')[:19]

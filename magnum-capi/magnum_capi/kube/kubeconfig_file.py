@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a kubeconfig says of its current context, and what a reader must obey.
+
+One rule for every reader in this project. What does not parse is never
+quoted, as any line may hold a key. And no key is left out in silence: a
+reader names those that it honours, and a kubeconfig with others is refused by
+their names. To leave one out would be to speak as, or to, somebody else.
+"""
+
+import dataclasses
+import pathlib
+import re
+import types
+import typing
+
+import yaml
+
+from magnum_capi import errors
+
+#: How a server is verified, by data or file.
+AUTHORITY = ('certificate-authority', 'certificate-authority-data',
+             'insecure-skip-tls-verify')
+
+#: A client's certificate, by data or file.
+CERTIFICATE = ('client-certificate', 'client-certificate-data',
+               'client-key', 'client-key-data')
+
+#: Keys that change neither who asks nor who is asked (client-go,
+#: tools/clientcmd/api/v1/types.go). ``server`` is obeyed by everybody.
+_WITHOUT_EFFECT = frozenset(('server', 'disable-compression', 'extensions'))
+
+#: What a key looks like. Anything else may be a slip that put a secret there.
+_NAME = re.compile('[A-Za-z][A-Za-z-]{0,40}')
+
+#: Values that client-go takes for an absent key.
+_ABSENT = (None, '', False, [], {})
+
+
+@dataclasses.dataclass(frozen=True)
+class Current:
+    """The current context of a kubeconfig.
+
+    :param where: the file.
+    :param cluster: its ``cluster`` as it is in the file, with a ``server``.
+    :param user: its ``user`` as it is in the file; empty: anonymous.
+    """
+
+    where: pathlib.Path
+    cluster: typing.Mapping = dataclasses.field(repr=False)
+    user: typing.Mapping = dataclasses.field(repr=False)
+
+    def require(self, cluster=(), user=()):
+        """Refuse a kubeconfig that has other keys than these.
+
+        :param cluster: keys of a cluster that the reader honours.
+        :param user: keys of a user that the reader honours.
+        :raises UsageError: with the names of the others.
+        """
+        others = [
+            f'{_shown(key)} of its {kind}'
+            for kind, section, honoured in (
+                ('cluster', self.cluster, cluster), ('user', self.user, user))
+            for key in _present(section) if key not in honoured]
+        if others:
+            raise errors.UsageError(
+                'This kubeconfig asks for what is not supported here: '
+                + ', '.join(others), where=self.where,
+                hint='Use one with a client certificate or a token, and '
+                     'without these keys')
+
+
+def read(path: pathlib.Path) -> Current:
+    """The current context of a file.
+
+    :raises UsageError: it cannot be read or used. Never quotes the file.
+    """
+    try:
+        text = path.read_text(encoding='utf-8')
+    except OSError as e:
+        raise errors.UsageError(
+            f'Cannot read the kubeconfig: {e.strerror}', where=path) from None
+    except UnicodeError:
+        raise _unusable(path, 'it is not UTF-8') from None
+    return parse(text, path)
+
+
+def parse(text: str, where: pathlib.Path) -> Current:
+    """The current context of a kubeconfig; pure.
+
+    :param where: the file, for messages.
+    :raises UsageError: it is no usable kubeconfig. Never quotes the text.
+    """
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as e:
+        # Not the text of the error: it quotes the line.
+        mark = getattr(e, 'problem_mark', None)
+        raise _unusable(where, 'it is no YAML' + (
+            f', see line {mark.line + 1}' if mark else '')) from None
+    except (ValueError, RecursionError):
+        # "2026-99-99" is no date, "[[[[..." too deep.
+        raise _unusable(where, 'it is no YAML') from None
+    if not isinstance(document, dict):
+        raise _unusable(where, 'it is no mapping')
+    context = _named(document, 'context', document.get('current-context'),
+                     where)
+    cluster = _named(document, 'cluster', context.get('cluster'), where)
+    user = {}
+    if context.get('user') not in _ABSENT:
+        user = _named(document, 'user', context['user'], where)
+    if not isinstance(cluster.get('server'), str) or not cluster['server']:
+        raise _unusable(where, 'its cluster has no server')
+    if user.get('token') and not is_token(user['token']):
+        raise _unusable(where, 'its token cannot be sent as one')
+    if _given(user, 'client-certificate') and not _given(user, 'client-key'):
+        # As client-go, which does not become anonymous then.
+        raise _unusable(where, 'its client certificate has no key')
+    return Current(where, types.MappingProxyType(cluster),
+                   types.MappingProxyType(user))
+
+
+def is_token(text) -> bool:
+    """Whether a text can be sent as a bearer token.
+
+    HTTP libraries quote a header that they refuse.
+    """
+    return (isinstance(text, str) and text.isascii() and text.isprintable()
+            and ' ' not in text)
+
+
+def _given(section, name):
+    return section.get(name) or section.get(f'{name}-data')
+
+
+def _shown(key):
+    if isinstance(key, str) and _NAME.fullmatch(key):
+        return f'"{key}"'
+    return 'an unknown key'
+
+
+def _named(document, kind, name, where):
+    if not isinstance(name, str) or not name:
+        raise _unusable(where, f'no current {kind} is named')
+    items = document.get(f'{kind}s')
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict) and item.get('name') == name:
+            found = item.get(kind) or {}
+            if isinstance(found, dict):
+                return found
+    raise _unusable(where, f'it lacks the current {kind}')
+
+
+def _present(section):
+    return [key for key, value in section.items()
+            if value not in _ABSENT and key not in _WITHOUT_EFFECT]
+
+
+def _unusable(where, why):
+    return errors.UsageError('This is no usable kubeconfig', where=where,
+                             last_seen=why)

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""One at a time on a cluster: a lock that all conductors see.
+
+Magnum locks nothing: requests for a cluster and its periodic status run in
+several processes on several machines. The lock is a Lease of the management
+cluster (https://kubernetes.io/docs/concepts/architecture/leases/), made and
+deleted for every operation, so that it costs two requests and leaves nothing.
+
+Clocks of two machines are never compared. A contender counts the seconds for
+which it saw the Lease unchanged, with its own clock, as client-go does
+(tools/leaderelection/leaderelection.go: observedTime); the holder counts from
+before it asked for its last renewal. So the holder knows that it lost the
+lock before anybody else can have it, whatever the clocks show.
+"""
+
+import datetime
+import os
+import socket
+import threading
+import time
+import uuid
+
+from oslo_log import log as logging
+
+from magnum_capi import errors
+from magnum_capi.kube import rest
+from magnum_capi import waiting
+
+LOG = logging.getLogger(__name__)
+
+#: The lock is renewed this often while it lasts.
+_RENEWALS = 3
+
+#: How often a taken lock is looked at.
+_PACE = waiting.Pace(0.2, 1.5, 2.0)
+
+
+#: Leases that are remembered at most.
+_SIGHTINGS = 10000
+
+
+class LockBusy(errors.MagnumCapiError):
+    """Somebody else held the lock for as long as was waited.
+
+    :param holder: its identity: host, process, one-time number.
+    """
+
+    def __init__(self, what, *, holder, **kwargs):
+        super().__init__(what, last_seen=f'held by {holder}', **kwargs)
+        self.holder = holder
+
+
+class LockLost(errors.MagnumCapiError):
+    """The lock was held and is not any more; stop changing things."""
+
+
+class Lock:
+    """A lock by name. For one thread, and one use at a time.
+
+    :param kube: kube.Kube.
+    :param namespace: has to be there.
+    :param name: of the Lease.
+    :param duration: seconds after which it is free if it is not renewed.
+    :param labels: of the Lease.
+    :param background: renew it in a thread; without, call :meth:`renew`.
+    :param sightings: dict that locks share, for who looks again and again
+        and never waits: what one saw unchanged, the next need not see anew.
+
+    >>> with Lock(kube, namespace, 'c1', duration=30).hold(60) as lock:
+    ...     lock.check()
+    """
+
+    def __init__(self, kube, namespace, name, *, duration, labels=None,
+                 clock=time, background=True,
+                 sightings=None):
+        self.identity = f'{socket.gethostname()}-{os.getpid()}-{uuid.uuid4()}'
+        self._kube = kube
+        self._namespace = namespace
+        self._name = name
+        self._labels = labels or {}
+        self._duration = duration
+        self._clock = clock
+        self._background = background
+        self._lease = None
+        self._renewed = None
+        self._lost = None
+        self._sightings = {} if sightings is None else sightings
+        self._stop = threading.Event()
+        self._thread = None
+
+    @property
+    def held(self):
+        """Whether nobody else can have it at this moment."""
+        return (self._lease is not None and self._lost is None
+                and self._clock.monotonic() < self._renewed + self._duration)
+
+    def check(self):
+        """To be called before every change.
+
+        :raises LockLost: it is not held any more.
+        """
+        if not self.held:
+            raise LockLost(
+                f'The lock {self._name} was lost',
+                last_seen=self._lost or 'it could not be renewed in time',
+                hint='The operation is resumed by the next status')
+
+    def hold(self, timeout):
+        """Take the lock; to be used with ``with``, which gives it back.
+
+        :param timeout: seconds to wait for it.
+        :raises LockBusy: it was not free in that time.
+        :raises rest.KubeError: the management cluster refused or is away.
+        """
+        return _Held(self, timeout)
+
+    def acquire(self, timeout):
+        """As :meth:`hold`; :meth:`release` has to follow."""
+        self._lost = None
+        try:
+            waiting.wait_for(
+                self._try, done=lambda holder: holder is None,
+                timeout=timeout, what=f'the lock {self._name}',
+                pace=_PACE, clock=self._clock)
+        except errors.WaitTimeout as e:
+            raise LockBusy(
+                f'Another operation on {self._name} has not ended',
+                holder=e.state, elapsed=e.elapsed, hint='Try again') from None
+        if self._background:
+            self._stop.clear()
+            self._thread = threading.Thread(
+                target=self._keep, name=f'lock-{self._name}', daemon=True)
+            self._thread.start()
+
+    def renew(self):
+        """Renew the lock once; a failure shows in :attr:`held` in time."""
+        start = self._clock.monotonic()
+        left = self._renewed + self._duration - start
+        if left <= 0:
+            self._lost = 'it could not be renewed in time'
+            return
+        try:
+            self._write(self._lease, start, total=min(
+                left, self._duration / _RENEWALS))
+        except rest.KubeError as e:
+            if e.status in (404, 409):
+                self._reread()
+            else:
+                LOG.warning('Cannot renew the lock %s yet: %s', self._name, e)
+        except errors.EnvironmentProblem as e:
+            LOG.warning('Cannot renew the lock %s yet: %s', self._name, e)
+
+    def release(self):
+        """Give the lock back. Does not raise: it ends by itself."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        lease, self._lease = self._lease, None
+        if lease is None:
+            return
+        metadata = lease['metadata']
+        try:
+            self._kube.delete(
+                'Lease', self._namespace, self._name, uid=metadata['uid'],
+                version=metadata['resourceVersion'],
+                total=self._duration / _RENEWALS)
+        except rest.Conflict:
+            # Somebody else has it by now, rightly.
+            LOG.warning('The lock %s was lost before it was given back',
+                        self._name)
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cannot give back the lock %s, it ends in %s s: %s',
+                        self._name, self._duration, e)
+
+    def _keep(self):
+        while not self._stop.wait(self._duration / _RENEWALS):
+            try:
+                self.renew()
+            except Exception:
+                # A bug, or a process at its end: the lock runs out.
+                LOG.exception('Cannot renew the lock %s', self._name)
+            if self._lost:
+                LOG.error('The lock %s was lost: %s', self._name, self._lost)
+                return
+
+    def _try(self):
+        """Try to take it: None, or the identity of who has it."""
+        start = self._clock.monotonic()
+        try:
+            return self._created(start)
+        except rest.Conflict:
+            found = self._kube.get('Lease', self._namespace, self._name)
+        if found is None:
+            return 'somebody who just left'
+        spec = found.get('spec') or {}
+        holder = spec.get('holderIdentity')
+        if holder == self.identity:
+            # The answer to an earlier try was lost.
+            self._lease, self._renewed = found, start
+            return None
+        lasts = spec.get('leaseDurationSeconds') or self._duration
+        if holder and self._unchanged(found['metadata']) < lasts:
+            return holder
+        try:
+            self._write(found, self._clock.monotonic())
+        except rest.KubeError as e:
+            if e.status in (404, 409):
+                return holder or 'somebody who was faster'
+            raise
+        if holder:
+            LOG.warning('Took over the lock %s, which %s left behind',
+                        self._name, holder)
+        return None
+
+    def _unchanged(self, metadata):
+        """Seconds for which a Lease was seen as it is."""
+        uid, version = metadata['uid'], metadata['resourceVersion']
+        now = self._clock.monotonic()
+        known, since = self._sightings.get(uid, (None, now))
+        if known != version:
+            since = now
+            if len(self._sightings) >= _SIGHTINGS:
+                self._sightings.clear()
+            self._sightings[uid] = version, since
+        return now - since
+
+    def _created(self, start):
+        self._lease = self._kube.create({
+            'kind': 'Lease',
+            'metadata': {'name': self._name, 'namespace': self._namespace,
+                         'labels': self._labels},
+            'spec': self._spec(0)})
+        self._renewed = start
+
+    def _write(self, lease, start, total=None):
+        spec = lease.get('spec') or {}
+        moved = spec.get('holderIdentity') != self.identity
+        lease = self._kube.replace({
+            **lease, 'kind': 'Lease',
+            'spec': self._spec(spec.get('leaseTransitions', 0) + moved,
+                               None if moved else spec['acquireTime']),
+        }, total=total)
+        self._lease, self._renewed = lease, start
+
+    def _spec(self, transitions, acquired=None):
+        # For people; nothing is computed from these times.
+        now = datetime.datetime.now(datetime.timezone.utc).strftime(
+            '%Y-%m-%dT%H:%M:%S.%fZ')
+        return {'holderIdentity': self.identity,
+                'leaseDurationSeconds': self._duration,
+                'acquireTime': acquired or now, 'renewTime': now,
+                'leaseTransitions': transitions}
+
+    def _reread(self):
+        """After a conflict: a repeated request of ours, or a new holder."""
+        try:
+            found = self._kube.get('Lease', self._namespace, self._name)
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cannot read the lock %s: %s', self._name, e)
+            return
+        holder = ((found or {}).get('spec') or {}).get('holderIdentity')
+        if holder == self.identity:
+            self._lease = found
+        else:
+            self._lost = f'it is held by {holder}' if found else 'it is gone'
+
+
+class _Held:
+
+    def __init__(self, lock, timeout):
+        self._lock = lock
+        self._timeout = timeout
+
+    def __enter__(self):
+        self._lock.acquire(self._timeout)
+        return self._lock
+
+    def __exit__(self, *exc_info):
+        self._lock.release()

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reads a long list: page by page, begun again when it expires half way."""
+
+from magnum_capi.kube import rest
+
+#: Objects of one page of a list.
+_PAGE = 500
+
+
+def read(connection, path, labels=None, fields=None, accept=None, most=None):
+    """Return the objects of a collection, a list of dicts.
+
+    :param connection: rest.Rest.
+    :param path: of a collection.
+    :param labels: dict, or a label selector.
+    :param fields: field selector.
+    :param accept: media type, JSON by default.
+    :param most: pages to read at most.
+    :raises rest.NotServed: there is no such collection.
+    :raises rest.Unreachable: the answer is no list.
+    """
+    headers = {'Accept': accept} if accept else {}
+    query = {'labelSelector': selector(labels), 'fieldSelector': fields,
+             'limit': _PAGE}
+    items, page, number = [], {}, 0
+    while most is None or number < most:
+        number += 1
+        try:
+            page = connection.request(
+                'GET', path, query=query, headers=headers)
+        except rest.KubeError as e:
+            if e.status == 410 and query.get('continue'):
+                # The list changed too much meanwhile: start again, in
+                # one piece (Kubernetes API concepts, "limit").
+                items = []
+                query = {**query, 'continue': None, 'limit': None}
+                continue
+            raise
+        if 'items' not in page:
+            raise rest.Unreachable(
+                'The answer of the management cluster is no list',
+                status=200, where=path, last_seen=page.get('kind'))
+        items += page['items'] or []
+        more = (page.get('metadata') or {}).get('continue')
+        if not more:
+            break
+        query = {**query, 'continue': more}
+    return items
+
+
+def selector(labels):
+    """Return the label selector of a dict; of a selector, itself."""
+    if isinstance(labels, dict):
+        return ','.join(f'{k}={v}' for k, v in sorted(labels.items()))
+    return labels

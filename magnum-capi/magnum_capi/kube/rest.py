@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Requests to one Kubernetes API: bounded in time, repeated when that helps.
+
+Every request has a limit for the connection, for the answer and for all
+repetitions together, so that a management cluster that is down or slow holds
+up one operation of Magnum for a known time and never a thread for ever.
+
+It speaks through urllib3, as the ``kubernetes`` package does, and with its
+own TLS context: the key of a kubeconfig needs no file that way (see
+:mod:`access`), and REQUESTS_CA_BUNDLE cannot add authorities.
+"""
+
+import dataclasses
+import datetime
+import email.utils
+import functools
+import json
+import time
+from urllib import parse
+
+import tenacity
+import urllib3
+from urllib3 import exceptions
+
+from magnum_capi import errors
+
+#: Answers that another try may change. 429 and 503 may say when.
+_PASSING = frozenset((429, 500, 502, 503, 504))
+
+#: Seconds before the second try; it doubles, up to the last number.
+_PAUSE = (0.2, 5.0)
+
+#: Bytes read at a time, so that the time limit is looked at in between.
+_CHUNK = 1 << 16
+
+
+class KubeError(errors.MagnumCapiError):
+    """A management cluster refused a request.
+
+    :param status: HTTP status, None when there was no answer.
+    :param reason: Kubernetes' own word for it: "Invalid", "Forbidden".
+    """
+
+    def __init__(self, what, *, status=None, reason=None, **kwargs):
+        super().__init__(what, **kwargs)
+        self.status = status
+        self.reason = reason
+
+
+class Conflict(KubeError):
+    """Somebody else changed or made the object first (409)."""
+
+
+class Forbidden(KubeError):
+    """The user of the kubeconfig may not do this (401, 403)."""
+
+
+class Unreachable(KubeError):
+    """No answer, or only passing faults, for the whole time allowed.
+
+    What it concerns may have been done or not.
+    """
+
+
+class NotFound(KubeError):
+    """The server has the kind, and no object of this name (404).
+
+    :param object_: pair of plural and name, from the answer. It may be
+        another object than the one asked for: its namespace.
+    """
+
+    def __init__(self, what, *, object_, **kwargs):
+        super().__init__(what, **kwargs)
+        self.object = object_
+
+
+class NotServed(Unreachable):
+    """The server does not have the kind, version or path now.
+
+    That says nothing about objects: an API server that has just started, or
+    a balancer in front of it, may know fewer paths for a while.
+    """
+
+
+class _Retry(Exception):
+    """Carries what may pass, and how long the server wants to be left."""
+
+    def __init__(self, error, pause=0.0):
+        super().__init__(str(error))
+        self.error = error
+        self.pause = pause
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """Seconds: to connect, for one answer, and for all tries together."""
+
+    connect: float = 5.0
+    read: float = 30.0
+    total: float = 30.0
+
+
+class Rest:
+    """A pool of connections to one server. Any thread may use it.
+
+    :param access: access.Access.
+    :param limits: Limits.
+    :param clock: a waiting.Clock.
+    """
+
+    def __init__(self, access, limits=Limits(), clock=time):
+        self.access = access
+        self.limits = limits
+        self._clock = clock
+        self._pool = _pool(access)
+        #: Requests sent, tries included; for benchmarks.
+        self.requests = 0
+        # Server's time, seconds since 1970, and ours when it said so.
+        self._answered = None
+
+    @property
+    def server_time(self):
+        """Server's time of its last answer, seconds since 1970, or None."""
+        return self._answered and self._answered[0]
+
+    def now(self) -> datetime.datetime:
+        """The server's clock, to the second: aware, in UTC.
+
+        All ages are measured with it: the clocks of the machines that
+        Magnum runs on need not agree. Asks the server when it has not
+        answered anything yet.
+
+        :raises Unreachable: it does not answer.
+        """
+        if self._answered is None:
+            try:
+                self.find('GET', '/version')
+            except KubeError:
+                if self._answered is None:
+                    raise
+        # A proxy that takes away the header Date leaves our own clock.
+        said, ours = self._answered or (time.time(), self._clock.monotonic())
+        return datetime.datetime.fromtimestamp(
+            said + self._clock.monotonic() - ours, datetime.timezone.utc)
+
+    def request(self, method, path, *, body=None, query=None, headers=None,
+                content_type='application/json', again=(), total=None):
+        """Send a request and return the decoded answer.
+
+        Passing faults are repeated: no connection, no answer, 429, 500,
+        502, 503, 504. So ``method`` has to be one that may come twice.
+
+        :param path: from the root of the server.
+        :param body: JSON-compatible, or None.
+        :param query: dict; values of None are left out.
+        :param again: other statuses to repeat: 409 for a patch.
+        :param total: seconds for all tries, the limit of all by default.
+        :returns: what the JSON says.
+        :raises Conflict, Forbidden, NotFound, NotServed, Unreachable,
+            KubeError: by status.
+        """
+        query = {k: v for k, v in (query or {}).items() if v is not None}
+        if query:
+            path = f'{path}?{parse.urlencode(query)}'
+        data = None
+        headers = {'Accept': 'application/json', **(headers or {})}
+        if body is not None:
+            data = json.dumps(body).encode()
+            headers['Content-Type'] = content_type
+        total = self.limits.total if total is None else total
+        start = self._clock.monotonic()
+
+        def pause(state):
+            least = state.outcome.exception().pause
+            return max(least, min(
+                _PAUSE[0] * 2 ** (state.attempt_number - 1), _PAUSE[1]))
+
+        def over(state):
+            waited = self._clock.monotonic() - start
+            return waited + state.upcoming_sleep >= total
+
+        try:
+            for attempt in tenacity.Retrying(
+                    retry=tenacity.retry_if_exception_type(_Retry),
+                    wait=pause, stop=over, sleep=self._clock.sleep,
+                    reraise=True):
+                with attempt:
+                    left = start + total - self._clock.monotonic()
+                    return self._once(method, path, data, headers, again,
+                                      left)
+        except _Retry as e:
+            e.error.elapsed = self._clock.monotonic() - start
+            raise e.error from None
+
+    def find(self, method, path, **kwargs):
+        """As :meth:`request`; None when there is no such object.
+
+        Only an answer that names this very object is believed. A 404 without
+        one is that of a path, about which nothing is known.
+
+        :param path: of one object.
+        """
+        try:
+            return self.request(method, path, **kwargs)
+        except NotFound as e:
+            if e.object == tuple(path.split('/')[-2:]):
+                return None
+            raise
+
+    def _once(self, method, path, data, headers, again, left):
+        where = f'{method} {self.access.server}{path.partition("?")[0]}'
+        read = min(self.limits.read, max(left, 0.1))
+        self.requests += 1
+        try:
+            status, headers, content = self._exchange(
+                method, path, data, {**headers, **self.access.headers()},
+                urllib3.Timeout(
+                    connect=min(self.limits.connect, read), read=read))
+        except (exceptions.HTTPError, OSError) as e:
+            raise _no_answer(e, where) from None
+        self._note_time(headers)
+        if status < 400:
+            try:
+                return json.loads(content)
+            except ValueError:
+                raise _Retry(Unreachable(
+                    'The answer of the management cluster is not JSON',
+                    status=status, where=where,
+                    last_seen=repr(content[:100]))) from None
+        error = _refused(status, content, where)
+        if status in _PASSING or status in again:
+            raise _Retry(error, _retry_after(headers))
+        raise error
+
+    def _exchange(self, method, path, data, headers, timeout):
+        end = self._clock.monotonic() + timeout.read_timeout
+        answer = self._pool.request(
+            method, self.access.server + path, body=data, headers=headers,
+            timeout=timeout, retries=False, redirect=False,
+            preload_content=False)
+        try:
+            content = bytearray()
+            while chunk := answer.read1(_CHUNK):
+                content += chunk
+                if self._clock.monotonic() > end:
+                    # urllib3 only limits the time between two bytes.
+                    raise exceptions.ReadTimeoutError(
+                        self._pool, path, 'the answer takes too long')
+        except BaseException:
+            # A half-read connection must not go back to the pool.
+            answer.close()
+            raise
+        answer.release_conn()
+        return answer.status, answer.headers, bytes(content)
+
+    def _note_time(self, headers):
+        try:
+            said = email.utils.parsedate_to_datetime(headers.get('Date', ''))
+        except ValueError:
+            return
+        self._answered = said.timestamp(), self._clock.monotonic()
+
+
+def _pool(access):
+    options = {'maxsize': 8, 'retries': False}
+    if access.tls is not None:
+        options['ssl_context'] = access.tls
+        options['cert_reqs'] = access.tls.verify_mode
+        if not access.tls.check_hostname:
+            options['assert_hostname'] = False
+    if access.server_name and access.tls is not None:
+        options['server_hostname'] = access.server_name
+        if access.tls.check_hostname:
+            options['assert_hostname'] = access.server_name
+    if not access.proxy:
+        return urllib3.PoolManager(**options)
+    proxy = parse.urlsplit(access.proxy)
+    if proxy.scheme not in ('http', 'https'):
+        raise errors.EnvironmentProblem(
+            f'Proxies of the kind {proxy.scheme or "?"}:// are not supported',
+            hint='Use an http:// or https:// proxy')
+    if proxy.username:
+        options['proxy_headers'] = urllib3.make_headers(
+            proxy_basic_auth=f'{parse.unquote(proxy.username)}:'
+                             f'{parse.unquote(proxy.password or "")}')
+    host = proxy.netloc.rpartition('@')[2]
+    return urllib3.ProxyManager(f'{proxy.scheme}://{host}', **options)
+
+
+def _no_answer(error, where):
+    """The error for a request without an answer."""
+    reason = getattr(error, 'reason', None) or error
+    text = str(reason)
+    if 'CERTIFICATE_VERIFY_FAILED' in text or 'match' in text and (
+            isinstance(reason, exceptions.SSLError)):
+        return Unreachable(
+            'The management cluster shows a certificate that is not to be '
+            'trusted', where=where, last_seen=text,
+            hint='Check certificate-authority-data in the kubeconfig')
+    return _Retry(Unreachable(
+        'The management cluster did not answer', where=where,
+        last_seen=f'{type(reason).__name__}: {text}'))
+
+
+def _refused(status, content, where):
+    """The error for an answer of 400 and above: a Status object mostly."""
+    try:
+        said = json.loads(content)
+        message, reason = said.get('message'), said.get('reason')
+        details = said.get('details') or {}
+        object_ = details.get('kind'), details.get('name')
+    except (ValueError, AttributeError):
+        message, reason = content[:200].decode(errors='replace'), None
+        object_ = None, None
+    kind, what, hint = KubeError, f'refused: {status}', None
+    if status == 409:
+        kind, what = Conflict, 'has another state of this object'
+    elif status == 401:
+        kind, what = Forbidden, 'does not know the user of the kubeconfig'
+    elif status == 403:
+        kind, what = Forbidden, 'does not allow this'
+        hint = 'Give the user of the kubeconfig this right'
+    elif status == 404 and reason == 'NotFound' and all(object_):
+        # ``details.kind`` is a plural (apimachinery, pkg/api/errors,
+        # NewNotFound).
+        kind, what = functools.partial(NotFound, object_=object_), (
+            'does not have it: 404')
+    elif status == 404:
+        kind, what = NotServed, 'does not know this path: 404'
+    elif status in _PASSING:
+        kind, what = Unreachable, f'has a passing fault: {status}'
+    return kind(f'The management cluster {what}', status=status,
+                reason=reason, where=where, last_seen=message, hint=hint)
+
+
+def _retry_after(headers):
+    """Seconds of a Retry-After header; a date is not worth the trouble."""
+    try:
+        return float(headers.get('Retry-After', 0))
+    except ValueError:
+        return 0.0

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which kinds does the server of a management cluster have?
+
+It is asked now and then; what its answer says is read in :mod:`kinds`. A kind
+that is missing there is no proof: a server that starts, an upgrade of a
+provider or a stale answer lack kinds whose objects live. So the server is
+asked again before that is believed, and only of kinds that it may do without.
+"""
+
+import threading
+
+from magnum_capi.kube import kinds
+from magnum_capi.kube import rest
+
+#: Seconds for which the kinds of a server are taken for known.
+_KINDS_AGE = 600
+
+#: Seconds for which a kind that the server had is missed before it is
+#: believed that its provider was removed.
+_MISSED = 600
+
+#: Seconds for which a kind is taken for missing before it is looked for
+#: again.
+_MISSING_AGE = 30
+
+#: Seconds between two questions because a path was unknown.
+_REFRESH_PAUSE = 2
+
+_DISCOVERY = ', '.join((
+    'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+    'application/json;g=apidiscovery.k8s.io;v=v2beta1;'
+    'as=APIGroupDiscoveryList',
+    'application/json'))
+
+
+class Served:
+    """The kinds of a server, kept for a while; for several threads.
+
+    :param connection: rest.Rest.
+    :param clock: a waiting.Clock.
+    """
+
+    def __init__(self, connection: rest.Rest, clock):
+        self._rest = connection
+        self._clock = clock
+        self._kinds = {}
+        #: Since when kinds are missing that the server had.
+        self._missed = {}
+        self._asked = None
+        self._lock = threading.Lock()
+
+    def kind(self, name: str) -> kinds.Kind | None:
+        """Return the Kind of that name.
+
+        :returns: None when the server does not have it and need not.
+        :raises rest.NotServed: it does not have it now.
+        """
+        if name in kinds.BUILT_IN:
+            return kinds.BUILT_IN[name]
+        with self._lock:
+            self._ask_after(_KINDS_AGE)
+            if name not in self._kinds:
+                self._ask_after(_MISSING_AGE)
+            return self._known(name)
+
+    def instead_of(self, kind: kinds.Kind) -> kinds.Kind | None:
+        """Return what is served now in the place of an unknown path's Kind.
+
+        :returns: as :meth:`kind`; the same Kind when the server still names
+            it, or was asked a moment ago.
+        """
+        if kind.name in kinds.BUILT_IN:
+            return kind
+        with self._lock:
+            self._ask_after(_REFRESH_PAUSE)
+            return self._known(kind.name)
+
+    def _ask_after(self, age):
+        now = self._clock.monotonic()
+        if self._asked is not None and now < self._asked + age:
+            return
+        found = self._discover()
+        self._missed = {
+            name: self._missed.get(name, now)
+            for name in (self._kinds.keys() | self._missed) - found.keys()}
+        self._kinds, self._asked = found, now
+
+    def _known(self, name):
+        found = self._kinds.get(name)
+        if found is None:
+            since = self._missed.get(name)
+            lately = since is not None and self._asked - since < _MISSED
+            if lately or not kinds.is_dispensable(name, self._kinds):
+                raise missing(name, self._rest.access.server)
+        return found
+
+    def _discover(self):
+        answer = self._rest.request(
+            'GET', '/apis', headers={'Accept': _DISCOVERY})
+        if answer.get('kind') == 'APIGroupDiscoveryList':
+            return kinds.aggregated(answer)
+        return kinds.listed([
+            (group, version,
+             self._rest.request('GET', f'/apis/{group}/{version}'))
+            for group, version in kinds.preferences(answer)])
+
+
+def missing(name: str, server: str) -> rest.NotServed:
+    """The error for a kind that is not served.
+
+    :param server: URL.
+    """
+    return rest.NotServed(
+        f'The management cluster does not serve {name} now', where=server,
+        hint='Install Cluster API and its providers there, or wait until '
+             'its API server has started')

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""One client of the management cluster for a whole process.
+
+Magnum makes a driver object for every cluster and every look at it. What is
+worth keeping, connections and the kinds of the server, is kept here.
+"""
+
+import os
+import threading
+
+from magnum_capi.kube import access
+from magnum_capi.kube import kube as kube_module
+from magnum_capi.kube import rest
+
+#: See lock.Lock.
+sightings = {}
+
+_shared = {}
+_shared_lock = threading.Lock()
+
+
+def kube(settings):
+    """Return this process's kube.Kube for the configured management cluster.
+
+    Its kubeconfig is read again when one of its files changed, so that
+    renewed certificates need no restart of Magnum.
+
+    :param settings: settings.Settings.
+    :raises UsageError: the kubeconfig is not usable.
+    """
+    path = access.find(settings.kubeconfig_file)
+    limits = rest.Limits(settings.connect_timeout, settings.read_timeout,
+                         settings.retry_time)
+    with _shared_lock:
+        made, files, stamp = _shared.get((path, limits), (None, (), None))
+        if made is None or access.stamp(files) != stamp:
+            # The stamp of the kubeconfig is taken first: a change while it
+            # is read shows at the next call.
+            before = access.stamp((path,) if path else ())
+            found = access.load(path)
+            stamp = access.stamp(found.files)
+            if path:
+                stamp = before + stamp[1:]
+            made = kube_module.Kube(rest.Rest(found, limits))
+            _shared[path, limits] = made, found.files, stamp
+        return made
+
+
+def _after_fork():
+    """Forget connections: a child must not write to its parent's."""
+    global _shared_lock
+    _shared.clear()
+    _shared_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

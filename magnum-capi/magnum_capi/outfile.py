@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Files that are written whole or not at all, for whom they are meant.
+
+A reader never sees half a file under its name; what Ctrl-C or a full disk
+leaves behind is removed.
+"""
+
+import contextlib
+import os
+import pathlib
+import tempfile
+
+from magnum_capi import errors
+from magnum_capi import folders
+
+#: For the owner only.
+PRIVATE = 0o600
+#: For everybody whom the umask lets.
+PUBLIC = 0o666
+
+
+@contextlib.contextmanager
+def whole(path, mode=PUBLIC):
+    """Open a binary file to write; it gets its name at the end.
+
+    :param path: folders above it are made, with mode 0700 for a PRIVATE one.
+    :param mode: PRIVATE or PUBLIC.
+    :raises EnvironmentProblem: it cannot be written.
+    """
+    path = pathlib.Path(path)
+    draft = None
+    try:
+        if mode == PRIVATE:
+            folders.private(path.parent)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(
+            prefix=f'.{path.name}.', dir=path.parent)
+        with open(handle, 'wb') as stream:
+            yield stream
+        if mode != PRIVATE:
+            os.chmod(draft, mode & ~_umask())
+        os.replace(draft, path)
+        draft = None
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot write the file: {e.strerror}', where=path,
+            hint='Make room or choose another folder') from e
+    finally:
+        if draft:
+            pathlib.Path(draft).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def for_owner_only():
+    """Have all that this program and those that it starts make be private."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _umask():
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Takes secrets out of text before anybody else sees it, and counts them.
+
+Logs and test results of OpenStack's CI are public. Everything that this
+project attaches to a failure or publishes passes through here. Certificates
+and certificate requests are public and stay: they help to find a wrong CA.
+Where a secret had several lines, as many lines stay, so that the number of
+a line means the same before and after.
+
+A secret is found by what it looks like (:mod:`.patterns`), by the name that
+it is the value of (:mod:`.names`, :mod:`.syntax`), in what was encoded
+(:mod:`.encoded`), or because it is known (:class:`Known`).
+
+Time grows with the length of the text and no faster, whatever the text is:
+every repetition in the patterns is possessive or bounded, and a pattern that
+starts with one looks back first, so that no run of characters is read from
+each of its middles again.
+"""
+
+import collections
+import dataclasses
+import re
+import types
+import typing
+
+from magnum_capi.redact import absent
+from magnum_capi.redact import encoded
+from magnum_capi.redact import known as known_values
+from magnum_capi.redact import names
+from magnum_capi.redact import patterns
+from magnum_capi.redact import quoting
+from magnum_capi.redact import syntax
+
+MARK = absent.MARK
+Known = known_values.Known
+
+BEARER = names.BEARER
+BOOTSTRAP = names.BOOTSTRAP
+COOKIE = names.COOKIE
+KUBECONFIG = names.KUBECONFIG
+OPENSTACK = names.OPENSTACK
+PASSWORD = names.PASSWORD
+PRIVATE_KEY = names.PRIVATE_KEY
+REGISTRY = names.REGISTRY
+SECRET = names.SECRET
+URL = names.URL
+#: Every kind of secret that is told apart.
+KINDS = (BEARER, BOOTSTRAP, COOKIE, KUBECONFIG, OPENSTACK, PASSWORD,
+         PRIVATE_KEY, REGISTRY, SECRET, URL)
+
+#: A line of a wrapped secret: the next line may belong to it.
+_WRAPPED_LINE = re.compile(r'[ \t]*[A-Za-z0-9+/]{40,}+={0,2}\s*')
+
+
+@dataclasses.dataclass(frozen=True)
+class Redacted:
+    """Text without secrets.
+
+    :param counts: mapping of kind to the number of secrets taken out, kinds
+        that occur only.
+    """
+
+    text: str
+    counts: typing.Mapping[str, int] = dataclasses.field(
+        default_factory=lambda: types.MappingProxyType({}))
+
+
+def redact(text: str, known: Known | None = None) -> str:
+    """Return text without private keys, tokens and passwords.
+
+    :param text: of any form: log, JSON, YAML, INI, traceback.
+    :param known: secrets that may be in it, whatever stands around them.
+    """
+    return examine(text, known).text
+
+
+def examine(text: str, known: Known | None = None) -> Redacted:
+    """Return text without secrets, and how many of which kind there were.
+
+    Doing it twice is doing it once: the second time finds nothing.
+
+    :param text: of any form: log, JSON, YAML, INI, traceback.
+    :param known: secrets that may be in it, whatever stands around them.
+    """
+    text, found = _without(text, known)
+    return Redacted(text, types.MappingProxyType(
+        dict(collections.Counter(kind for kind, _ in found))))
+
+
+def secrets(text: str) -> list[str]:
+    """The secrets in a text, for :class:`Known`: of a file of settings."""
+    return [secret for _, secret in _without(text)[1]]
+
+
+def _without(text, known=None, depth=0):
+    """The text without secrets, and a list of (kind, secret)."""
+    found = []
+    for find in _finders(known, depth):
+        spans = find(text)
+        if spans:
+            found += [(kind, text[start:end]) for kind, start, end in spans]
+            text = _cut(text, spans)
+    return text, found
+
+
+def _finders(known, depth):
+    """Functions of a text that return (kind, start, end) each, in order."""
+    if known:
+        yield known.find
+    for kind, pattern in patterns.RULES:
+        yield lambda text: [
+            (kind, found.end('keep') if 'keep' in pattern.groupindex
+             else found.start(), found.end())
+            for found in pattern.finditer(text)]
+    yield lambda text: list(encoded.secrets(
+        quoting.view(text), _kinds, depth))
+    yield lambda text: list(syntax.secrets(quoting.view(text)))
+
+
+def _kinds(text, depth):
+    return [kind for kind, _ in _without(text, None, depth)[1]]
+
+
+def _cut(text, spans):
+    """Put the mark in the place of each, and keep the line ends."""
+    parts, last = [], 0
+    for _, start, end in spans:
+        parts += text[last:start], MARK, '\n' * text.count('\n', start, end)
+        last = end
+    return ''.join((*parts, text[last:]))
+
+
+def blocks(lines, size=1 << 20):
+    """Cut a long text into pieces that can be examined one by one.
+
+    No cut goes through a private key, a YAML block or wrapped base64, as
+    long as those are shorter than four times ``size``.
+
+    :param lines: iterable of str, each with its line end.
+    :param size: characters of a piece, about.
+    """
+    block, length, in_key, before = [], 0, False, ''
+    for line in lines:
+        if length >= size and (length >= 4 * size or not (
+                in_key or line[:1] in ' \t\r\n-'
+                or _WRAPPED_LINE.fullmatch(before))):
+            yield ''.join(block)
+            block, length = [], 0
+        block.append(line)
+        length += len(line)
+        if 'PRIVATE KEY' in line:
+            in_key = line.rfind('-----BEGIN ') > line.rfind('-----END ')
+        before = line
+    if block:
+        yield ''.join(block)
+
+
+def places(lines):
+    """Where secrets are: the number of each line, from 1, and their kinds.
+
+    :param lines: as for :func:`blocks`.
+    :returns: iterator of (int, tuple of kinds): of a secret of several
+        lines the first one.
+    """
+    first = 1
+    for block in blocks(lines):
+        found = examine(block)
+        if found.counts:
+            pairs = zip(block.split('\n'), found.text.split('\n'))
+            for number, (old, new) in enumerate(pairs, first):
+                if old != new and MARK in new:
+                    yield number, tuple(examine(old).counts) or tuple(
+                        found.counts)
+        first += block.count('\n')

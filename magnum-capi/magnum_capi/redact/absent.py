@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values that are no secret, although their names say so.
+
+Nothing, what somebody else has hidden, the place where a secret is, and the
+words of an error or of a sentence.
+"""
+
+import re
+
+from magnum_capi.redact import names
+
+#: What a secret becomes. Not shorter: a reader must see that there was one.
+MARK = '<redacted>'
+
+_HIDDEN = re.compile(rf'(?:(?:basic|bearer|digest|token)\s+)?{MARK}', re.I)
+_NOTHING = re.compile(
+    r'''(?:(?:basic|bearer|digest|token)\s+)?(?:<masked>|<omitted>|<hidden>'''
+    r'''|<nil>|<none>|<unset>|<set to the key .*|\*{3,}|null|nil'''
+    r'''|none|true|false|on|off|yes|no|~|\d+ bytes|str(?:ing)?|bool(?:ean)?'''
+    # Hashes of tokens, as keystoneauth logs them.
+    r'''|\{SHA\d{0,3}\}[0-9a-f]{40,128}|)[\s,;'"]*''', re.I)
+_PATH = re.compile(
+    r'(?:file://)?~?/(?:etc|home|opt|root|run|srv|tmp|usr|var)(?:/[\w.@+-]+)*'
+    r'|~?(?:/[\w@+-]+)*/[\w-]+\.(?:pem|key|crt|conf|cfg|ini|json|ya?ml|txt)')
+_NAME = r'[A-Za-z_][\w.-]*'
+#: ``$OS_PASSWORD``, ``{{ admin_password }}``, ``<password>``, ``PASSWORD``.
+_PLACE = re.compile(
+    rf'\$\{{{_NAME}\}}|\$[A-Z_]+|\{{\{{ *{_NAME} *\}}\}}|<{_NAME}>'
+    rf'|%\({_NAME}\)s|[A-Z_-]+')
+_NAMED = re.compile(_NAME)
+#: A remark behind a value in YAML, INI, shells and Python.
+_REMARK = re.compile(r'[ \t]+#.*')
+#: Longer values are none of these.
+_MOST = 200
+
+#: First words of an error, behind the name of what is wrong.
+_ERROR = re.compile(
+    r'''(?:cannot|context|could|denied|dial|empty|EOF|error|expired|failed'''
+    r'''|failure|forbidden|has|invalid|is|missing|must|not|permission'''
+    r'''|rejected|required|rpc|timeout|unable|unauthorized|unexpected'''
+    r'''|unknown|unsupported|was|Delete|Get|Patch|Post|Put|secrets'''
+    r'''|serviceaccounts)(?=[\s:.,;]|\Z)''')
+#: Words that most sentences have, and lists of words do not.
+_FUNCTION = re.compile(
+    r'(?<![\w-])(?:a|all|an|and|any|are|as|at|be|by|can|does|for|from|has|have'
+    r'|in|is|it|not|of|on|only|or|that|the|their|there|they|this|to|was|were'
+    r'|what|when|which|will|with)(?![\w=@-])')
+_PLAIN = re.compile(r'[A-Za-z]?[a-z]*,?(?:[ \t]|\Z)')
+#: What stands behind an option in a sentence, and is no value of it.
+_SENTENCE = re.compile(
+    r'''(?:and|as|for|from|if|in|instead|is|may|must|of|on|option|or|so|that'''
+    r'''|the|to|was|when|which|with)(?=[\s.,;)]|\Z)|[-|\\&]'''
+    r'''|<[A-Za-z][\w -]{0,40}>''')
+
+
+def absent(value: str) -> bool:
+    """Whether a whole value is no secret."""
+    if _HIDDEN.match(value):
+        # What is left of it was looked at when that was taken out.
+        return True
+    if len(value) > _MOST:
+        return False
+    value = _REMARK.sub('', value)
+    if _NOTHING.fullmatch(value) or _PATH.fullmatch(value):
+        return True
+    name = _PLACE.fullmatch(value) and _NAMED.search(value)
+    return bool(name and names.kind(name.group()))
+
+
+def is_prose(text: str, start: int, end: int) -> bool:
+    """Whether a phrase is part of a sentence of plain words."""
+    return bool(_PLAIN.match(text, start, end)
+                and _FUNCTION.search(text, start, end))
+
+
+def is_error(text: str, start: int) -> bool:
+    """Whether the words of an error begin here."""
+    return bool(_ERROR.match(text, start))
+
+
+def is_sentence(text: str, start: int) -> bool:
+    """Whether what stands behind an option is no value of it."""
+    return bool(_SENTENCE.match(text, start))

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Secrets in base64, with or without gzip, within each other.
+
+Data of Kubernetes' Secrets, releases of Helm (gzip in base64 in base64), user
+data of machines, and whatever a program has put into base64: it is decoded
+and read as any other text. Where that finds a secret, or where it is a
+document that always has one, the encoded text goes as a whole.
+"""
+
+import binascii
+import re
+import zlib
+
+from magnum_capi.redact import names
+from magnum_capi.redact import quoting
+
+_E, _F = quoting.ENDS, quoting.FILL
+_ALPHABET = 'A-Za-z0-9+/_-'
+_STANDARD = bytes.maketrans(b'-_', b'+/')
+
+#: Base64 of at least 12 characters of ASCII: of each byte the highest bit is
+#: 0, which leaves few characters in three of four places.
+_ASCII = re.compile(
+    rf'(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589]'
+    rf'[{_ALPHABET}]){{4,}}')
+_GZIP = 'H4sI'
+
+#: A line, and the lines below when the text was wrapped: the last one may be
+#: shorter, when it has the line for itself.
+_BELOW = rf'(?:[ \t\r{_F}]{{0,64}}+[{_E}]){{1,4}}[ \t]{{0,64}}+[A-Za-z0-9+/]'
+_RUN = re.compile(
+    rf'(?<![{_ALPHABET}])[{_ALPHABET}]{{16,}}+={{0,2}}'
+    rf'(?:(?<=[{_ALPHABET}]{{40}})(?:{_BELOW}{{40,}}+={{0,2}}'
+    rf'(?=[\s"\'\\]|\Z))*(?:{_BELOW}{{1,76}}+={{0,2}}(?=\s|\Z))?)?')
+_BLANKS = re.compile(r'\s+')
+
+#: Documents that hold secrets, by how they begin: kubeconfigs as Cluster API
+#: keeps them, OpenStack's clouds, Docker's registries, user data.
+_DOCUMENTS = (
+    (names.KUBECONFIG, re.compile(
+        r'\s*(?:---\s+)?(?:apiVersion: |clusters:)')),
+    (names.OPENSTACK, re.compile(r'\s*(?:---\s+)?(?:clouds:|\[Global\])')),
+    (names.REGISTRY, re.compile(r'\s*\{\s*"auths"')),
+    (names.SECRET, re.compile(
+        r'\s*(?:#cloud-config|## template: jinja|\{\s*"ignition"'
+        r'|Content-Type: multipart/mixed)')),
+)
+
+#: How often encoded text is looked for in encoded text.
+DEPTH = 3
+#: Bytes of unpacked text for one of a packed one, and at least.
+_RATIO, _LEAST = 40, 1 << 16
+
+
+def secrets(text, examine, depth):
+    """Find encoded text that holds secrets.
+
+    :param text: as :func:`.quoting.view` gives it.
+    :param examine: function of a text and a depth; returns its kinds of
+        secrets, the first one first.
+    :param depth: how many times the text itself was encoded.
+    :returns: generator of (kind, start, end).
+    """
+    if depth >= DEPTH:
+        return
+    for run in _RUN.finditer(text):
+        kind = _kind(run.group(), examine, depth)
+        if kind:
+            yield kind, *run.span()
+
+
+def _kind(run, examine, depth):
+    if not _ASCII.search(run) and _GZIP not in run:
+        return None
+    run = _BLANKS.sub('', run).rstrip('=')
+    start = run.find(_GZIP)
+    if start >= 0:
+        found = _unpacked(_decoded(run[start:]))
+        if found is not None:
+            text, whole = found
+            # What was packed and encoded twice is a release of Helm's.
+            return names.SECRET if depth or not whole else next(
+                iter(_kinds(text, examine, depth)), None)
+    for start in _starts(run):
+        text = _decoded(run[start:]).decode('utf-8', 'replace')
+        for kind in _kinds(text, examine, depth):
+            return kind
+    return None
+
+
+def _kinds(text, examine, depth):
+    for kind, pattern in _DOCUMENTS:
+        if pattern.match(text):
+            yield kind
+    yield from examine(text, depth + 1)
+
+
+def _starts(run):
+    """Where readable text begins, once for each way to divide the run."""
+    seen = {}
+    for found in _ASCII.finditer(run):
+        seen.setdefault(found.start() % 4, found.start())
+    return sorted(seen.values())
+
+
+def _decoded(run):
+    # One character more than a multiple of four is no byte.
+    size = len(run) - (len(run) % 4 == 1)
+    return binascii.a2b_base64(
+        run[:size].encode().translate(_STANDARD) + b'==')
+
+
+def _unpacked(data):
+    """Text of a packed one, and whether that is all; None when it is none.
+
+    It may be cut off, and it may be a bomb.
+    """
+    most = max(_LEAST, _RATIO * len(data))
+    unpack, text = zlib.decompressobj(wbits=31), b''
+    try:
+        text = unpack.decompress(data, most)
+    except zlib.error:
+        return None
+    return text.decode('utf-8', 'replace'), not unpack.unconsumed_tail

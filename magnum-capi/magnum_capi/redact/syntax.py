@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which value belongs to a name.
+
+JSON, YAML, INI, shells, reprs of Python, prints of Go, headers, lists of
+arguments, tables and XML have few ways to join the two (:data:`_JOINT`).
+Where a value may end earlier or later, it ends later.
+"""
+
+import dataclasses
+import functools
+import re
+
+from magnum_capi.redact import absent
+from magnum_capi.redact import names
+from magnum_capi.redact import quoting
+from magnum_capi.redact import values
+
+#: Characters before a name that are looked at, and of one before its stem.
+_REACH, _LONGEST = 200, 64
+
+_T, _E, _F = quoting.TOKEN, quoting.ENDS, quoting.FILL
+
+#: What a name of interest has in it: most text has none of these. In text of
+#: lower case, which is ten times as fast as a pattern that ignores the case.
+_STEM = re.compile(
+    'pass|pwd|secret|token|key|cookie|psk|authorization|cloud|docker'
+    '|kubeconfig|value')
+_LEFT = re.compile(r'[\w.-]*\Z')
+_RIGHT = re.compile(r'[\w.-]*+')
+
+#: What is between a name and its value.
+_JOINT = re.compile(
+    rf'(?P<quote>{_T})?(?:'
+    r'\]?[ \t]{0,64}+(?P<assign>:=|=>|==?|:(?!:))(?P<gap>[ \t]{0,64}+)'
+    r'|(?P<pair>[ \t]{0,64}+,\s{0,64}+)'
+    r'|(?P<cell>[ \t]{0,64}+\|[ \t]{0,64}+)'
+    r'|(?P<element>>)'
+    rf'|(?P<item>[ \t\r{_F}]{{0,64}}+[{_E}][ \t]{{0,64}}+-[ \t]{{1,16}}+)'
+    r'|(?P<argument>[ \t]{1,64}+))')
+
+#: What may stand before a name that has its line for itself.
+_LEAD = re.compile(
+    r'(?P<log>.*\] )?(?P<indent>[ \t]*(?:[-?*] +)*)(?:[#;/]{1,3} ?)?'
+    rf'(?:export +|declare -x +|set +|ENV +)?{_T}?', re.S)
+_OPENED = re.compile(rf'(?P<token>{_T})(?:[A-Za-z][\w-]{{0,63}}[=:] ?)?\Z')
+_FLOW = re.compile(r'[{(\[,;]\s*\Z')
+_PAIRED = re.compile(r'(?P<by>[(\[,])\s*[bu]?\Z')
+_TAG = re.compile(r'<(?:[\w.-]+:)?\Z')
+_CELL = re.compile(r'[^|\n]*?(?=[ \t]*\|[ \t]*\r?(?:\n|\Z))')
+_CONTENT = re.compile(r'[^<]{1,4096}+(?=</)')
+_CLOSED = re.compile(r'\s{0,64}+[)\]]')
+_OF_KEY = re.compile(r'\s{0,64}+:')
+_SPACE = re.compile(r'\s{0,64}+')
+#: A frame of Python's: the line below it is source code.
+_FRAME = re.compile(r'\s*File \\{0,15}"[^"\n]*", line \d+, in ')
+#: A field with the name, "name: DB_PASSWORD" before "value: hunter2".
+_CALLED = re.compile(
+    rf'(?:name|key|header){_T}?[ \t]*[:=][ \t]*{_T}?(?P<name>[\w.-]+){_T}?'
+    rf'[\s,;]*{_T}?\Z', re.I)
+_NAMES = re.compile(r'[A-Za-z_-]+')
+_WORD_BEFORE = re.compile(r'[A-Za-z]+ \Z')
+_SENTENCE = re.compile(r'[a-z,] \Z')
+_FIRST = re.compile(r'\S{0,200}')
+#: The namespace and the name of an object, as controllers log it.
+_OBJECT = re.compile(
+    rf'({_T}?)[a-z][a-z0-9-]{{0,62}}/[a-z][a-z0-9.-]{{0,252}}\1'
+    r'(?=[\s,}\])]|\Z)')
+_SCHEME = re.compile(r'(?:basic|bearer|digest|negotiate|token)[ \t]+', re.I)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Place:
+    """Where a name stands.
+
+    :param opened: quote before it, or ''.
+    :param before: text before it and its quote, the end of that.
+    :param column: characters before it in a line that it has for itself,
+        else None.
+    :param message: whether there is the head of a log's line before it.
+    :param printed: depth of the string that the line is printed in, or None.
+    :param source: whether the line is source code in a traceback.
+    """
+
+    opened: str
+    before: str
+    column: int | None
+    message: bool
+    printed: int | None
+    source: bool
+
+
+def secrets(text: str):
+    """Find what names say to be secret.
+
+    :param text: as :func:`.quoting.view` gives it.
+    :returns: generator of (kind, start, end), in their order.
+    """
+    done = 0
+    for start, end in _names(text):
+        role = start >= done and _role(text[start:end])
+        if not role:
+            continue
+        kind = role(text, start) if callable(role) else role
+        joint = kind and _JOINT.match(text, end)
+        if not joint:
+            continue
+        for begin, done in _value(text, text[start:end], start, joint):
+            yield kind, begin, done
+
+
+def _names(text):
+    """Where names begin and end that may be those of secrets."""
+    end = 0
+    for stem in _STEM.finditer(_lower(text)):
+        if stem.start() >= end:
+            low = max(end, stem.start() - _LONGEST)
+            start = _LEFT.search(text, low, stem.start()).start()
+            end = _RIGHT.match(text, stem.end()).end()
+            yield start, end
+
+
+def _lower(text):
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    # A letter of Turkish becomes two.
+    return re.sub('[A-Z]+', lambda found: found[0].lower(), text)
+
+
+@functools.lru_cache(1 << 13)
+def _role(name):
+    """Kind of what a name has, None, or a function that looks around it."""
+    kind = names.kind(name)
+    return kind or {'value': _called, 'key': _key}.get(name.lower())
+
+
+def _called(text, start):
+    """Kind of a value whose name stands in the field before."""
+    called = _CALLED.search(text, max(0, start - _REACH), start)
+    return called and names.kind(called['name'])
+
+
+def _key(text, start):
+    """Kind of a key by the word before it: "private key"."""
+    before = _WORD_BEFORE.search(text, max(0, start - 24), start)
+    return before and names.kind('key', before.group())
+
+
+def _value(text, name, start, joint):
+    how = joint.lastgroup
+    place = _place(text, start)
+    at = joint.end()
+    if how == 'gap':
+        return _assigned(text, name, place, joint)
+    if how == 'pair' and joint['quote']:
+        return _paired(text, name, place, at)
+    if how == 'cell' and not place.before.rpartition('\n')[2].strip(' \t|'):
+        return _matched(_CELL, text, at)
+    if how == 'element' and _TAG.search(place.before):
+        return _matched(_CONTENT, text, at)
+    if name[0] == '-' and how in ('item', 'argument'):
+        found = values.string(text, at, 0)
+        if found:
+            return found[0]
+        if how == 'item':
+            return values.line(text, at, 1 << 30, place.printed)
+        return [] if absent.is_sentence(text, at) else values.word(text, at)
+    return []
+
+
+def _place(text, start):
+    low = max(0, start - _REACH)
+    opened = _OPENED.search(text, max(low, start - 90), start)
+    before = opened.start() if opened else start
+    line = max(text.rfind(end, low, start) for end in _E) + 1
+    lead = (_LEAD.fullmatch(text, line, start)
+            if line or not low else None)
+    above = text[max(0, line - 2 * _REACH):max(0, line - 1)]
+    return _Place(
+        opened['token'] if opened else '', text[low:before],
+        len(lead['indent']) if lead else None,
+        bool(lead and lead['log']),
+        _depth(text, line),
+        bool(_FRAME.match(re.split(f'[{_E}]', above)[-1])))
+
+
+def _depth(text, line):
+    """Depth of the string that a line is printed in; None for no string."""
+    if text[line - 1:line] != quoting.PRINTED:
+        return None
+    end = line - 2
+    return end - len(text[max(0, end - 16):end].rstrip('\\')) - max(
+        0, end - 16)
+
+
+def _assigned(text, name, place, joint):
+    at, column = joint.end(), place.column
+    if _is_no_secret(text, name, joint):
+        return []
+    if joint['quote']:
+        at = _SPACE.match(text, at).end()
+    elif place.opened:
+        end, closed = values.closing(text, place.opened, at, 0)
+        if closed and _OF_KEY.match(text, end + len(place.opened)):
+            # A name with a colon in it: the rule of a policy.
+            return []
+        return _told(text, at, end, name)
+    elif column is None:
+        # Strings of YAML may have several lines, those of JSON have one.
+        column = 0
+    found = (values.string(text, at, column, cut=place.column is not None)
+             or values.strings(text, at))
+    spans = found[0] if found else _unquoted(text, place, joint, at)
+    return [span for s in spans for span in _told(text, *s, name)]
+
+
+def _unquoted(text, place, joint, at):
+    if place.source or (place.column is None or place.message) and (
+            absent.absent(_FIRST.match(text, at).group())):
+        return []
+    if place.column is not None and (
+            not joint['quote'] or text[at:at + 1] in ('|', '>', '!', '&')):
+        return values.line(text, at, place.column, place.printed)
+    if _FLOW.search(place.before):
+        return (values.flow if joint['gap'] else values.phrase)(text, at)
+    if joint['assign'] == '=' and not joint['gap']:
+        return values.word(text, at)
+    spans = values.phrase(text, at)
+    if joint['gap'] and _SENTENCE.search(place.before) and any(
+            absent.is_prose(text, *s) for s in spans):
+        return []
+    return spans
+
+
+def _is_no_secret(text, name, joint):
+    at, lower = joint.end(), name.lower()
+    if joint['gap'] and absent.is_error(text, at):
+        return True
+    if lower == 'pass':
+        # The results of tests: "PASS: x", "pass: 7".
+        return joint['assign'] == ':' and (
+            name == 'PASS' or text[at:at + 1].isdigit())
+    return (lower.endswith('pwd') and text[at:at + 1] == '/'
+            or lower == 'secret' and bool(_OBJECT.match(text, at)))
+
+
+def _told(text, start, end, name):
+    """The scheme of an authorization stays."""
+    scheme = (name.lower().endswith('authorization')
+              and _SCHEME.match(text, start, end))
+    return values.checked(text, scheme.end() if scheme else start, end)
+
+
+def _paired(text, name, place, at):
+    """The second of two strings: of a tuple, of headers, of arguments."""
+    found = values.string(text, at)
+    if not found or not found[0] or text[found[0][0][0]] == '-':
+        return []
+    if name[0] == '-':
+        return found[0]
+    paired = _PAIRED.search(place.before)
+    second = text[slice(*found[0][0])]
+    if not paired or _NAMES.fullmatch(second) and names.kind(second):
+        return []
+    if '-' in name or names.kind(name) == names.COOKIE or (
+            name.lower() == 'authorization'):
+        # The name of a header, in a flat list of them, too.
+        return found[0]
+    if paired['by'] == '(' or paired['by'] == '[' and len(
+            names.split(name)) > 1:
+        return found[0] if _CLOSED.match(text, found[1]) else []
+    return []
+
+
+def _matched(pattern, text, at):
+    found = pattern.match(text, at)
+    return values.checked(text, *found.span()) if found else []

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The one loop that waits.
+
+Everything that waits in this project does it here, so that every wait is
+bounded, stops at once on a state from which success cannot come, and says
+what it last saw. The clock is a parameter: tests do not sleep.
+"""
+
+import dataclasses
+import time
+import typing
+
+from magnum_capi import errors
+
+
+#: How the name of a detail begins in which a test tells, a line each, which
+#: errors its waits passed over; reports count them. It stands here, below
+#: both, as to import the reports takes every worker a sixth of a second.
+TOLERATED = 'tolerated'
+
+
+class Clock(typing.Protocol):
+    """What :func:`wait_for` needs of the time."""
+
+    def monotonic(self) -> float:
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Pace:
+    """How often to look, in seconds: first, growth factor, at most."""
+
+    first: float = 0.1
+    factor: float = 1.5
+    most: float = 5.0
+
+
+def wait_for(poll, *, done, timeout, what, failed=None, describe=repr,
+             pace=Pace(), clock: Clock = time, hint=None):
+    """Call ``poll`` until ``done`` accepts what it returned.
+
+    :param poll: function without arguments; returns the observed state.
+        What it raises is not caught here: a poll that may meet passing
+        errors returns them as a state.
+    :param done: function of the state, true when the wait is over.
+    :param timeout: seconds.
+    :param what: what is waited for, for messages: "cluster c1 to be ready".
+    :param failed: function of the state, returns a reason (str) for a state
+        from which ``done`` cannot come any more, else None.
+    :param describe: function of the state, its short text for messages.
+    :returns: the state that ``done`` accepted.
+    :raises WaitAborted: ``failed`` gave a reason.
+    :raises WaitTimeout: ``timeout`` seconds went by. Both carry the last
+        state as ``state``.
+    """
+    start = clock.monotonic()
+    pause = pace.first
+    while True:
+        state = poll()
+        elapsed = clock.monotonic() - start
+        if done(state):
+            return state
+        reason = failed(state) if failed else None
+        if reason:
+            raise errors.WaitAborted(
+                f'Gave up waiting for {what}: {reason}', elapsed=elapsed,
+                last_seen=describe(state), hint=hint, state=state)
+        if elapsed >= timeout:
+            raise errors.WaitTimeout(
+                f'Timed out waiting for {what}', elapsed=elapsed,
+                last_seen=describe(state), hint=hint, state=state)
+        clock.sleep(min(pause, max(timeout - elapsed, 0.001)))
+        pause = min(pause * pace.factor, pace.most)

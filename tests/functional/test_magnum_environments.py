@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The library goes into the environment of every Magnum that is supported.
+
+In each, made of that release's pins, pip is asked what it would install.
+"""
+
+import json
+import pathlib
+import sys
+import tempfile
+
+import testtools
+
+from magnum_capi import processes
+from magnum_capi_tempest.toolchain import gobin
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+#: Their pins, by the release of OpenStack; 2026.2 is that of the sandbox.
+PINS = {'2025.1': 'magnum-2025.1.txt', '2025.2': 'magnum-2025.2.txt',
+        '2026.1': 'magnum-2026.1.txt', '2026.2': 'cloud.txt'}
+
+
+def would_install(folder, pins, *requirements):
+    """Names of what pip would install into such an environment."""
+    uv, python = gobin.find_uv(), folder / 'bin' / 'python'
+    processes.run([uv, 'venv', '--quiet', '--python', sys.executable,
+                   '--seed', folder], timeout=120)
+    processes.run([uv, 'pip', 'install', '--quiet', '--python', python,
+                   '--requirement', pins], timeout=600)
+    report = processes.run(
+        [python, '-m', 'pip', 'install', '--quiet', '--dry-run', '--report',
+         '-', '--constraint', pins, *requirements], timeout=300)
+    return sorted(found['metadata']['name']
+                  for found in json.loads(report)['install'])
+
+
+class EnvironmentTest(testtools.TestCase):
+
+    def ask(self, release, *requirements):
+        with tempfile.TemporaryDirectory() as folder:
+            return would_install(pathlib.Path(folder) / 'env',
+                                 TOP / 'constraints' / PINS[release],
+                                 *requirements)
+
+    def assert_fits(self, release):
+        self.assertEqual(['magnum-capi'], self.ask(
+            release, TOP / 'magnum-capi'))
+
+    def test_2025_1(self):
+        self.assert_fits('2025.1')
+
+    def test_2025_2(self):
+        self.assert_fits('2025.2')
+
+    def test_2026_1(self):
+        self.assert_fits('2026.1')
+
+    def test_2026_2(self):
+        self.assert_fits('2026.2')
+
+    def test_what_does_not_fit_is_seen(self):
+        self.assertIn('rich', self.ask(
+            '2025.1', TOP / 'magnum-capi', TOP))

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import dataclasses
+import json
+import os
+import pathlib
+import stat
+
+import fixtures
+from oslo_config import cfg
+import testtools
+import yaml
+
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import settings
+from magnum_capi import errors
+
+DEFAULTS = settings.Settings.of(cfg.ConfigOpts())
+CHART = settings.Chart('openstack-cluster', 'https://charts.example', '1.2.3')
+DONE = json.dumps({'version': 4, 'info': {'status': 'deployed'},
+                   'config': {'secret': 'geheim'}})
+
+
+class ArgvTest(testtools.TestCase):
+
+    def test_upgrade(self):
+        self.assertEqual(
+            ['upgrade', 'c1', 'openstack-cluster', '--repo',
+             'https://charts.example', '--version', '1.2.3', '--install',
+             '--namespace', 'n', '--history-max', '10', '--timeout', '120s',
+             '--output', 'json', '--labels', 'magnum-digest=abc',
+             '--values', '-', '--values', '/o/gpu.yaml'],
+            helm.upgrade_argv('c1', CHART, 'n', history=10, timeout=120,
+                              overlays=['/o/gpu.yaml'], digest='abc'))
+
+    def test_oci_chart(self):
+        argv = helm.template_argv(
+            'c1', settings.Chart('oci://r.example/c', None, '1.2.3'), 'n')
+        self.assertEqual(
+            ['template', 'c1', 'oci://r.example/c', '--version', '1.2.3',
+             '--namespace', 'n', '--values', '-'], argv)
+
+    def test_path(self):
+        # Helm ignores --version for a folder.
+        argv = helm.template_argv('c1', settings.Chart('/charts/c'), 'n')
+        self.assertNotIn('--version', argv)
+        self.assertNotIn('--repo', argv)
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.temporary = self.useFixture(fixtures.TempDir()).path
+        self.useFixture(fixtures.MonkeyPatch(
+            'tempfile.tempdir', self.temporary))
+        self.environ = {'PATH': f'{self.folder}:{os.environ["PATH"]}',
+                        'OS_PASSWORD': 'geheim', 'HOME': '/home/magnum'}
+        self.script('exit 0')
+
+    def script(self, text, name='helm'):
+        path = self.folder / name
+        path.write_text('#!/bin/sh\n' + text + '\n')
+        path.chmod(0o700)
+
+    def says(self, stderr, code=1):
+        (self.folder / 'stderr').write_text(stderr)
+        self.script(f'cat {self.folder}/stderr >&2; exit {code}')
+
+    def helm(self, kubeconfig='/etc/magnum/kube.conf', **options):
+        return helm.Helm(dataclasses.replace(DEFAULTS, **options),
+                         kubeconfig, self.environ)
+
+    def upgrade(self, values=None, **options):
+        return self.helm(**options).upgrade(
+            'c1', CHART, values or {}, 'n')
+
+    def kept(self, name):
+        return (self.folder / name).read_text()
+
+
+class RunTest(_Base):
+
+    def test_upgrade(self):
+        self.script(f"echo '{DONE}'")
+        self.assertEqual(helm.Done(4, 'deployed'), self.upgrade())
+
+    def test_preview_is_what_an_upgrade_would_apply(self):
+        said = json.dumps({'manifest': 'kind: A',
+                           'hooks': [{'manifest': 'kind: B'}]})
+        self.script(f'echo "$@" > {self.folder}/argv; '
+                    f"cat > {self.folder}/in; echo '{said}'")
+        found = self.helm().preview('c1', CHART, {'a': 'geheim'}, 'n')
+        self.assertEqual([{'kind': 'A'}, {'kind': 'B'}],
+                         list(yaml.safe_load_all(found)))
+        argv = self.kept('argv')
+        # Not "client", which does not know what the cluster serves.
+        self.assertIn(' --dry-run=server ', argv)
+        self.assertTrue(argv.startswith('upgrade c1 '), argv)
+        self.assertEqual({'a': 'geheim'}, json.loads(self.kept('in')))
+
+    def test_upgrade_is_no_preview(self):
+        self.script(f'echo "$@" > {self.folder}/argv; '
+                    f"echo '{DONE}'")
+        self.upgrade()
+        self.assertNotIn('dry-run', self.kept('argv'))
+
+    def test_values_come_through_standard_input_only(self):
+        self.script(f'echo "$@" > {self.folder}/argv; env > '
+                    f"{self.folder}/env; cat > {self.folder}/in; "
+                    f"echo '{DONE}'")
+        self.upgrade({'a': 'geheim'})
+        self.assertEqual({'a': 'geheim'}, json.loads(self.kept('in')))
+        self.assertNotIn('geheim', self.kept('argv') + self.kept('env'))
+
+    def test_environment_is_helms_own(self):
+        self.script(f"env > {self.folder}/env; pwd > {self.folder}/pwd; "
+                    f"echo '{DONE}'")
+        self.upgrade()
+        env = dict(line.split('=', 1)
+                   for line in self.kept('env').splitlines())
+        self.assertEqual('/etc/magnum/kube.conf', env['KUBECONFIG'])
+        for name in ('HOME', 'HELM_CACHE_HOME', 'HELM_CONFIG_HOME',
+                     'HELM_DATA_HOME', 'HELM_PLUGINS'):
+            self.assertTrue(env[name].startswith(self.temporary), name)
+        self.assertNotIn('OS_PASSWORD', env)
+        # A folder openstack-cluster in the working directory would win
+        # over the repository.
+        self.assertTrue(self.kept('pwd').startswith(self.temporary))
+
+    def test_nothing_is_left(self):
+        self.says('Error: x')
+        self.assertRaises(helm_errors.HelmFailed, self.upgrade)
+        self.assertEqual([], os.listdir(self.temporary))
+
+    def test_in_a_pod_there_is_no_kubeconfig(self):
+        self.script(f"env > {self.folder}/env; echo '{DONE}'")
+        self.upgrade(kubeconfig=None)
+        self.assertNotIn('KUBECONFIG', self.kept('env'))
+
+    def test_missing_helm(self):
+        e = self.assertRaises(errors.EnvironmentProblem, self.upgrade,
+                              helm_binary='helm-is-not-here')
+        self.assertIn('[k8s_capi]/helm_binary', str(e))
+
+    def test_helm_that_hangs_is_killed(self):
+        self.script('sleep 60')
+        e = self.assertRaises(helm_errors.HelmTimeout, self.upgrade,
+                              helm_timeout=1)
+        self.assertEqual('helm did not end in time', e.reason)
+
+    def test_helm_is_bounded_without_magnum(self):
+        # What is left of a killed conductor must end before dead_after.
+        self.script(f'echo "$@" > {self.folder}/argv; shift 2; exec "$@"',
+                    'timeout')
+        self.script(f"echo '{DONE}'")
+        self.upgrade(helm_timeout=7)
+        self.assertTrue(self.kept('argv').startswith('--kill-after=5 7 '))
+        for seconds in (7, 120):
+            self.assertEqual(seconds + 10, self.helm(
+                helm_timeout=seconds).dead_after)
+
+    def test_killed_helm(self):
+        # Without "timeout" around it, which turns a signal into 137.
+        self.environ['PATH'] = str(self.folder)
+        self.script('echo "I1121 18:24:26.7 1 x.go:1] note" >&2; kill -9 $$')
+        e = self.assertRaises(helm_errors.HelmKilled, self.upgrade)
+        self.assertEqual('helm was killed', e.reason)
+        self.assertIsInstance(e, failures.PASSING)
+
+    def test_answer_that_is_no_json(self):
+        self.script('echo ok')
+        self.assertRaises(helm_errors.HelmFailed, self.upgrade)
+
+    def test_template_returns_manifests(self):
+        self.script('echo "kind: Cluster"')
+        self.assertEqual('kind: Cluster\n', self.helm().template(
+            'c1', CHART, {}, 'n'))
+
+
+class UninstallTest(_Base):
+
+    def test_uninstall(self):
+        self.assertTrue(self.helm().uninstall('c1', 'n'))
+
+    def test_release_that_is_gone(self):
+        self.says('Error: uninstall: Release not loaded: c1: release: not '
+                  'found\n')
+        self.assertFalse(self.helm().uninstall('c1', 'n'))
+        self.assertIsNone(self.helm().status('c1', 'n'))
+        self.assertEqual([], self.helm().history('c1', 'n'))
+
+    def test_other_failure_is_none(self):
+        self.says('Error: uninstall: boom\n')
+        self.assertRaises(helm_errors.HelmFailed, self.helm().uninstall,
+                          'c1', 'n')
+
+    def test_status_has_no_values(self):
+        self.script(f"echo '{DONE}'")
+        self.assertEqual(
+            {'revision': 4, 'status': 'deployed', 'description': ''},
+            self.helm().status('c1', 'n'))
+
+
+class CacheTest(_Base):
+
+    def setUp(self):
+        super().setUp()
+        self.cache = self.folder / 'cache'
+        self.script(f'echo "$1" >> {self.folder}/log; if [ $1 = pull ]; then '
+                    'while [ "$1" != --destination ]; do shift; done; '
+                    'echo x > $2/c-1.2.3.tgz; else '
+                    f"echo \"$3\" > {self.folder}/chart; echo '{DONE}'; fi")
+
+    def test_chart_is_fetched_once(self):
+        for _ in range(2):
+            self.upgrade(chart_cache=str(self.cache))
+        self.assertEqual(['pull', 'upgrade', 'upgrade'],
+                         self.kept('log').split())
+        chart = pathlib.Path(self.kept('chart').strip())
+        self.assertEqual(self.cache, chart.parent)
+        self.assertEqual([chart], list(self.cache.iterdir()))
+        self.assertEqual(0, stat.S_IMODE(self.cache.stat().st_mode) & 0o77)
+
+    def test_other_version_is_another_chart(self):
+        self.upgrade(chart_cache=str(self.cache))
+        self.helm(chart_cache=str(self.cache)).upgrade(
+            'c1', dataclasses.replace(CHART, version='1.2.4'), {}, 'n')
+        self.assertEqual(2, len(list(self.cache.iterdir())))
+
+    def test_path_is_used_as_it_is(self):
+        self.helm(chart_cache=str(self.cache)).upgrade(
+            'c1', settings.Chart('/charts/c'), {}, 'n')
+        self.assertEqual('/charts/c\n', self.kept('chart'))
+
+
+class ErrorsTest(_Base):
+    """Texts are those of helm 3.20.2, measured."""
+
+    def fails(self, kind, stderr):
+        self.says(stderr)
+        e = self.assertRaises(kind, self.upgrade)
+        self.assertIs(kind, type(e))
+        self.assertNotIn('\n', str(e))
+        self.assertNotIn('/etc/magnum', str(e))
+        return e
+
+    def test_words_of_the_chart_reach_the_user(self):
+        # B.4.5: status_reason was empty, or the whole command line.
+        e = self.fails(
+            helm_errors.ChartRefused,
+            'WARNING: Kubernetes configuration file is group-readable. This '
+            'is insecure. Location: /etc/magnum/kube.conf\n'
+            'Error: UPGRADE FAILED: execution error at (sandbox-cluster/'
+            'templates/node-groups.yaml:3:14): node group name "x" is not '
+            'allowed: it needs\nat least three characters\n')
+        self.assertEqual(
+            'node group name "x" is not allowed: it needs at least three '
+            'characters', e.reason)
+
+    def test_schema(self):
+        e = self.fails(
+            helm_errors.ChartRefused,
+            'Error: values don\'t meet the specifications of the schema(s) '
+            'in the following chart(s):\nsandbox-cluster:\n- at '
+            '\'/controlPlane/machineCount\': got string, want integer\n')
+        self.assertIn('/controlPlane/machineCount', e.reason)
+
+    def test_webhook(self):
+        e = self.fails(
+            helm_errors.ChartRefused,
+            'Error: UPGRADE FAILED: failed to create resource: admission '
+            'webhook "v.c.x-k8s.io" denied the request: spec.version is '
+            'wrong\n')
+        self.assertIn('spec.version is wrong', e.reason)
+
+    def test_operation_in_progress(self):
+        for text in ('UPGRADE FAILED: another operation '
+                     '(install/upgrade/rollback) is in progress',
+                     'UPGRADE FAILED: release: already exists',
+                     'INSTALLATION FAILED: cannot re-use a name that is '
+                     'still in use'):
+            with self.subTest(text):
+                self.fails(helm_errors.HelmBusy, f'Error: {text}\n')
+
+    def test_management_cluster_is_away(self):
+        e = self.fails(
+            helm_errors.HelmUnreachable,
+            'Error: Kubernetes cluster unreachable: Get "https://'
+            '10.0.0.1:6443/version": dial tcp 10.0.0.1:6443: connect: '
+            'connection refused\n')
+        self.assertNotIn('10.0.0.1', e.reason)
+
+    def test_management_cluster_goes_while_helm_works(self):
+        # Words of Go's net, net/http and x/net/http2.
+        for text in (
+                'read tcp 10.0.0.2:40000->10.0.0.1:6443: read: connection '
+                'reset by peer',
+                'write tcp 10.0.0.2:40000->10.0.0.1:6443: write: broken pipe',
+                'http2: client connection lost',
+                'http2: server sent GOAWAY and closed the connection; '
+                'LastStreamID=1, ErrCode=NO_ERROR, debug=""',
+                'unexpected EOF - error from a previous attempt: EOF'):
+            with self.subTest(text):
+                e = self.fails(
+                    helm_errors.HelmUnreachable,
+                    'Error: UPGRADE FAILED: Get "https://10.0.0.1:6443/api/'
+                    f'v1/namespaces/n/secrets": {text}\n')
+                self.assertNotIn('10.0.0.1', e.reason)
+
+    def test_warnings_are_no_reason(self):
+        e = self.fails(
+            helm_errors.HelmFailed,
+            'W1121 18:24:26.732310   31543 warnings.go:107] "Warning: Cluster '
+            'is deprecated"\nError: UPGRADE FAILED: oops\nI1121 18:24:27.1 '
+            '1 x.go:1] bye\n')
+        self.assertEqual('oops', e.reason)
+
+    def test_management_cluster_has_a_passing_fault(self):
+        for text in (
+                'INSTALLATION FAILED: Operation cannot be fulfilled on '
+                'clusters.cluster.x-k8s.io "c1": the object has been '
+                'modified; please apply your changes to the latest version '
+                'and try again',
+                'UPGRADE FAILED: create: failed to create: Too many '
+                'requests, please try again later.',
+                'query: failed to query with labels: Internal error '
+                'occurred: etcdserver: leader changed',
+                'UPGRADE FAILED: an error on the server ("") has prevented '
+                'the request from succeeding (get secrets)',
+                'UPGRADE FAILED: the server is currently unable to handle '
+                'the request'):
+            with self.subTest(text):
+                self.fails(helm_errors.HelmDisturbed, f'Error: {text}\n')
+
+    def test_repository_is_away(self):
+        e = self.fails(
+            helm_errors.ChartUnavailable,
+            'Error: looks like "https://charts.example" is not a valid '
+            'chart repository or cannot be reached: Get "https://charts.'
+            'example/index.yaml": dial tcp: lookup charts.example\n')
+        self.assertNotIn('charts.example', e.reason)
+
+    def test_missing_path(self):
+        self.fails(helm_errors.ChartUnavailable,
+                   'Error: path "/charts/none" not found\n')
+
+    def test_anything_else(self):
+        e = self.fails(
+            helm_errors.HelmFailed,
+            'Error: UPGRADE FAILED: cannot read /etc/magnum/kube.conf: oops\n')
+        self.assertEqual('cannot read kube.conf: oops', e.reason)
+
+    def test_long_reasons_are_cut(self):
+        e = self.fails(helm_errors.HelmFailed, 'Error: ' + 'x' * 5000)
+        self.assertEqual(600, len(e.reason))
+
+    def test_no_words_at_all(self):
+        self.fails(helm_errors.HelmFailed, '')

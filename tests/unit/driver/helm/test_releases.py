@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import base64
+import gzip
+import json
+
+import testtools
+
+from magnum_capi.driver.helm import releases
+from magnum_capi.driver.observed import snapshot
+from tests.unit.driver import api_server
+
+SECRETS = '/api/v1/namespaces/n/secrets'
+
+
+class ReleasesTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.useFixture(api_server.ApiServer())
+        self.kube = self.api.kube()
+
+    def revision(self, number, status, release='c1', **labels):
+        self.api.put(
+            f'{SECRETS}/sh.helm.release.v1.{release}.v{number}',
+            {'metadata': {'labels': {
+                'owner': 'helm', 'name': release, 'status': status,
+                'version': str(number), **labels}}})
+
+    def content(self, number, status, **content):
+        packed = gzip.compress(json.dumps(content).encode())
+        self.revision(number, status)
+        path = f'{SECRETS}/sh.helm.release.v1.c1.v{number}'
+        self.api.objects[path]['data'] = {
+            'release': base64.b64encode(base64.b64encode(packed)).decode()}
+
+    def test_what_is_applied_is_of_the_deployed_revision(self):
+        self.assertIsNone(releases.applied(self.kube, 'n', 'c1'))
+        self.content(1, 'superseded', manifest='kind: Old')
+        self.content(2, 'deployed', manifest='kind: A', hooks=[
+            {'manifest': 'kind: Hook'}])
+        self.content(3, 'failed', manifest='kind: New')
+        self.assertEqual('kind: A\n---\nkind: Hook',
+                         releases.applied(self.kube, 'n', 'c1'))
+
+    def left(self):
+        return [r.number for r in releases.revisions(self.kube, 'n', 'c1')]
+
+    def repair(self):
+        return releases.repair(self.kube, 'n', 'c1', dead_after=130)
+
+    def test_state_is_that_of_the_last_revision(self):
+        for number in (2, 9, 10):
+            self.revision(number, 'superseded')
+        self.revision(11, 'deployed', **{'magnum-digest': 'abc'})
+        self.revision(12, 'failed', release='c12')
+        self.assertEqual(
+            snapshot.Release(status='deployed', revision=11, digest='abc'),
+            releases.state(self.kube, 'n', 'c1'))
+
+    def test_no_release(self):
+        self.assertIsNone(releases.state(self.kube, 'n', 'c1'))
+        self.assertFalse(self.repair())
+
+    def test_content_of_the_secrets_is_not_asked_for(self):
+        releases.state(self.kube, 'n', 'c1')
+        self.assertIn('PartialObjectMetadata',
+                      self.api.seen[-1][3]['Accept'])
+
+    def test_healthy_release_is_left_alone(self):
+        for status in ('deployed', 'failed', 'uninstalling', 'superseded'):
+            with self.subTest(status):
+                self.revision(1, status)
+                self.assertFalse(self.repair())
+                self.assertEqual([1], self.left())
+
+    def test_dead_operation_is_taken_away(self):
+        # B.4.7: pending releases were never repaired.
+        for status in ('pending-install', 'pending-upgrade',
+                       'pending-rollback'):
+            with self.subTest(status):
+                self.revision(1, 'deployed')
+                self.revision(2, status)
+                self.api.date += 131
+                self.assertTrue(self.repair())
+                self.assertEqual([1], self.left())
+
+    def test_dead_install_leaves_no_release(self):
+        self.revision(1, 'pending-install')
+        self.api.date += 131
+        self.assertTrue(self.repair())
+        self.assertEqual([], self.left())
+
+    def test_operation_that_may_live_is_left_alone(self):
+        self.revision(1, 'pending-install')
+        self.api.date += 100
+        e = self.assertRaises(releases.ReleasePending, self.repair)
+        self.assertEqual(30, e.seconds)
+        self.assertEqual([1], self.left())
+
+    def test_operation_that_ends_meanwhile_is_left_alone(self):
+        self.revision(1, 'pending-upgrade')
+        self.api.date += 131
+
+        def end(handler):
+            # The list shows it pending, then helm finishes.
+            handler._get(SECRETS, {}, None)
+            self.revision(1, 'deployed')
+
+        self.api.faults = [end]
+        self.assertRaises(releases.ReleasePending, self.repair)
+        self.assertEqual([1], self.left())
+
+    def test_clock_of_this_machine_does_not_matter(self):
+        self.api.date = 10
+        self.revision(1, 'pending-install')
+        self.api.date += 5
+        self.assertRaises(releases.ReleasePending, self.repair)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import testtools
+
+from magnum_capi.driver.observed import snapshot
+from magnum_capi.driver import observer
+from tests.unit.driver import api_server
+
+CAPI = '/apis/cluster.x-k8s.io/v1beta2/namespaces/n'
+KCP = '/apis/controlplane.cluster.x-k8s.io/v1beta2/namespaces/n'
+ADDONS = '/apis/addons.stackhpc.com/v1alpha1/namespaces/n'
+CAPO = '/apis/infrastructure.cluster.x-k8s.io/v1beta1/namespaces/n'
+OF_C1 = {'labels': {'cluster.x-k8s.io/cluster-name': 'c1'}}
+
+
+def counts(**changed):
+    return {'desiredReplicas': 2, 'replicas': 2, 'readyReplicas': 2,
+            'availableReplicas': 2, 'upToDateReplicas': 2, **changed}
+
+
+def cluster(workers=None, **status):
+    return {'metadata': {'generation': 1}, 'status': {
+        'observedGeneration': 1, 'controlPlane': counts(),
+        'workers': workers or counts(), **status}}
+
+
+class LookTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.useFixture(api_server.ApiServer())
+        self.kube = self.api.kube()
+        self.api.put(f'{CAPI}/clusters/c1', cluster())
+        self.api.put(f'{KCP}/kubeadmcontrolplanes/c1-control-plane', {})
+        for group in ('g1', 'g2', 'g3'):
+            self.api.put(f'{CAPI}/machinedeployments/c1-{group}',
+                         {'metadata': OF_C1})
+        self.api.put(f'{CAPI}/machinedeployments/c2-g1', {'metadata': {
+            'labels': {'cluster.x-k8s.io/cluster-name': 'c2'}}})
+        self.api.put(f'{CAPI}/machines/c1-g1-a', {'metadata': OF_C1})
+        for name, of in (('c1-cni', 'c1'), ('c2-cni', 'c2')):
+            self.api.put(f'{ADDONS}/helmreleases/{name}', {
+                'metadata': {'labels': {'capi.stackhpc.com/cluster': of}},
+                'spec': {'clusterName': of}})
+
+    def look(self, *args, **kwargs):
+        return observer.look(self.kube, 'n', 'c1', *args, **kwargs)
+
+    def put(self, obj):
+        self.api.put(f'{CAPI}/clusters/c1', obj)
+
+    def test_everything(self):
+        found = self.look()
+        self.assertEqual('c1', found.cluster['metadata']['name'])
+        self.assertEqual('c1-control-plane',
+                         found.control_plane['metadata']['name'])
+        self.assertEqual({'g1', 'g2', 'g3'}, set(found.machine_deployments))
+        self.assertEqual(['c1-g1-a'],
+                         [m['metadata']['name'] for m in found.machines])
+        self.assertEqual(['c1-cni'],
+                         [a['metadata']['name'] for a in found.addons])
+        self.assertEqual('HelmRelease', found.addons[0]['kind'])
+
+    def test_what_is_not_asked_for_is_unseen(self):
+        found = self.look(parts=('control_plane',))
+        self.assertFalse(found.seen('machines'))
+        self.assertFalse(found.seen('release'))
+
+    def test_every_part_can_be_read(self):
+        self.api.put(f'{CAPO}/openstackclusters/c1', {'metadata': OF_C1})
+        found = self.look(parts=tuple(observer._READERS))
+        for part in snapshot.Snapshot.__dataclass_fields__:
+            self.assertTrue(found.seen(part), part)
+        self.assertEqual('OpenStackCluster', found.leftovers[0]['kind'])
+        self.assertIsNone(found.release)
+
+    def test_templates_that_helm_keeps_are_found_unowned_and_owned(self):
+        owners = {'orphan': [], 'owned': ['c1'], 'foreign': ['c2']}
+        for name, names in owners.items():
+            self.api.put(f'{CAPO}/openstackmachinetemplates/{name}', {
+                'metadata': {
+                    'labels': {'capi.stackhpc.com/cluster': 'c1'},
+                    'ownerReferences': [{'kind': 'Cluster', 'name': owner}
+                                        for owner in names]}})
+        self.api.put(f'{CAPO}/openstackmachinetemplates/c2-g1', {
+            'metadata': {'labels': {'capi.stackhpc.com/cluster': 'c2'}}})
+        found = self.look(parts=('templates',)).templates
+        self.assertEqual(
+            [('OpenStackMachineTemplate', 'orphan'),
+             ('OpenStackMachineTemplate', 'owned')],
+            [(obj['kind'], obj['metadata']['name']) for obj in found])
+        # The Cluster, and each kind of templates; of these no content.
+        self.assertEqual(4, len(self.api.calls()))
+        self.assertIn('PartialObjectMetadata',
+                      self.api.seen[-1][3]['Accept'])
+
+    def test_infrastructure_that_was_not_adopted_is_left_over(self):
+        self.api.put(f'{CAPO}/openstackclusters/c1', {})
+        self.api.put(f'{CAPO}/openstackclusters/c2', {})
+        found = self.look(parts=('leftovers',)).leftovers
+        self.assertEqual([('OpenStackCluster', 'c1')], [
+            (obj['kind'], obj['metadata']['name']) for obj in found])
+
+    def test_number_of_node_groups_does_not_count(self):
+        self.look()
+        # Cluster, control plane, machine deployments, machines, two addon
+        # kinds; magnum-capi-helm needs 8 for the three groups here.
+        self.assertEqual(7, len(self.api.calls()))
+
+    def test_cluster_that_is_busy_costs_one_request(self):
+        self.put(cluster(workers=counts(readyReplicas=1)))
+        found = self.look()
+        self.assertEqual(1, len(self.api.calls()))
+        self.assertFalse(found.seen('control_plane'))
+
+    def test_thorough_look_at_a_busy_cluster(self):
+        self.put(cluster(workers=counts(readyReplicas=1)))
+        self.assertTrue(self.look(thorough=True).seen('machines'))
+
+    def test_cluster_that_is_gone(self):
+        del self.api.objects[f'{CAPI}/clusters/c1']
+        found = self.look(parts=('machines',))
+        self.assertIsNone(found.cluster)
+        self.assertEqual(1, len(found.machines))
+
+    def test_server_without_addons(self):
+        api = self.useFixture(api_server.ApiServer(discovery={
+            'kind': 'APIGroupDiscoveryList',
+            'items': api_server.DISCOVERY['items'][:2]}))
+        found = observer.look(api.kube(), 'n', 'c1')
+        self.assertEqual((), found.addons)
+        self.assertEqual(5, len(api.calls()))
+
+
+class BusyTest(testtools.TestCase):
+
+    def test_finished(self):
+        self.assertFalse(observer.is_busy(cluster()))
+
+    def test_each_number_counts(self):
+        for key in ('replicas', 'readyReplicas', 'availableReplicas',
+                    'upToDateReplicas'):
+            with self.subTest(key):
+                self.assertTrue(observer.is_busy(
+                    cluster(workers=counts(**{key: 1}))))
+                # Too many: old machines are still there.
+                self.assertTrue(observer.is_busy(
+                    cluster(workers=counts(**{key: 3}))))
+
+    def test_change_that_is_not_yet_seen(self):
+        obj = cluster()
+        obj['metadata']['generation'] = 2
+        self.assertTrue(observer.is_busy(obj))
+
+    def test_deletion(self):
+        obj = cluster()
+        obj['metadata']['deletionTimestamp'] = '2026-01-01T00:00:00Z'
+        self.assertTrue(observer.is_busy(obj))
+
+    def test_v1beta1_has_the_numbers_elsewhere(self):
+        obj = cluster(workers=counts())
+        old = {'metadata': obj['metadata'], 'status': {
+            'observedGeneration': 1, 'controlPlaneReady': True,
+            'v1beta2': {'workers': counts(readyReplicas=0)}}}
+        self.assertTrue(observer.is_busy(old))
+
+    def test_cluster_api_without_numbers_says_nothing(self):
+        self.assertFalse(observer.is_busy({
+            'metadata': {'generation': 1},
+            'status': {'observedGeneration': 1, 'phase': 'Provisioning'}}))
+        self.assertFalse(observer.is_busy(None))
