@@ -9,6 +9,7 @@ import testtools
 
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
 
 CONF = config.CONF
 
@@ -97,9 +98,7 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
                           template['uuid'])
 
     @decorators.idempotent_id('dd15f65f-260b-4ff2-97dc-17ed5206e7a8')
-    @testtools.skipUnless(
-        CONF.magnum_capi_feature_enabled.driver_field,
-        '[magnum_capi_feature_enabled] driver_field is false')
+    @flags.promised('driver_field')
     @testtools.skipIf(
         CONF.magnum_capi.clashing_drivers,
         'test_driver_discovery has a test for each case with clashing_drivers')

@@ -8,10 +8,10 @@ One test a field; the values are those of its kind in
 
 from tempest import config
 from tempest.lib import decorators
-import testtools
 
 from magnum_capi_tempest.tests.common import bad_input
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import refusals
 
 CONF = config.CONF
@@ -210,9 +210,7 @@ class ClusterTemplateFieldsTest(refusals.BaseRefusalsTest):
 
     @decorators.idempotent_id('ba5519a6-11f8-4a14-b838-87af26c89db0')
     @decorators.attr(type='negative')
-    @testtools.skipUnless(
-        CONF.magnum_capi_feature_enabled.driver_field,
-        '[magnum_capi_feature_enabled] driver_field is false')
+    @flags.promised('driver_field')
     def test_driver(self):
         self.assert_refuses('driver', 'reference')
 
@@ -223,6 +221,7 @@ class ClusterTemplateFieldsTest(refusals.BaseRefusalsTest):
 
     @decorators.idempotent_id('eb0747a4-8b06-4b48-89b0-033897aba7c5')
     @decorators.attr(type='negative')
+    @flags.stricter('bad_input_refused')
     def test_free_texts_come_back_as_they_were_or_are_refused(self):
         wrong, known = [], []
         for name, text in bad_input.TEXTS.items():

@@ -14,6 +14,7 @@ from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import flags
 
 CONF = config.CONF
 
@@ -69,9 +70,7 @@ class ClusterTemplatesNegativeTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('e65b4bcb-210a-4b0e-9b32-0a03bbf0923a')
     @decorators.attr(type='negative')
-    @testtools.skipUnless(
-        CONF.magnum_capi_feature_enabled.driver_field,
-        '[magnum_capi_feature_enabled] driver_field is false')
+    @flags.promised('driver_field')
     def test_driver_that_does_not_exist(self):
         self.assert_refused(driver='k8s_nobody_wrote_it')
 

@@ -6,15 +6,12 @@ A request that is accepted by mistake is cleaned up: all go through the
 factory of the base class.
 """
 
-from tempest import config
 from tempest.lib.common.utils import data_utils
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
-import testtools
 
 from magnum_capi_tempest.tests.common import base
-
-CONF = config.CONF
+from magnum_capi_tempest.tests.common import flags
 
 
 class ClustersNegativeTest(base.BaseMagnumCapiTest):
@@ -43,9 +40,7 @@ class ClustersNegativeTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('9a7028e6-3889-40cc-85a2-253f80fd7d88')
     @decorators.attr(type='negative')
-    @testtools.skipUnless(
-        CONF.magnum_capi_feature_enabled.odd_masters_only,
-        '[magnum_capi_feature_enabled] odd_masters_only is false')
+    @flags.promised('odd_masters_only')
     def test_two_masters(self):
         self.assert_refused(master_count=2)
 

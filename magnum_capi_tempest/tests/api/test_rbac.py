@@ -10,6 +10,7 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import bad_input
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import quotas
 from magnum_capi_tempest.tests.common import rbac
@@ -160,6 +161,7 @@ class RestTest(rbac.BaseRbacTest):
             magnum.quotas.list_quotas()))
 
     @decorators.idempotent_id('3a9b4a97-e565-41b3-a863-16b105574a71')
+    @flags.stricter('bad_input_refused')
     def test_create_quota(self):
         # Magnum 23 looks for the project as the user before it looks at the
         # user's roles, and fails with 500.

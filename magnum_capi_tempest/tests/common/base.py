@@ -56,12 +56,15 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     * ``required_options``: of [magnum_capi]; the class is skipped when one
       is not set. ``test_preflight`` fails then, so that a run with a bad
       tempest.conf is not green.
+    * ``required_flags``: of [magnum_capi_feature_enabled]; the class is
+      skipped when one is false, before it makes anything.
     """
 
     credentials = ['primary']
     min_microversion = '1.1'
     max_microversion = api_version_utils.LATEST_MICROVERSION
     required_options = TEMPLATE_OPTIONS
+    required_flags = ()
 
     @classmethod
     def skip_checks(cls):
@@ -79,6 +82,10 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             raise cls.skipException(
                 f'Not set in [magnum_capi] of tempest.conf: '
                 f'{", ".join(missing)}')
+        for flag in cls.required_flags:
+            if not CONF.magnum_capi_feature_enabled[flag]:
+                raise cls.skipException(
+                    f'[magnum_capi_feature_enabled] {flag} is false')
 
     @classmethod
     def setup_credentials(cls):

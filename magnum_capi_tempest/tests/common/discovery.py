@@ -49,14 +49,13 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
     :cvar distro: its operating system.
     """
 
+    required_flags = ('driver_field',)
+
     @classmethod
     def skip_checks(cls):
         super().skip_checks()
         if not CONF.service_available.glance:
             raise cls.skipException('[service_available] glance is false')
-        if not CONF.magnum_capi_feature_enabled.driver_field:
-            raise cls.skipException(
-                '[magnum_capi_feature_enabled] driver_field is false')
 
     @classmethod
     def resource_setup(cls):

@@ -51,27 +51,12 @@ def check_credentials():
 
 
 class BaseOperationsTest(base.BaseMagnumCapiTest):
-    """A test of what is done to living clusters.
-
-    Class attributes of subclasses:
-
-    * ``required_flags``: of [magnum_capi_feature_enabled]; the class is
-      skipped when one is false, before it makes a cluster.
-    """
+    """A test of what is done to living clusters."""
 
     # Node groups came with 1.9.
     min_microversion = '1.9'
-    required_flags = ()
     # Several changes of a cluster in one test.
     TIMEOUT_SCALING_FACTOR = 3
-
-    @classmethod
-    def skip_checks(cls):
-        super().skip_checks()
-        for flag in cls.required_flags:
-            if not CONF.magnum_capi_feature_enabled[flag]:
-                raise cls.skipException(
-                    f'[magnum_capi_feature_enabled] {flag} is false')
 
     @classmethod
     def request_class_cluster(cls, template, **changes):

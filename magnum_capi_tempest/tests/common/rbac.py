@@ -96,13 +96,7 @@ class BaseRbacTest(base.BaseMagnumCapiTest):
 
     credentials = ['primary', 'project_reader', 'project_admin', 'alt',
                    'admin']
-
-    @classmethod
-    def skip_checks(cls):
-        super().skip_checks()
-        if not CONF.magnum_capi_feature_enabled.roles_enforced:
-            raise cls.skipException(
-                '[magnum_capi_feature_enabled] roles_enforced is false')
+    required_flags = ('roles_enforced',)
 
     @classmethod
     def setup_clients(cls):

@@ -14,6 +14,7 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi_tempest.tests.common import bad_input
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
+from magnum_capi_tempest.tests.common import flags
 
 CONF = config.CONF
 
@@ -82,6 +83,7 @@ class BaseRefusalsTest(base.BaseMagnumCapiTest):
         super().setup_clients()
         cls.strict = CONF.magnum_capi_feature_enabled.bad_input_refused
 
+    @flags.stricter('bad_input_refused')
     def assert_refused_all(self, cases, expected=bad_input.REFUSED):
         """Assert that requests are refused as they should be: tried()."""
         self.assert_none(*tried(cases, expected, self.strict))

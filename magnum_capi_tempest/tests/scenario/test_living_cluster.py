@@ -6,16 +6,13 @@ Its node groups, resizes, upgrades and certificates, and the template it is
 made of, which others cannot change or delete as long as it lives.
 """
 
-from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
-import testtools
 
 from magnum_capi_tempest import kubeconfig
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import refused_updates
-
-CONF = config.CONF
 
 
 class LivingClusterTest(refused_updates.BaseLivingClusterTest):
@@ -244,9 +241,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
 
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('462041d3-42aa-4e1d-99e5-7f588f9a9fac')
-    @testtools.skipUnless(
-        CONF.magnum_capi_feature_enabled.odd_masters_only,
-        '[magnum_capi_feature_enabled] odd_masters_only is false')
+    @flags.promised('odd_masters_only')
     def test_two_masters(self):
         self.assertRaises(
             lib_exc.BadRequest, self.magnum.clusters.resize_cluster,

@@ -7,17 +7,14 @@ is allowed asks for what the cluster then refuses, so that it lives on; who is
 denied is denied before that.
 """
 
-from tempest import config
 from tempest.lib import decorators
-import testtools
 
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.tests.common import bad_input
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import rbac
-
-CONF = config.CONF
 
 #: Those whose wish would be granted are not asked.
 ALLOWED = frozenset((
@@ -71,9 +68,7 @@ class ClustersTest(rbac.BaseRbacTest, operations.BaseSharedClusterTest):
 
     @decorators.attr(type='slow')
     @decorators.idempotent_id('0e1c930a-74dc-4fef-aeff-c257e4abc5cf')
-    @testtools.skipUnless(
-        CONF.magnum_capi_feature_enabled.odd_masters_only,
-        '[magnum_capi_feature_enabled] odd_masters_only is false')
+    @flags.promised('odd_masters_only')
     def test_resize(self):
         self.assert_rule('resize cluster', lambda magnum: (
             magnum.clusters.resize_cluster(
