@@ -16,7 +16,7 @@ import drawing
 from magnum_capi.driver.desired import labels
 from magnum_capi_tempest.matrix import columns
 from magnum_capi_tempest.matrix import rst
-from magnum_capi_tempest.matrix import source
+from magnum_capi_tempest.matrix import suite
 from tests.driver_mutants import page
 from tests.driver_mutants import tables
 
@@ -109,7 +109,7 @@ class SuiteMatrix(docutils.SphinxDirective):
             self.env.note_dependency(str(path))
         matrix = columns.lay([columns.of_file(path) for path in paths])
         return self.parse_text_to_nodes(
-            rst.render(matrix, source.tests()), allow_section_headings=True)
+            rst.render(matrix, suite.tests()), allow_section_headings=True)
 
 
 def setup(app):

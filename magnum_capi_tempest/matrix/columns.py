@@ -9,13 +9,13 @@ from magnum_capi import outfile
 from magnum_capi_tempest.matrix import flags
 from magnum_capi_tempest.matrix import model
 from magnum_capi_tempest.matrix import results
-from magnum_capi_tempest.matrix import source
+from magnum_capi_tempest.matrix import suite
 from magnum_capi_tempest.report import subunit
 
 
 def lay(records) -> model.Matrix:
     """The matrix of the suite that is installed."""
-    return model.build(flags.known(), source.tests(), source.operations(),
+    return model.build(flags.known(), suite.tests(), suite.operations(),
                        records)
 
 
@@ -40,7 +40,7 @@ def of_stream(path, driver, declared, facts=None,
     run = subunit.read(path, title=driver)
     kept = results.record(
         run, driver, declared,
-        frozenset(one.name for one in source.operations()), facts,
+        frozenset(one.name for one in suite.operations()), facts,
         asked)
     if not kept.outcomes:
         raise errors.UsageError(

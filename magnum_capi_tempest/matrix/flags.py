@@ -8,7 +8,7 @@ import io
 from magnum_capi import errors
 from magnum_capi_tempest import config
 from magnum_capi_tempest.matrix import model
-from magnum_capi_tempest.matrix import source
+from magnum_capi_tempest.matrix import suite
 
 GROUP = config.FEATURE_GROUP.name
 
@@ -52,7 +52,7 @@ def defaults() -> frozenset[str]:
 def forced_on() -> frozenset[str]:
     """Flags that :func:`forced` sets."""
     return frozenset(
-        flag.name for flag in known()) - source.OF_THE_PLACE
+        flag.name for flag in known()) - suite.OF_THE_PLACE
 
 
 def forced(text, driver, where=None, options=()) -> str:

@@ -137,8 +137,8 @@ def build(flags, tests, operations, records) -> Matrix:
     """Lay what drivers did over the suite.
 
     :param flags: of :class:`Flag`.
-    :param tests: of :class:`~.source.Test`.
-    :param operations: of :class:`~.source.Operation`.
+    :param tests: of :class:`~.suite.Test`.
+    :param operations: of :class:`~.suite.Operation`.
     :param records: of :class:`~.results.Record`, a column each.
     """
     weight = collections.Counter(

@@ -14,7 +14,7 @@ import re
 
 from magnum_capi import errors
 from magnum_capi import redact
-from magnum_capi_tempest.matrix import source
+from magnum_capi_tempest.matrix import suite
 from magnum_capi_tempest.report import json_
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
@@ -65,7 +65,7 @@ class Record:
     :param driver: title of its column.
     :param declared: flags that it, or its deployment, promises.
     :param asked: flags that were on; the declared ones by default.
-    :param outcomes: by id of :class:`~.source.Test`, and by id of a class
+    :param outcomes: by id of :class:`~.suite.Test`, and by id of a class
         when its set-up failed or skipped it.
     :param started: ISO 8601, or empty.
     :param facts: what else a reader wants to know.
@@ -95,7 +95,7 @@ class Record:
     def of(self, test) -> Outcome | None:
         """How a test ended; None when it was not run.
 
-        :param test: :class:`~.source.Test`.
+        :param test: :class:`~.suite.Test`.
         """
         return self.outcomes.get(test.id) or self.outcomes.get(test.class_id)
 
@@ -105,7 +105,7 @@ def record(run, driver, declared, operations, facts=None,
     """Make a record of a run of the suite.
 
     :param run: :class:`~..report.model.Run`; tests of others are left out.
-    :param operations: names of :func:`.source.operations`.
+    :param operations: names of :func:`.suite.operations`.
     """
     outcomes = {}
     for test in run.tests:
@@ -124,7 +124,7 @@ def record(run, driver, declared, operations, facts=None,
 
 def _key(test_id):
     """The id below the package; None for tests of others."""
-    found = re.search(rf'\b{re.escape(source.PACKAGE)}\.([\w.]+)', test_id)
+    found = re.search(rf'\b{re.escape(suite.PACKAGE)}\.([\w.]+)', test_id)
     return found and found.group(1)
 
 

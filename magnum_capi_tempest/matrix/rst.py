@@ -16,7 +16,7 @@ _SPECIAL = re.compile(r'([\\`*_|<>:])')
 def render(matrix, tests) -> str:
     """The tables of a :class:`~.model.Matrix`.
 
-    :param tests: of :class:`~.source.Test`.
+    :param tests: of :class:`~.suite.Test`.
     """
     drivers = [record.driver for record in matrix.columns]
     out = [*_measured(matrix), '']

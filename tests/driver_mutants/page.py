@@ -2,7 +2,7 @@
 
 """The documentation of the bugs, as reStructuredText."""
 
-from tests.driver_mutants import references
+from magnum_capi_tempest.matrix import suite
 from tests.driver_mutants import tables
 
 #: Drivers by the letter of their bugs.
@@ -11,7 +11,7 @@ _DRIVERS = {'H': 'Of magnum-capi-helm 1.4.0',
             'C': 'Of k8s_capi_v1, once'}
 
 
-def page(bugs, flags=references.flags) -> str:
+def page(bugs, flags=suite.required) -> str:
     """All bugs, in sections by driver.
 
     :param bugs: tables.Bugs.

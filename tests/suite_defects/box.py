@@ -8,7 +8,7 @@ import sys
 
 from magnum_capi import processes
 from magnum_capi_tempest.matrix import flags
-from magnum_capi_tempest.matrix import source
+from magnum_capi_tempest.matrix import suite
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
@@ -16,8 +16,6 @@ from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import tempest_run
 from tests.suite_defects import tables
-
-TOP = pathlib.Path(__file__).resolve().parents[2]
 
 #: Drivers that have to be well, and the options of [magnum_capi] for them.
 HEALTHY = ('k8s_capi_v1', 'k8s_capi_helm_v1')
@@ -120,9 +118,8 @@ def kept_by(promised, defects):
 
     :param promised: flags that are declared for it.
     """
-    suite = source.Suite(TOP)
     return tuple(defect for defect in defects if (
-        suite.flags(defect.id) - source.OF_THE_PLACE <= promised))
+        suite.required(defect.id) - suite.OF_THE_PLACE <= promised))
 
 
 def stream(results, defect) -> pathlib.Path:

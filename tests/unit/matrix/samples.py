@@ -4,18 +4,18 @@
 
 from magnum_capi_tempest.matrix import model
 from magnum_capi_tempest.matrix import results
-from magnum_capi_tempest.matrix import source
+from magnum_capi_tempest.matrix import suite
 
 FLAGS = (model.Flag('resize', 'Nodes come and go.', True),
          model.Flag('named', 'Named nodes go.', False),
          model.Flag('ready', 'Complete is ready.', False))
-OPERATIONS = (source.Operation('create_cluster', 'clusters', 'Make it.'),
-              source.Operation('resize_cluster', 'clusters', 'Change it.'))
+OPERATIONS = (suite.Operation('create_cluster', 'clusters', 'Make it.'),
+              suite.Operation('resize_cluster', 'clusters', 'Change it.'))
 
 
 def test(name, flags=(), operations=(), group='api.test_x.XTest'):
-    return source.Test(f'{group}.{name}', frozenset(flags),
-                       frozenset(operations))
+    return suite.Test(f'{group}.{name}', frozenset(flags),
+                      frozenset(operations))
 
 
 #: One test of no flag, one of each, and one of two.

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The tests of the suite and the operations of Magnum, as they are recorded.
+
+No test is imported: Tempest's want a configuration before they can be, and
+what a test needs shall not depend on it. ``python -m tests.suite_table`` reads
+both tables from the classes, and a unit test holds them against these.
+"""
+
+import csv
+import dataclasses
+import functools
+import pathlib
+
+PACKAGE = 'magnum_capi_tempest.tests'
+
+TESTS = pathlib.Path(__file__).with_name('tests.csv')
+OPERATIONS = pathlib.Path(__file__).with_name('operations.csv')
+
+#: What a cloud is, or where the tests run, and not what anybody promises.
+OF_THE_PLACE = frozenset(('workload_api', 'driver_field', 'real_nodes'))
+
+
+@dataclasses.dataclass(frozen=True)
+class Test:
+    """A test of the suite.
+
+    :param id: of unittest, below :data:`PACKAGE`: ``api.test_x.Y.test_z``.
+    :param required: flags of [magnum_capi_feature_enabled], without which it
+        is skipped.
+    :param operations: names of :func:`operations` that it asks for, itself or
+        through what the tests share; not what its class sets up.
+    :param stricter: flags without which it is less strict: it may pass
+        without them, and prove nothing.
+    """
+
+    id: str
+    required: frozenset[str] = frozenset()
+    operations: frozenset[str] = frozenset()
+    stricter: frozenset[str] = frozenset()
+
+    @property
+    def flags(self) -> frozenset[str]:
+        return self.required | self.stricter
+
+    @property
+    def class_id(self) -> str:
+        return self.id.rpartition('.')[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Operation:
+    """A request to Magnum's REST API.
+
+    :param resource: ``clusters``, the module of its client.
+    :param what: first line of the docstring.
+    """
+
+    name: str
+    resource: str
+    what: str
+
+
+@functools.cache
+def tests() -> tuple[Test, ...]:
+    """All tests of the suite, in the order of their modules."""
+    return tuple(
+        Test(id, *(frozenset(names.split()) for names in columns))
+        for id, *columns in _rows(TESTS))
+
+
+@functools.cache
+def operations() -> tuple[Operation, ...]:
+    """What Magnum can be asked for: the methods of the clients."""
+    return tuple(Operation(*row) for row in _rows(OPERATIONS))
+
+
+def required(test) -> frozenset[str]:
+    """Flags without which a test is skipped.
+
+    :param test: id of unittest, the package included.
+    :raises LookupError: there is no such test.
+    """
+    for known in tests():
+        if test == f'{PACKAGE}.{known.id}':
+            return known.required
+    raise LookupError(f'There is no test {test}')
+
+
+def _rows(path):
+    with open(path, newline='', encoding='utf-8') as file:
+        _, *rows = csv.reader(file)
+    return rows
