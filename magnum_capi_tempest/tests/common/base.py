@@ -17,12 +17,13 @@ from tempest import test
 from magnum_capi import waiting
 from magnum_capi_tempest.evidence import artefacts
 from magnum_capi_tempest.evidence import capi
-from magnum_capi_tempest.evidence import leaks
+from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import class_slots
+from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import factories
-from magnum_capi_tempest.tests.common import leakcheck
 from magnum_capi_tempest.tests.common import tolerated
 from magnum_capi_tempest.tests.common import waiters
 
@@ -121,11 +122,11 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     @classmethod
     def _new_watch(cls, test):
         who = cls.os_primary.credentials
-        return leakcheck.Watch(
-            leakcheck.getter(cls.os_primary, cls.magnum),
+        return watch.Watch(
+            cloud.getter(cls.os_primary, cls.magnum),
             user=who.user_id, project=who.project_id, test=test,
             management=cls.management,
-            admin_get='admin' in cls.credentials and leakcheck.getter(
+            admin_get='admin' in cls.credentials and cloud.getter(
                 cls.os_admin, cls.admin_magnum),
             real_nodes=CONF.magnum_capi_feature_enabled.real_nodes,
             folder=CONF.magnum_capi.artifact_dir)
@@ -173,7 +174,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             magnum or self.magnum, self.addCleanup,
             factories.template_body(CONF, **changes))
         if magnum in (None, self.magnum):
-            self._made(leaks.TEMPLATE, template['uuid'], template['name'])
+            self._made(model.TEMPLATE, template['uuid'], template['name'])
         return template
 
     @classmethod
@@ -182,7 +183,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         template = factories.create_template(
             cls.magnum, cls.addClassResourceCleanup,
             factories.template_body(CONF, **changes))
-        cls._watch.add(leaks.TEMPLATE, template['uuid'], template['name'])
+        cls._watch.add(model.TEMPLATE, template['uuid'], template['name'])
         return template
 
     def create_keypair(self):
@@ -196,7 +197,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         self._own_watch.begin()
         uuid = factories.request_cluster(
             self.magnum, self.waiter, self.addCleanup, body)
-        self._made(leaks.CLUSTER, uuid, body['name'])
+        self._made(model.CLUSTER, uuid, body['name'])
         self._clusters.append(uuid)
         return uuid
 
@@ -293,7 +294,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     def _assert_nothing_left(self):
         try:
             self._own_watch.check(self.magnum.stacks)
-        except leakcheck.LeakFound as e:
+        except watch.LeakFound as e:
             text = str(e)
         else:
             return

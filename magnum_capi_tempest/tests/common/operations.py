@@ -18,7 +18,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest.evidence import leaks
+from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import base
@@ -67,7 +67,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             CONF, template, **{'keypair': keypair, **changes})
         uuid = factories.request_cluster(
             cls.magnum, cls.new_waiter(), cls.addClassResourceCleanup, body)
-        cls._watch.add(leaks.CLUSTER, uuid, body['name'])
+        cls._watch.add(model.CLUSTER, uuid, body['name'])
         return uuid
 
     @classmethod

@@ -10,13 +10,14 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi import waiting
-from magnum_capi_tempest.evidence import leaks
-from magnum_capi_tempest.tests.common import leakcheck
+from magnum_capi_tempest.leaks import listing
+from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import remediation
 
 CONF = config.CONF
 
-PORT, VOLUME, BALANCER = leaks.REAL
+PORT, VOLUME, BALANCER = model.REAL
 
 
 class OpenStackNodesTest(remediation.BaseWorkloadTest):
@@ -28,8 +29,8 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
     def resource_setup(cls):
         super().resource_setup()
         cls.get = staticmethod(
-            leakcheck.getter(cls.os_primary, cls.magnum))
-        cls.at_first = {kind: cls.things(kind) for kind in leaks.REAL}
+            cloud.getter(cls.os_primary, cls.magnum))
+        cls.at_first = {kind: cls.things(kind) for kind in model.REAL}
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
             labels={**CONF.magnum_capi.labels,
                     'csi_cinder_reclaim_policy': 'Delete'}))
@@ -43,8 +44,8 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
     def things(cls, kind):
         """Return what the project has of a kind, a frozenset."""
         who = cls.os_primary.credentials
-        found = leaks.of_user(cls.get, who.user_id, who.project_id,
-                              kinds={kind}, real_nodes=True)
+        found = listing.of_user(cls.get, who.user_id, who.project_id,
+                                kinds={kind}, real_nodes=True)
         if kind in found.unread:
             raise cls.skipException(
                 f'{kind}s cannot be listed: {found.unread[kind]}')

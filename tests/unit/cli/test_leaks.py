@@ -9,18 +9,17 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.cli import leaks
-from magnum_capi_tempest.evidence import leaks as reads
-from magnum_capi_tempest.tests.common import leaks as decisions
-from magnum_capi_tempest.tests.common import ledger
+from magnum_capi_tempest.leaks import files
+from magnum_capi_tempest.leaks import model
 
-OLD = reads.Thing(reads.TRUST, 'old')
-MINE = reads.Thing(reads.CLUSTER, 'mine', 'name', 'p', 'u')
-OTHERS = reads.Thing(reads.CLUSTER, 'others', user='v')
+OLD = model.Thing(model.TRUST, 'old')
+MINE = model.Thing(model.CLUSTER, 'mine', 'name', 'p', 'u')
+OTHERS = model.Thing(model.CLUSTER, 'others', user='v')
 
 
 def snapshot(*things, **unread):
-    return reads.Snapshot(
-        frozenset(things), frozenset((reads.TRUST, reads.CLUSTER)), unread)
+    return model.Snapshot(
+        frozenset(things), frozenset((model.TRUST, model.CLUSTER)), unread)
 
 
 class CommandTest(testtools.TestCase):
@@ -33,7 +32,7 @@ class CommandTest(testtools.TestCase):
         self.now = snapshot(OLD)
         self.asked = []
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.cli.leaks.take', self.take))
+            'magnum_capi_tempest.leaks.take', self.take))
 
     def take(self, *args, **kwargs):
         self.asked.append((args, kwargs))
@@ -68,8 +67,8 @@ class CommandTest(testtools.TestCase):
     def test_what_others_made_meanwhile_does_not_count(self):
         self.before()
         self.now = snapshot(OLD, OTHERS)
-        ledger.append(self.folder, decisions.Made(
-            reads.CLUSTER, 'mine', 'name', 'm.T.test_a'))
+        files.append_made(self.folder, model.Made(
+            model.CLUSTER, 'mine', 'name', 'm.T.test_a'))
 
         self.assertEqual(0, self.leaks('--artefacts', self.folder))
         self.assertIn('of no test of this run', self.out.getvalue())
@@ -79,8 +78,8 @@ class CommandTest(testtools.TestCase):
     def test_the_test_is_named(self):
         self.before()
         self.now = snapshot(MINE, OTHERS)
-        ledger.append(self.folder, decisions.Made(
-            reads.CLUSTER, 'mine', 'name', 'm.T.test_a'))
+        files.append_made(self.folder, model.Made(
+            model.CLUSTER, 'mine', 'name', 'm.T.test_a'))
 
         self.assertEqual(1, self.leaks('--artefacts', self.folder))
         self.assertIn('1 left behind', self.out.getvalue())
@@ -118,21 +117,6 @@ class CommandTest(testtools.TestCase):
             raise errors.MagnumCapiError('broken')
 
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.cli.leaks.take', take))
+            'magnum_capi_tempest.leaks.take', take))
 
         self.assertEqual(3, self.leaks())
-
-
-class FileTest(testtools.TestCase):
-
-    def test_what_is_written_is_read(self):
-        path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'f')
-        written = snapshot(OLD, MINE, port='why')
-
-        leaks.write(path, written)
-
-        self.assertEqual(written, leaks.read(path))
-
-    def test_a_folder_that_is_not_there(self):
-        self.assertRaises(errors.EnvironmentProblem, leaks.write,
-                          '/nowhere/f', snapshot())

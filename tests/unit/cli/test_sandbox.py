@@ -10,9 +10,9 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest.cli import sandbox as cli
-from magnum_capi_tempest.evidence import leaks as reads
+from magnum_capi_tempest import leaks
+from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import environment
@@ -138,7 +138,7 @@ class CommandsTest(testtools.TestCase):
             report, 'summarise')).mock
         self.pretend()
         self.useFixture(fixtures.MockPatchObject(
-            leaks, 'take', return_value=reads.Snapshot()))
+            leaks, 'take', return_value=model.Snapshot()))
         codes = []
         for ok in (True, False):
             summarise.return_value.ok = ok
@@ -158,10 +158,10 @@ class CommandsTest(testtools.TestCase):
             tempest_run, 'run', return_value=(
                 self.folder / 'run.subunit', {})))
         self.useFixture(fixtures.MockPatchObject(report, 'summarise'))
-        kinds = frozenset((reads.TRUST,))
+        kinds = frozenset((model.TRUST,))
         self.useFixture(fixtures.MockPatchObject(leaks, 'take', side_effect=[
-            reads.Snapshot(kinds=kinds), reads.Snapshot(
-                frozenset((reads.Thing(reads.TRUST, 't'),)), kinds)]))
+            model.Snapshot(kinds=kinds), model.Snapshot(
+                frozenset((model.Thing(model.TRUST, 't'),)), kinds)]))
         out = self.useFixture(fixtures.StringStream('stdout')).stream
         self.useFixture(fixtures.MonkeyPatch('sys.stdout', out))
         code, _ = self.call(cli.Tempest, *argv)

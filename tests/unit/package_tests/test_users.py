@@ -14,8 +14,8 @@ import unittest
 import fixtures
 import testtools
 
-from magnum_capi_tempest.evidence import leaks
-from magnum_capi_tempest.tests.common import leakcheck
+from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.scenario import test_cluster_health
 from magnum_capi_tempest.tests.scenario import test_driver_clash
@@ -54,9 +54,9 @@ class ApplicationCredentialsTest(testtools.TestCase):
     def test_after_an_upgrade_to_another_driver(self):
         test = test_driver_clash.ClashTest('test_upgrade_keeps_the_driver')
         test.os_primary = self.user
-        test._own_watch = leakcheck.Watch(
+        test._own_watch = watch.Watch(
             None, user='u', project='p', test='t')
-        test._own_watch.add(leaks.CLUSTER, CLUSTER, 'n')
+        test._own_watch.add(model.CLUSTER, CLUSTER, 'n')
         self.keystone.names += OF_THE_CLUSTER
 
         test.delete_application_credentials()

@@ -3,7 +3,8 @@
 import testtools
 
 from magnum_capi_tempest.evidence import capi
-from magnum_capi_tempest.evidence import leaks
+from magnum_capi_tempest.leaks import listing
+from magnum_capi_tempest.leaks import model
 from tests.unit.evidence import fake_kube
 
 
@@ -25,7 +26,7 @@ class Cloud:
 
 
 def refused(status):
-    return leaks.CloudReadFailed('no', status=status)
+    return listing.CloudReadFailed('no', status=status)
 
 
 def idents(snapshot, kind):
@@ -43,7 +44,7 @@ class OfUserTest(testtools.TestCase):
             application_credentials=[{'id': 'a', 'name': 'n'}],
             trusts=[{'id': 'r', 'trustor_user_id': 'u'}])
 
-        found = leaks.of_user(cloud.get, 'u', 'p')
+        found = listing.of_user(cloud.get, 'u', 'p')
 
         self.assertEqual(
             ['application credential n (a)', 'cluster c',
@@ -58,10 +59,10 @@ class OfUserTest(testtools.TestCase):
     def test_only_the_kinds_that_are_wanted_are_asked_for(self):
         cloud = Cloud()
 
-        leaks.of_user(cloud.get, 'u', 'p', kinds={leaks.TEMPLATE})
+        listing.of_user(cloud.get, 'u', 'p', kinds={model.TEMPLATE})
 
         self.assertEqual(
-            [f'container-infra clustertemplates?limit={leaks.PAGE}'],
+            [f'container-infra clustertemplates?limit={listing.PAGE}'],
             cloud.asked)
 
     def test_what_servers_of_nova_leave_is_found_by_the_project(self):
@@ -69,49 +70,49 @@ class OfUserTest(testtools.TestCase):
                              {'id': 'other', 'tenant_id': 'q'}],
                       loadbalancers=[{'id': 'lb', 'project_id': 'p'}])
 
-        found = leaks.of_user(
-            cloud.get, 'u', 'p', kinds=set(leaks.REAL), real_nodes=True)
+        found = listing.of_user(
+            cloud.get, 'u', 'p', kinds=set(model.REAL), real_nodes=True)
 
         self.assertEqual(['mine'], idents(found, 'port'))
         self.assertEqual(['lb'], idents(found, 'load balancer'))
-        self.assertEqual(set(leaks.REAL), found.kinds)
+        self.assertEqual(set(model.REAL), found.kinds)
 
     def test_nova_is_not_asked_where_nodes_are_not_real(self):
         cloud = Cloud()
 
-        leaks.of_user(cloud.get, 'u', 'p')
+        listing.of_user(cloud.get, 'u', 'p')
 
         self.assertNotIn('ports', str(cloud.asked))
 
     def test_what_cannot_be_read_is_said_and_does_not_hide_the_rest(self):
         cloud = Cloud(trusts=refused(403), clustertemplates=[{'uuid': 't'}])
 
-        found = leaks.of_user(cloud.get, 'u', 'p')
+        found = listing.of_user(cloud.get, 'u', 'p')
 
-        self.assertEqual({leaks.TRUST: 'no'}, dict(found.unread))
-        self.assertNotIn(leaks.TRUST, found.kinds)
-        self.assertEqual(['t'], idents(found, leaks.TEMPLATE))
+        self.assertEqual({model.TRUST: 'no'}, dict(found.unread))
+        self.assertNotIn(model.TRUST, found.kinds)
+        self.assertEqual(['t'], idents(found, model.TEMPLATE))
 
     def test_credentials_of_a_user_who_is_gone_are_gone(self):
         cloud = Cloud(application_credentials=refused(404))
 
-        found = leaks.of_user(cloud.get, 'u', 'p')
+        found = listing.of_user(cloud.get, 'u', 'p')
 
-        self.assertIn(leaks.CREDENTIAL, found.kinds)
+        self.assertIn(model.CREDENTIAL, found.kinds)
 
     def test_all_pages(self):
-        pages = {'': 0, f'&marker={leaks.PAGE - 1}': 1}
+        pages = {'': 0, f'&marker={listing.PAGE - 1}': 1}
 
         def get(service, path):
-            number = pages[path.partition(f'limit={leaks.PAGE}')[2]]
-            first = number * leaks.PAGE
+            number = pages[path.partition(f'limit={listing.PAGE}')[2]]
+            first = number * listing.PAGE
             return {'clustertemplates': [
                 {'uuid': str(n)} for n in range(
-                    first, first + (3 if number else leaks.PAGE))]}
+                    first, first + (3 if number else listing.PAGE))]}
 
-        found = leaks.of_user(get, 'u', 'p', kinds={leaks.TEMPLATE})
+        found = listing.of_user(get, 'u', 'p', kinds={model.TEMPLATE})
 
-        self.assertEqual(leaks.PAGE + 3, len(found.things))
+        self.assertEqual(listing.PAGE + 3, len(found.things))
 
 
 class OfCloudTest(testtools.TestCase):
@@ -121,16 +122,16 @@ class OfCloudTest(testtools.TestCase):
                       trusts=[{'id': 'r', 'trustor_user_id': 'x'}],
                       application_credentials=[{'id': 'a'}])
 
-        found = leaks.of_cloud(cloud.get, ['admin'])
+        found = listing.of_cloud(cloud.get, ['admin'])
 
-        self.assertEqual(['u'], idents(found, leaks.USER))
-        self.assertEqual(['r'], idents(found, leaks.TRUST))
-        self.assertEqual(['a'], idents(found, leaks.CREDENTIAL))
+        self.assertEqual(['u'], idents(found, model.USER))
+        self.assertEqual(['r'], idents(found, model.TRUST))
+        self.assertEqual(['a'], idents(found, model.CREDENTIAL))
 
     def test_users_by_a_part_of_the_name(self):
         cloud = Cloud(users=[{'id': 'u', 'name': 'c1_p'}])
 
-        found = leaks.users_named(cloud.get, 'c1')
+        found = listing.users_named(cloud.get, 'c1')
 
         self.assertEqual(['identity users?name__contains=c1'], cloud.asked)
         self.assertEqual(['user c1_p (u)'], list(map(str, found.things)))
@@ -161,7 +162,7 @@ class OfManagementTest(testtools.TestCase):
             {'metadata': {'name': 'default', 'namespace': 'n'}},
             {'metadata': {'name': 's1-x', 'namespace': 'n'}})
 
-        found = leaks.of_management(self.management)
+        found = listing.of_management(self.management)
 
         self.assertEqual(['Cluster n/s1', 'ServiceAccount n/s1-x'],
                          sorted(t.ident for t in found.things))
@@ -169,7 +170,7 @@ class OfManagementTest(testtools.TestCase):
     def test_no_answer_is_said(self):
         self.kube.answers['/apis/'] = 500, {}
 
-        found = leaks.of_management(self.management)
+        found = listing.of_management(self.management)
 
         self.assertEqual(set(), found.kinds)
         self.assertEqual(1, len(found.unread))

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import collections
-import types
 
 import fixtures
-from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import kube
-from magnum_capi_tempest.evidence import leaks as reads
-from magnum_capi_tempest.tests.common import leakcheck
-from magnum_capi_tempest.tests.common import ledger
+from magnum_capi_tempest.leaks import files
+from magnum_capi_tempest.leaks import listing
+from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import watch as watches
 from tests.unit import fake_clock
-from tests.unit.services import scripted_magnum
 
 UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 
@@ -62,13 +60,13 @@ class WatchTest(testtools.TestCase):
         self.clock = fake_clock.FakeClock()
 
     def watch(self, **kwargs):
-        return leakcheck.Watch(
+        return watches.Watch(
             self.cloud.get, user='u', project='p', test='m.T.test_a',
             clock=self.clock, **kwargs)
 
     def left(self, watch, stacks=()):
         error = self.assertRaises(
-            leakcheck.LeakFound, watch.check, dict(stacks))
+            watches.LeakFound, watch.check, dict(stacks))
         return error.leaks
 
     def test_a_test_that_makes_nothing_asks_for_nothing(self):
@@ -78,31 +76,31 @@ class WatchTest(testtools.TestCase):
 
     def test_one_that_makes_templates_asks_for_templates(self):
         watch = self.watch()
-        watch.add(reads.TEMPLATE, 't', 'template')
+        watch.add(model.TEMPLATE, 't', 'template')
 
         watch.check({})
 
-        self.assertEqual([f'clustertemplates?limit={reads.PAGE}'],
+        self.assertEqual([f'clustertemplates?limit={listing.PAGE}'],
                          self.cloud.asked)
 
     def test_a_template_that_stays(self):
         watch = self.watch()
-        watch.add(reads.TEMPLATE, 't', 'template')
+        watch.add(model.TEMPLATE, 't', 'template')
         self.cloud.answers['clustertemplates'] = [
             {'uuid': 't', 'name': 'template', 'user_id': 'u'}]
 
-        error = self.assertRaises(leakcheck.LeakFound, watch.check, {})
+        error = self.assertRaises(watches.LeakFound, watch.check, {})
 
         self.assertIn('1 left behind', str(error))
         self.assertIn('cluster template template (t), owner: user u, '
                       'project p, left by: m.T.test_a', str(error))
-        self.assertGreaterEqual(self.clock.now, leakcheck.COLLECTED)
+        self.assertGreaterEqual(self.clock.now, watches.COLLECTED)
 
     def test_a_template_of_before_the_first_look_that_stays(self):
         self.cloud.answers['clustertemplates'] = [
             {'uuid': 't', 'user_id': 'u'}]
         watch = self.watch()
-        watch.add(reads.TEMPLATE, 't', 'template')
+        watch.add(model.TEMPLATE, 't', 'template')
         watch.begin()
 
         self.assertEqual(['t'], [x.thing.ident for x in self.left(watch)])
@@ -111,7 +109,7 @@ class WatchTest(testtools.TestCase):
         watch = self.watch()
         self.cloud.answers['application_credentials'] = [{'id': 'old'}]
         watch.begin()
-        watch.add(reads.CLUSTER, UUID, 'c')
+        watch.add(model.CLUSTER, UUID, 'c')
         self.cloud.answers['application_credentials'] = [
             {'id': 'old'}, {'id': 'new'}]
 
@@ -127,13 +125,13 @@ class WatchTest(testtools.TestCase):
 
         watch.check({})
 
-        self.assertLess(self.clock.now, leakcheck.COLLECTED)
+        self.assertLess(self.clock.now, watches.COLLECTED)
 
     def test_what_cannot_be_listed_any_more_is_not_gone(self):
         watch = self.watch()
         watch.begin()
         self.cloud.answers['clusters'] = [
-            reads.CloudReadFailed('master_count', status=400), []]
+            listing.CloudReadFailed('master_count', status=400), []]
 
         watch.check({})
 
@@ -141,7 +139,7 @@ class WatchTest(testtools.TestCase):
 
     def test_what_could_never_be_listed_does_not_fail(self):
         self.cloud.answers['trusts'] = [
-            reads.CloudReadFailed('no', status=403)]
+            listing.CloudReadFailed('no', status=403)]
         watch = self.watch()
         watch.begin()
 
@@ -151,7 +149,7 @@ class WatchTest(testtools.TestCase):
         management = Management(capi.Object('Machine', 'n', 's-1'))
         watch = self.watch(management=management)
         watch.begin()
-        watch.add(reads.CLUSTER, UUID, 'c')
+        watch.add(model.CLUSTER, UUID, 'c')
 
         leak, = self.left(watch, {UUID: 's'})
 
@@ -167,7 +165,7 @@ class WatchTest(testtools.TestCase):
         management.error = kube.KubeReadFailed('dead')
         watch = self.watch(management=management)
         watch.begin()
-        watch.add(reads.CLUSTER, UUID, 'c')
+        watch.add(model.CLUSTER, UUID, 'c')
 
         self.assertIn('cannot be read', str(self.left(watch)[0]))
 
@@ -176,7 +174,7 @@ class WatchTest(testtools.TestCase):
         admin.answers['users'] = [{'id': 'x', 'name': f'{UUID}_p'}]
         watch = self.watch(admin_get=admin.get)
         watch.begin()
-        watch.add(reads.CLUSTER, UUID, 'c')
+        watch.add(model.CLUSTER, UUID, 'c')
 
         leak, = self.left(watch)
 
@@ -188,7 +186,7 @@ class WatchTest(testtools.TestCase):
         watch.begin()
         test = self.watch()
         test.test = 'm.T.test_b'
-        test.add(reads.CLUSTER, UUID, 'c')
+        test.add(model.CLUSTER, UUID, 'c')
         watch.known.update(test.made)
         self.cloud.answers['clusters'] = [{'uuid': UUID, 'user_id': 'u'}]
 
@@ -205,59 +203,13 @@ class WatchTest(testtools.TestCase):
         folder = self.useFixture(fixtures.TempDir()).path
         watch = self.watch(folder=folder)
 
-        watch.add(reads.CLUSTER, UUID, 'c')
+        watch.add(model.CLUSTER, UUID, 'c')
 
-        self.assertEqual(list(watch.made.values()), ledger.read(folder))
+        self.assertEqual(list(watch.made.values()), files.read_made(folder))
 
     def test_a_folder_that_cannot_be_written_fails_no_test(self):
         watch = self.watch(folder='/dev/null/nowhere')
 
-        watch.add(reads.CLUSTER, UUID, 'c')
+        watch.add(model.CLUSTER, UUID, 'c')
 
         self.assertEqual(1, len(watch.made))
-
-
-class GetterTest(testtools.TestCase):
-
-    def setUp(self):
-        super().setUp()
-        self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
-        client = self.magnum.client('ClustersClient')
-        self.get = leakcheck.getter(
-            types.SimpleNamespace(
-                auth_provider=client.auth_provider, users_v3_client=client,
-                ports_client=client, volumes_client_latest=client),
-            types.SimpleNamespace(clusters=client))
-
-    def test_every_service_is_asked(self):
-        self.magnum.answers = [(200, {'a': 1})]
-
-        for service in ('container-infra', 'identity', 'network', 'volume',
-                        'load-balancer'):
-            self.assertEqual({'a': 1}, self.get(service, 'x?y=z'))
-
-        self.assertEqual(
-            ['/v1/x?y=z', '/v1/x?y=z', '/v1/v2.0/x?y=z', '/v1/x?y=z',
-             '/v1/v2.0/x?y=z'], [r.path for r in self.magnum.requests])
-
-    def test_a_refusal_carries_its_status(self):
-        for status in (403, 404):
-            self.magnum.answers = [(status, {})]
-
-            error = self.assertRaises(
-                reads.CloudReadFailed, self.get, 'identity', 'x')
-
-            self.assertEqual(status, error.status)
-
-    def test_a_service_that_is_not_there(self):
-        def auth_request(*args, **kwargs):
-            raise lib_exc.EndpointNotFound('load-balancer')
-
-        get = leakcheck.getter(
-            types.SimpleNamespace(auth_provider=types.SimpleNamespace(
-                auth_request=auth_request)),
-            types.SimpleNamespace(clusters=types.SimpleNamespace(
-                region='r')))
-
-        self.assertRaises(
-            reads.CloudReadFailed, get, 'load-balancer', 'x')

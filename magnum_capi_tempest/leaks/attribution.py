@@ -9,70 +9,18 @@ the user or project, which Tempest makes for each class of tests.
 """
 
 import dataclasses
-import uuid
 
-#: Characters of a name that is like nothing else; Tempest's have more, but
-#: there are tests of short ones.
-_TELLING = 16
-
-
-@dataclasses.dataclass(frozen=True, order=True)
-class Made:
-    """Something that a test made on purpose.
-
-    :param kind: as of evidence.leaks.Thing.
-    :param test: id of the test, or of its class.
-    :param project: id of the project in which it was made.
-    :param user: id of the user who made it.
-    :param stack_id: of a cluster, when Magnum has said it.
-    """
-
-    kind: str
-    ident: str
-    name: str
-    test: str
-    project: str = ''
-    user: str = ''
-    stack_id: str = ''
-
-    def words(self):
-        """Return what others are named after it: its ids and its name."""
-        found = [self.ident, self.stack_id]
-        if len(self.name) >= _TELLING:
-            found.append(self.name)
-        try:
-            found.append(uuid.UUID(self.ident).hex)
-        except ValueError:
-            pass
-        return tuple(word for word in dict.fromkeys(found) if word)
-
-
-@dataclasses.dataclass(frozen=True, order=True)
-class Leak:
-    """Something that should be gone.
-
-    :param thing: evidence.leaks.Thing.
-    :param test: id of the test that left it; empty when nobody knows.
-    :param owner: in words.
-    """
-
-    thing: object
-    test: str
-    owner: str
-
-    def __str__(self):
-        return (f'{self.thing}, owner: {self.owner}, left by: '
-                f'{self.test or "unknown, no test wrote it down"}')
+from magnum_capi_tempest.leaks import model
 
 
 def leaked(before, after, made=()):
-    """Return what was not there before, a sorted list of Leak.
+    """Return what was not there before, a sorted list of model.Leak.
 
     Kinds that could not be read at one of the times are not compared.
 
-    :param before: evidence.leaks.Snapshot.
+    :param before: model.Snapshot.
     :param after: the same, later.
-    :param made: iterable of Made.
+    :param made: iterable of model.Made.
     """
     kinds = before.kinds & after.kinds
     known = {(thing.kind, thing.ident) for thing in before.things}
@@ -88,26 +36,55 @@ def still_there(after, made):
                   if (thing.kind, thing.ident) in idents)
 
 
+def remaining(before, after, own, made, test, user):
+    """Return what a test, or a class, has to wait for: a list of model.Leak.
+
+    :param own: model.Made of the test itself, which must go even if it was
+        there before.
+    :param made: of it and of the tests of its class.
+    :param test: id of who leaves what no test wrote down.
+    :param user: id of the user who looks.
+    """
+    # What cannot be listed any more is not gone for that reason: Magnum
+    # refuses to list while a cluster is half deleted.
+    unlisted = [
+        model.Leak(model.Thing(kind, 'what there is of it, as it cannot be '
+                               f'listed now: {why}'), test, f'user {user}')
+        for kind, why in after.unread.items() if kind in before.kinds]
+    found = {*leaked(before, after, made), *still_there(after, own)}
+    return unlisted + [
+        leak if leak.test else dataclasses.replace(leak, test=test)
+        for leak in found]
+
+
 def attributed(thing, made):
-    """Return the Leak that says who left a thing."""
+    """Return the model.Leak that says who left a thing."""
     made = tuple(made)
     for matches in (_is, _is_named_after):
         for maker in made:
             if matches(thing, maker):
-                return Leak(thing, maker.test, _owner(thing, maker))
+                return model.Leak(thing, maker.test, _owner(thing, maker))
     for what in ('user', 'project'):
         tests = {maker.test for maker in made
                  if _is_of(thing, getattr(thing, what), getattr(maker, what))}
         if tests:
-            return Leak(thing, _one_of(tests), _owner(thing))
-    return Leak(thing, '', _owner(thing))
+            return model.Leak(thing, _one_of(tests), _owner(thing))
+    return model.Leak(thing, '', _owner(thing))
 
 
-def not_compared(before, after):
-    """Return sentences about what could not be compared, sorted."""
-    return sorted({f'{kind} could not be listed: {why}'
-                   for snapshot in (before, after)
-                   for kind, why in snapshot.unread.items()})
+def left(before, after, made=(), strict=False):
+    """Return what a run left, a model.Left.
+
+    :param made: what the tests of the run wrote down.
+    :param strict: everything counts; so it does when nothing is written down.
+    """
+    found = leaked(before, after, made)
+    counts = [leak for leak in found if strict or not made or leak.test]
+    return model.Left(
+        tuple(counts), tuple(leak for leak in found if leak not in counts),
+        tuple(sorted({f'{kind} could not be listed: {why}'
+                      for snapshot in (before, after)
+                      for kind, why in snapshot.unread.items()})))
 
 
 def _is(thing, maker):

@@ -4,27 +4,17 @@
 
 One table says where everything is listed; whoever asks brings a function
 that sends a GET: Tempest's clients with the rights of a test
-(:mod:`.common.leakcheck`), openstacksdk with those of a
-cloud's user (:mod:`magnum_capi_tempest.evidence.cloud`).
+(:mod:`magnum_capi_tempest.tests.common.cloud`), openstacksdk with those of a
+cloud's user (:mod:`.cloud`).
 """
 
 import dataclasses
-import types
-import typing
 
 from magnum_capi import errors
+from magnum_capi_tempest.leaks import model
 
 #: Things of one answer, where a service divides its answers.
 PAGE = 500
-
-CLUSTER = 'cluster'
-TEMPLATE = 'cluster template'
-CREDENTIAL = 'application credential'
-TRUST = 'trust'
-USER = 'user'
-
-#: What drivers leave that make servers of Nova.
-REAL = ('port', 'volume', 'load balancer')
 
 
 class CloudReadFailed(errors.MagnumCapiError):
@@ -36,47 +26,6 @@ class CloudReadFailed(errors.MagnumCapiError):
     def __init__(self, what, *, status=None, **kwargs):
         super().__init__(what, **kwargs)
         self.status = status
-
-
-@dataclasses.dataclass(frozen=True, order=True)
-class Thing:
-    """Something that somebody made.
-
-    :param ident: what tells it from others of its kind.
-    :param project: id of the project it belongs to, if known.
-    :param user: id of the user it belongs to, if known.
-    """
-
-    kind: str
-    ident: str
-    name: str = ''
-    project: str = ''
-    user: str = ''
-
-    def __str__(self):
-        if self.name in ('', self.ident):
-            return f'{self.kind} {self.ident}'
-        return f'{self.kind} {self.name} ({self.ident})'
-
-
-@dataclasses.dataclass(frozen=True)
-class Snapshot:
-    """What there was at one moment.
-
-    :param kinds: those that could be read.
-    :param unread: mapping of what could not be read, and why.
-    """
-
-    things: frozenset = frozenset()
-    kinds: frozenset = frozenset()
-    unread: typing.Mapping[str, str] = dataclasses.field(
-        default_factory=lambda: types.MappingProxyType({}))
-
-    def and_also(self, other):
-        """Return both in one."""
-        return Snapshot(self.things | other.things, self.kinds | other.kinds,
-                        types.MappingProxyType({**self.unread,
-                                                **other.unread}))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,23 +47,25 @@ class _Listing:
 
 
 _MAGNUM = (
-    _Listing(CLUSTER, 'container-infra', 'clusters/detail', 'clusters',
+    _Listing(model.CLUSTER, 'container-infra', 'clusters/detail', 'clusters',
              'uuid'),
-    _Listing(TEMPLATE, 'container-infra', 'clustertemplates',
+    _Listing(model.TEMPLATE, 'container-infra', 'clustertemplates',
              'clustertemplates', 'uuid'),
 )
 _OF_USER = (
-    _Listing(CREDENTIAL, 'identity', 'users/{user}/application_credentials',
+    _Listing(model.CREDENTIAL, 'identity',
+             'users/{user}/application_credentials',
              'application_credentials', paged=False),
-    _Listing(TRUST, 'identity', 'OS-TRUST/trusts?trustor_user_id={user}',
-             'trusts', user='trustor_user_id', paged=False),
+    _Listing(model.TRUST, 'identity',
+             'OS-TRUST/trusts?trustor_user_id={user}', 'trusts',
+             user='trustor_user_id', paged=False),
 )
 _OF_CLOUD = (
-    _Listing(TRUST, 'identity', 'OS-TRUST/trusts', 'trusts',
+    _Listing(model.TRUST, 'identity', 'OS-TRUST/trusts', 'trusts',
              user='trustor_user_id', paged=False),
-    _Listing(USER, 'identity', 'users', 'users', user='id', paged=False),
+    _Listing(model.USER, 'identity', 'users', 'users', user='id', paged=False),
 )
-_USERS_NAMED = _Listing(USER, 'identity', 'users?name__contains={user}',
+_USERS_NAMED = _Listing(model.USER, 'identity', 'users?name__contains={user}',
                         'users', user='id', paged=False)
 _REAL = (
     _Listing('port', 'network', 'ports', 'ports'),
@@ -136,7 +87,7 @@ def of_user(get, user, project, *, kinds=None, real_nodes=False):
     :param kinds: those that are wanted, by default all.
     :param real_nodes: ports, volumes and load balancers of the project,
         too.
-    :returns: Snapshot.
+    :returns: model.Snapshot.
     """
     listings = [wanted for wanted in (
         *_MAGNUM, *_OF_USER, *(_REAL if real_nodes else ()))
@@ -145,7 +96,7 @@ def of_user(get, user, project, *, kinds=None, real_nodes=False):
     # Neither services nor their versions agree on who owns what.
     return dataclasses.replace(found, things=frozenset(
         thing for thing in found.things
-        if (thing.project in ('', project) if thing.kind in REAL
+        if (thing.project in ('', project) if thing.kind in model.REAL
             else thing.user in ('', user))))
 
 
@@ -155,7 +106,7 @@ def of_cloud(get, users=(), *, real_nodes=False):
     Nobody can list the application credentials of all users at one time.
 
     :param users: ids of those whose application credentials are wanted.
-    :returns: Snapshot.
+    :returns: model.Snapshot.
     """
     found = _read(get, (*_MAGNUM, *_OF_CLOUD,
                         *(_REAL if real_nodes else ())), '')
@@ -165,7 +116,7 @@ def of_cloud(get, users=(), *, real_nodes=False):
 
 
 def users_named(get, text):
-    """Return the users whose name has a text in it, a Snapshot.
+    """Return the users whose name has a text in it, a model.Snapshot.
 
     Magnum names the user of a trust after its cluster
     (magnum/conductor/handlers/common/trust_manager.py).
@@ -174,20 +125,19 @@ def users_named(get, text):
 
 
 def of_management(management):
-    """Return every object of a management cluster, a Snapshot.
+    """Return every object of a management cluster, a model.Snapshot.
 
     :param management: capi.ManagementCluster.
     """
-    kind = 'object of the management cluster'
     try:
         objects = management.objects()
     except errors.MagnumCapiError as e:
-        return Snapshot(unread={kind: str(e)})
+        return model.Snapshot(unread={model.OBJECT: str(e)})
     # Kubernetes itself makes a ServiceAccount "default" in each namespace.
-    return Snapshot(
-        frozenset(Thing(kind, str(o)) for o in objects if (
+    return model.Snapshot(
+        frozenset(model.Thing(model.OBJECT, str(o)) for o in objects if (
             o.kind, o.name) != ('ServiceAccount', 'default')),
-        frozenset((kind,)))
+        frozenset((model.OBJECT,)))
 
 
 def _read(get, listings, user):
@@ -196,10 +146,10 @@ def _read(get, listings, user):
         path = listing.path.format(user=user)
         try:
             things.update(
-                Thing(listing.kind, item[listing.ident],
-                      item.get('name') or '',
-                      item.get('project_id') or item.get('tenant_id') or '',
-                      item.get(listing.user) or '')
+                model.Thing(
+                    listing.kind, item[listing.ident], item.get('name') or '',
+                    item.get('project_id') or item.get('tenant_id') or '',
+                    item.get(listing.user) or '')
                 for item in _items(get, listing, path))
             kinds.add(listing.kind)
         except CloudReadFailed as e:
@@ -208,8 +158,7 @@ def _read(get, listings, user):
                 kinds.add(listing.kind)
             else:
                 unread[listing.kind] = str(e)
-    return Snapshot(frozenset(things), frozenset(kinds),
-                    types.MappingProxyType(unread))
+    return model.Snapshot(frozenset(things), frozenset(kinds), unread)
 
 
 def _items(get, listing, path):

@@ -6,8 +6,8 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.evidence import cloud
-from magnum_capi_tempest.evidence import leaks
+from magnum_capi_tempest.leaks import cloud
+from magnum_capi_tempest.leaks import listing
 from tests.unit.services import scripted_magnum
 
 
@@ -65,14 +65,14 @@ class CloudTest(testtools.TestCase):
         seen = self.cloud((403, {}))
 
         error = self.assertRaises(
-            leaks.CloudReadFailed, seen.get, 'container-infra', 'clusters')
+            listing.CloudReadFailed, seen.get, 'container-infra', 'clusters')
 
         self.assertEqual(403, error.status)
 
     def test_a_service_that_is_not_in_the_catalog(self):
         seen = self.cloud()
 
-        self.assertRaises(leaks.CloudReadFailed, seen.get, 'load-balancer',
+        self.assertRaises(listing.CloudReadFailed, seen.get, 'load-balancer',
                           'lbaas/loadbalancers')
 
     def test_a_password_that_is_wrong_is_not_shown(self):

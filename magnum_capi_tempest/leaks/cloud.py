@@ -3,13 +3,13 @@
 """GETs of a cloud of clouds.yaml, through openstacksdk."""
 
 from magnum_capi import errors
-from magnum_capi_tempest.evidence import leaks
 from magnum_capi_tempest import kubeclient
+from magnum_capi_tempest.leaks import listing
 
 #: Seconds for one request.
 TIMEOUT = 60
 
-#: Service types, as of evidence.leaks, and attributes of openstacksdk.
+#: Service types, as of listing, and attributes of openstacksdk.
 _PROXIES = {
     'container-infra': 'container_infrastructure_management',
     'identity': 'identity',
@@ -68,12 +68,12 @@ class Cloud:
             proxy = getattr(self._connection, _PROXIES[service])
             response = proxy.get(f'/{path}')
             if response.status_code >= 400:
-                raise leaks.CloudReadFailed(
+                raise listing.CloudReadFailed(
                     f'{response.status_code} {response.reason}',
                     where=where, status=response.status_code)
             return response.json()
         except (*self._failures, ValueError) as e:
-            raise leaks.CloudReadFailed(
+            raise listing.CloudReadFailed(
                 ' '.join(str(e).split()), where=where,
                 status=getattr(e, 'http_status', None)
                 or getattr(e, 'status_code', None)) from e

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What was left, by run, test and owner?
+
+:mod:`.listing` asks what there is, with the GETs of :mod:`.cloud` or of
+Tempest's clients; :mod:`.attribution` decides what is left of it, and whose
+it is. :mod:`.watch` looks at one test or class, :func:`take` and
+:func:`compare` at a whole run.
+"""
+
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.leaks import attribution
+from magnum_capi_tempest.leaks import cloud
+from magnum_capi_tempest.leaks import files
+from magnum_capi_tempest.leaks import listing
+
+
+def take(name=None, kubeconfig=None, *, clouds=None, real_nodes=False):
+    """Look at a cloud and its management cluster: model.Snapshot.
+
+    :raises EnvironmentProblem: the cloud cannot be reached.
+    """
+    seen = cloud.Cloud(name, clouds)
+    found = listing.of_cloud(seen.get, (seen.user,), real_nodes=real_nodes)
+    if kubeconfig:
+        found = found.and_also(listing.of_management(
+            capi.ManagementCluster(str(kubeconfig))))
+    return found
+
+
+def compare(before, after, artefacts=None, strict=False):
+    """Return what a run left, a model.Left.
+
+    :param artefacts: folder of [magnum_capi] artifact_dir of the run.
+    :param strict: everything counts; so it does without a list of what the
+        tests made.
+    """
+    return attribution.left(
+        before, after, files.read_made(artefacts) if artefacts else (),
+        strict)

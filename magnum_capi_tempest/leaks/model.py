@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What there is in a cloud, what tests made of it, and what they left. Pure.
+"""
+
+import dataclasses
+import typing
+import uuid
+
+CLUSTER = 'cluster'
+TEMPLATE = 'cluster template'
+CREDENTIAL = 'application credential'
+TRUST = 'trust'
+USER = 'user'
+OBJECT = 'object of the management cluster'
+
+#: What drivers leave that make servers of Nova.
+REAL = ('port', 'volume', 'load balancer')
+
+#: Characters of a name that is like nothing else; Tempest's have more, but
+#: there are tests of short ones.
+_TELLING = 16
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Thing:
+    """Something that somebody made.
+
+    :param ident: what tells it from others of its kind.
+    :param project: id of the project it belongs to, if known.
+    :param user: id of the user it belongs to, if known.
+    """
+
+    kind: str
+    ident: str
+    name: str = ''
+    project: str = ''
+    user: str = ''
+
+    def __str__(self):
+        if self.name in ('', self.ident):
+            return f'{self.kind} {self.ident}'
+        return f'{self.kind} {self.name} ({self.ident})'
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """What there was at one moment.
+
+    :param kinds: those that could be read.
+    :param unread: what could not be read, and why.
+    """
+
+    things: frozenset[Thing] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    unread: typing.Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def and_also(self, other):
+        """Return both in one."""
+        return Snapshot(self.things | other.things, self.kinds | other.kinds,
+                        {**self.unread, **other.unread})
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Made:
+    """Something that a test made on purpose.
+
+    :param kind: as of Thing.
+    :param test: id of the test, or of its class.
+    :param project: id of the project in which it was made.
+    :param user: id of the user who made it.
+    :param stack_id: of a cluster, when Magnum has said it.
+    """
+
+    kind: str
+    ident: str
+    name: str
+    test: str
+    project: str = ''
+    user: str = ''
+    stack_id: str = ''
+
+    def words(self):
+        """Return what others are named after it: its ids and its name."""
+        found = [self.ident, self.stack_id]
+        if len(self.name) >= _TELLING:
+            found.append(self.name)
+        try:
+            found.append(uuid.UUID(self.ident).hex)
+        except ValueError:
+            pass
+        return tuple(word for word in dict.fromkeys(found) if word)
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Leak:
+    """Something that should be gone.
+
+    :param test: id of the test that left it; empty when nobody knows.
+    :param owner: in words.
+    """
+
+    thing: Thing
+    test: str
+    owner: str
+
+    def __str__(self):
+        return (f'{self.thing}, owner: {self.owner}, left by: '
+                f'{self.test or "unknown, no test wrote it down"}')
+
+
+@dataclasses.dataclass(frozen=True)
+class Left:
+    """What a run left.
+
+    :param leaks: those that count.
+    :param others: those that no test of the run wrote down; somebody else
+        may work in this cloud.
+    :param unknown: sentences about what could not be compared.
+    """
+
+    leaks: tuple[Leak, ...]
+    others: tuple[Leak, ...]
+    unknown: tuple[str, ...]
+
+    def __str__(self):
+        lines = []
+        for what, items in (
+                ('left behind', self.leaks),
+                ('new, but of no test of this run', self.others),
+                ('not compared', self.unknown)):
+            if items:
+                lines += [f'{len(items)} {what}:',
+                          *(f'  {item}' for item in items)]
+        return '\n'.join(lines if self.leaks else [*lines, 'Leaks: none'])

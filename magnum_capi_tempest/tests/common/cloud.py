@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""GETs of a cloud with Tempest's clients, for what there is in it."""
+
+import json
+
+from tempest.lib.common import rest_client
+from tempest.lib import exceptions as lib_exc
+import urllib3.exceptions
+
+from magnum_capi_tempest.leaks import listing
+
+
+def getter(manager, magnum):
+    """Return a function for leaks.listing that asks with Tempest's clients.
+
+    :param manager: tempest client manager of a user.
+    :param magnum: factories.Magnum of the same.
+    """
+    def client(service):
+        if service == 'container-infra':
+            return magnum.clusters, ''
+        if service == 'identity':
+            return manager.users_v3_client, ''
+        if service == 'network':
+            return manager.ports_client, 'v2.0/'
+        if service == 'volume':
+            return manager.volumes_client_latest, ''
+        # Tempest has no client of Octavia.
+        return rest_client.RestClient(
+            manager.auth_provider, service, magnum.clusters.region), 'v2.0/'
+
+    def get(service, path):
+        asked, prefix = client(service)
+        try:
+            response, text = asked.get(prefix + path)
+            return json.loads(text)
+        except lib_exc.RestClientException as e:
+            raise listing.CloudReadFailed(
+                ' '.join(str(e).split()), where=f'{service}: {path}',
+                status=getattr(getattr(e, 'resp', None), 'status', None)
+            ) from e
+        except (lib_exc.TempestException, urllib3.exceptions.HTTPError,
+                OSError, ValueError, AttributeError) as e:
+            raise listing.CloudReadFailed(
+                f'{type(e).__name__}: {e}',
+                where=f'{service}: {path}') from e
+
+    return get

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import types
+
+from tempest.lib import exceptions as lib_exc
+import testtools
+
+from magnum_capi_tempest.leaks import listing
+from magnum_capi_tempest.tests.common import cloud
+from tests.unit.services import scripted_magnum
+
+
+class GetterTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
+        client = self.magnum.client('ClustersClient')
+        self.get = cloud.getter(
+            types.SimpleNamespace(
+                auth_provider=client.auth_provider, users_v3_client=client,
+                ports_client=client, volumes_client_latest=client),
+            types.SimpleNamespace(clusters=client))
+
+    def test_every_service_is_asked(self):
+        self.magnum.answers = [(200, {'a': 1})]
+
+        for service in ('container-infra', 'identity', 'network', 'volume',
+                        'load-balancer'):
+            self.assertEqual({'a': 1}, self.get(service, 'x?y=z'))
+
+        self.assertEqual(
+            ['/v1/x?y=z', '/v1/x?y=z', '/v1/v2.0/x?y=z', '/v1/x?y=z',
+             '/v1/v2.0/x?y=z'], [r.path for r in self.magnum.requests])
+
+    def test_a_refusal_carries_its_status(self):
+        for status in (403, 404):
+            self.magnum.answers = [(status, {})]
+
+            error = self.assertRaises(
+                listing.CloudReadFailed, self.get, 'identity', 'x')
+
+            self.assertEqual(status, error.status)
+
+    def test_a_service_that_is_not_there(self):
+        def auth_request(*args, **kwargs):
+            raise lib_exc.EndpointNotFound('load-balancer')
+
+        get = cloud.getter(
+            types.SimpleNamespace(auth_provider=types.SimpleNamespace(
+                auth_request=auth_request)),
+            types.SimpleNamespace(clusters=types.SimpleNamespace(
+                region='r')))
+
+        self.assertRaises(
+            listing.CloudReadFailed, get, 'load-balancer', 'x')
