@@ -122,7 +122,8 @@ class ThisHouseTest(testtools.TestCase):
         return self.lint(stream.name)
 
     def test_a_closed_door_is_red(self):
-        code, out = self.changed('doors', 'doors', 'cli -> *', 'cli -> x')
+        code, out = self.changed(
+            'doors', 'doors', 'matrix, report', 'matrix')
 
         self.assertEqual(1, code)
         self.assertIn('There is no such door: cli -> report', out)
