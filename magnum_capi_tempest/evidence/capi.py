@@ -41,6 +41,10 @@ class Object:
     namespace: str
     name: str
 
+    @classmethod
+    def of(cls, kind, metadata):
+        return cls(kind, metadata.get('namespace', ''), metadata['name'])
+
     def __str__(self):
         return f'{self.kind} {self.namespace}/{self.name}'
 
@@ -105,11 +109,8 @@ class ManagementCluster:
         :returns: sorted list of Object; empty when nothing is left.
         :raises KubeReadFailed: the management cluster did not answer.
         """
-        return sorted(
-            Object(kind, obj['metadata'].get('namespace', ''),
-                   obj['metadata']['name'])
-            for kind, obj in self._all_objects()
-            if owners.belongs(obj['metadata'], stack_id, cluster_uuid))
+        return self._objects(
+            lambda metadata: owners.belongs(metadata, stack_id, cluster_uuid))
 
     def spec(self, kind, stack_id):
         """Return the spec of the object that is named after a cluster.
@@ -129,10 +130,7 @@ class ManagementCluster:
         :returns: sorted list of Object.
         :raises KubeReadFailed: the management cluster did not answer.
         """
-        return sorted(
-            Object(kind, obj['metadata'].get('namespace', ''),
-                   obj['metadata']['name'])
-            for kind, obj in self._all_objects())
+        return self._objects(lambda metadata: True)
 
     def objects_mentioning(self, *words):
         """Return every object whose metadata has one of these words in it.
@@ -143,11 +141,7 @@ class ManagementCluster:
         :returns: sorted list of Object.
         :raises KubeReadFailed: the management cluster did not answer.
         """
-        return sorted(
-            Object(kind, obj['metadata'].get('namespace', ''),
-                   obj['metadata']['name'])
-            for kind, obj in self._all_objects()
-            if any(word in json.dumps(obj['metadata']) for word in words))
+        return self._objects(lambda metadata: _mentions(metadata, words))
 
     def left_of(self, clusters):
         """Return what there is of several clusters, in one look.
@@ -159,16 +153,17 @@ class ManagementCluster:
         :returns: list of (key, Object).
         :raises KubeReadFailed: the management cluster did not answer.
         """
-        found = []
-        for kind, obj in self._all_objects():
-            text = json.dumps(obj['metadata'])
-            found += [
-                (key, Object(kind, obj['metadata'].get('namespace', ''),
-                             obj['metadata']['name']))
-                for key, (stack_id, words) in clusters.items()
-                if (stack_id and owners.belongs(obj['metadata'], stack_id))
-                or any(word in text for word in words)]
-        return found
+        return [
+            (key, Object.of(kind, obj['metadata']))
+            for kind, obj in self._all_objects()
+            for key, (stack_id, words) in clusters.items()
+            if (stack_id and owners.belongs(obj['metadata'], stack_id))
+            or _mentions(obj['metadata'], words)]
+
+    def _objects(self, matches):
+        return sorted(Object.of(kind, obj['metadata'])
+                      for kind, obj in self._all_objects()
+                      if matches(obj['metadata']))
 
     @functools.cached_property
     def _kinds(self):
@@ -191,3 +186,8 @@ class ManagementCluster:
         for plural, kind in _CORE:
             for obj in self._reader.core(plural):
                 yield kind, obj
+
+
+def _mentions(metadata, words):
+    text = json.dumps(metadata)
+    return any(word in text for word in words)

@@ -9,6 +9,7 @@ objects of the management cluster.
 """
 
 import logging
+import time
 
 from magnum_capi import errors
 from magnum_capi import waiting
@@ -50,14 +51,14 @@ class Watch:
 
     def __init__(self, get, *, user, project, test, management=None,
                  admin_get=None, real_nodes=False, folder='',
-                 timeout=COLLECTED, clock=None):
+                 timeout=COLLECTED, clock=time):
         self._get = get
         self._admin_get = admin_get
         self._management = management
         self._real_nodes = real_nodes
         self._folder = folder
         self._timeout = timeout
-        self._clock = {'clock': clock} if clock else {}
+        self._clock = clock
         self.user = user
         self.project = project
         self.test = test
@@ -97,7 +98,7 @@ class Watch:
             waiting.wait_for(
                 lambda: self._left(stacks), done=lambda left: not left,
                 timeout=self._timeout, what='nothing to be left behind',
-                **self._clock)
+                clock=self._clock)
         except errors.WaitTimeout as e:
             raise LeakFound(e.state, e.elapsed) from None
 

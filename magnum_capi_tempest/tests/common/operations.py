@@ -19,6 +19,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import base
@@ -29,10 +30,6 @@ from magnum_capi_tempest.tests.common import waiters
 CONF = config.CONF
 
 WORKERS = waiters.WORKERS
-
-#: Seconds in which the garbage collector of Kubernetes removes what belonged
-#: to a Cluster that is gone.
-COLLECTED = 60
 
 #: Seconds for which nothing may come back: longer than a driver needs from
 #: the request to what it makes.
@@ -207,7 +204,8 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         waiting.wait_for(
             lambda: [found for found in self.management.objects_of(stack_id)
                      if found.kind == 'Machine'],
-            done=lambda machines: len(machines) == count, timeout=COLLECTED,
+            done=lambda machines: len(machines) == count,
+            timeout=watch.COLLECTED,
             what=f'{count} Machines of cluster {stack_id}',
             describe=lambda machines: ', '.join(map(str, machines)))
 
@@ -219,7 +217,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         stack_id = cluster.get('stack_id') or cluster['cluster_id']
         waiting.wait_for(
             lambda: self.management.objects_of(stack_id, cluster['uuid']),
-            done=lambda left: not left, timeout=COLLECTED,
+            done=lambda left: not left, timeout=watch.COLLECTED,
             what=f'nothing to be left of cluster {stack_id} in the '
                  'management cluster',
             describe=lambda left: ', '.join(map(str, left)))
@@ -249,7 +247,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         waiting.wait_for(
             poll, done=lambda left: none_since is not None and (
                 time.monotonic() - none_since >= STAYS_AWAY),
-            timeout=COLLECTED + STAYS_AWAY,
+            timeout=watch.COLLECTED + STAYS_AWAY,
             what=f'nothing to be left of cluster {cluster_id} in the '
                  'management cluster',
             describe=lambda left: ', '.join(map(str, left)))
