@@ -87,3 +87,7 @@ class Wanted:
     @property
     def in_progress(self):
         return self.status.endswith('_IN_PROGRESS')
+
+    @property
+    def creating(self):
+        return self.status == 'CREATE_IN_PROGRESS'

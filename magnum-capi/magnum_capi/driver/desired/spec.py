@@ -121,7 +121,6 @@ class ClusterSpec:
         as Magnum's master_lb_enabled, which is False by default: without a
         load balancer the API server is one node, which upgrades replace.
     :param auth_url: of Keystone, for keystone_auth_enabled.
-    :param trusted_cas: PEM texts by name, for all nodes.
     :param attributes: see attributes.given.
     """
 
@@ -148,8 +147,6 @@ class ClusterSpec:
     proxies: Proxies = Proxies()
     volumes: Volumes = Volumes()
     auth_url: str | None = None
-    trusted_cas: typing.Mapping = dataclasses.field(
-        default_factory=dict)
     attributes: typing.Mapping[str, typing.Any] = dataclasses.field(
         default_factory=dict)
 

@@ -24,7 +24,6 @@ NETWORK_DRIVERS = ('calico', 'cilium')
 _PROXY = re.compile(r'https?://[A-Za-z0-9._~:@%\[\]-]+(?:/[A-Za-z0-9._~/-]*)?',
                     re.ASCII).fullmatch
 _NO_PROXY = re.compile(r'[A-Za-z0-9._:*/\[\], -]+', re.ASCII).fullmatch
-_FILE_NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*', re.ASCII).fullmatch
 
 
 def check(spec, policy=label_rules.Policy(), *, creating=False,
@@ -140,9 +139,6 @@ def _texts(spec):
         if text and not pattern(text):
             # Not shown: it may hold a password.
             yield f'{name}_proxy of the template has an unexpected form'
-    for name in spec.trusted_cas:
-        if not _FILE_NAME(name):
-            yield f'trusted CA {name!r}: the name is no file name'
 
 
 def _api_server(spec, labels):

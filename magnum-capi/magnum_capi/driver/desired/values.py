@@ -80,8 +80,6 @@ def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
     }
     if spec.keypair:
         result['machineSSHKeyName'] = spec.keypair
-    if spec.trusted_cas:
-        result['trustedCAs'] = dict(spec.trusted_cas)
     if labels.keystone_auth_enabled:
         result['authWebhook'] = 'k8s-keystone-auth'
     etcd = _etcd(labels)

@@ -50,8 +50,7 @@ def health(snapshot, wanted, now, refused=False):
         return UNKNOWN, {'cluster': 'is being deleted'} | found
     if snapshot.cluster is None:
         # Before it is created that is no illness, later it is.
-        lost = wanted.operation != 'CREATE' or not wanted.in_progress
-        return (UNHEALTHY if lost else UNKNOWN,
+        return (UNKNOWN if wanted.creating else UNHEALTHY,
                 {'cluster': 'is not in the management cluster'} | found)
     ill = bool(found)
     for key, text in (('api', _api(snapshot.cluster)),
@@ -69,8 +68,7 @@ def health(snapshot, wanted, now, refused=False):
     ill |= _groups(snapshot, wanted, found)
     if ill:
         # What is not made yet cannot be well.
-        creating = wanted.operation == 'CREATE' and wanted.in_progress
-        return UNKNOWN if creating else UNHEALTHY, found
+        return UNKNOWN if wanted.creating else UNHEALTHY, found
     looked = snapshot.seen('control_plane') and snapshot.seen('machines')
     return HEALTHY if looked else UNKNOWN, found
 
@@ -100,8 +98,7 @@ def _infrastructure(cluster):
 def _control_plane(snapshot, wanted):
     plane = snapshot.get('control_plane', None)
     if plane is None:
-        return (OK if not snapshot.seen('control_plane')
-                or wanted.operation == 'CREATE' and wanted.in_progress
+        return (OK if wanted.creating or not snapshot.seen('control_plane')
                 else 'is not in the management cluster')
     failure = conditions.failure(plane)
     if failure:
@@ -125,7 +122,7 @@ def _machines(snapshot, wanted):
              for machine in machines.of_group(snapshot, group, wanted)]
     return [machine for machine in snapshot.get('machines')
             if not conditions.deleting(machine)
-            and not any(machine is other for other in going)]
+            and machine not in going]
 
 
 def _machine(machine, expected, now):
@@ -160,9 +157,8 @@ def _expected(machine, snapshot, wanted):
     """Whether new machines are to be expected where this one is."""
     if wanted.in_progress:
         return True
-    return any(machine is other for group in wanted.groups
-               if group.autoscaled
-               for other in machines.of_group(snapshot, group, wanted))
+    return any(machine in machines.of_group(snapshot, group, wanted)
+               for group in wanted.groups if group.autoscaled)
 
 
 def _age(machine, now):

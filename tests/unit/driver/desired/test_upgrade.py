@@ -7,6 +7,7 @@ import dataclasses
 import testtools
 
 from magnum_capi.driver.desired import upgrade
+from tests.unit.driver import objects
 
 
 def image(kube_version='v1.35.0', status='active', **kwargs):
@@ -44,9 +45,11 @@ class RefusalsTest(testtools.TestCase):
             self.assertIn('does not go back', found)
 
     def test_at_most_one_minor(self):
-        for version in ('v1.36.0', 'v2.0.0'):
-            found, = self.to(version)
-            self.assertIn('upgrade to 1.35 first', found)
+        for running, version, first in (
+                ('v1.34.2', 'v1.36.0', '1.35'), ('v1.34.2', 'v2.0.0', '1.35'),
+                ('v1.35.0', 'v1.37.0', '1.36'), ('v1.2.0', 'v1.4.0', '1.3')):
+            found, = self.to(version, running)
+            self.assertIn(f'upgrade to {first} first', found)
 
     def test_what_runs_counts_not_what_the_old_template_says(self):
         self.assertEqual([], self.to('v1.36.0', running='v1.35.1'))
@@ -98,6 +101,19 @@ class RefusalsTest(testtools.TestCase):
         self.assertIn('v1.35.1', found)
         self.assertIn('v1.35.0', found)
         self.assertEqual([], self.refusals(kube_tag='1.35.0'))
+        for tag in ('v1.34.9', 'latest'):
+            self.assertEqual(1, len(self.refusals(kube_tag=tag)), tag)
+
+    def test_a_tag_that_is_none_is_compared_as_a_text(self):
+        for tag, count in (('latest', 1), ('lates', 2), ('main', 2)):
+            found = self.refusals(
+                kube_tag=tag, image=image('latest', os_distro='ubuntu'))
+            self.assertEqual(count, len(found), found)
+
+    def test_a_running_version_that_is_none_is_told(self):
+        found, = self.refusals(running='unknown')
+
+        self.assertIn("version of the cluster: 'unknown'", found)
 
     def test_all_that_is_wrong_is_told_at_once(self):
         found = self.refusals(driver='x', network_driver='cilium',
@@ -106,13 +122,16 @@ class RefusalsTest(testtools.TestCase):
         self.assertEqual(4, len(found))
 
     def test_another_distribution_may_be_refused(self):
-        target = dataclasses.replace(
-            TARGET, image=image(os_distro='flatcar'))
+        for distro in ('flatcar', 'windows'):
+            target = dataclasses.replace(
+                TARGET, image=image(os_distro=distro))
 
-        self.assertEqual([], upgrade.refusals(PRESENT, target, 'v1.34.2'))
-        found, = upgrade.refusals(
-            PRESENT, target, 'v1.34.2', os_may_change=False)
-        self.assertIn('flatcar', found)
+            self.assertEqual([], upgrade.refusals(PRESENT, target, 'v1.34.2'))
+            found, = upgrade.refusals(
+                PRESENT, target, 'v1.34.2', os_may_change=False)
+            self.assertIn(distro, found)
+        self.assertEqual([], upgrade.refusals(
+            PRESENT, TARGET, 'v1.34.2', os_may_change=False))
 
     def test_a_pinned_group_that_would_be_left_behind(self):
         group = upgrade.Group('u', 'pool', 'v1.31.0', pinned=True)
@@ -136,6 +155,17 @@ class SkewTest(testtools.TestCase):
     def test_before_1_28_only_two(self):
         self.assertEqual('', upgrade.skew('v1.29.0', 'v1.27.0'))
         self.assertIn('more than 2', upgrade.skew('v1.30.0', 'v1.27.0'))
+        self.assertEqual('', upgrade.skew('v1.31.0', 'v1.28.0'))
+        self.assertIn('more than 3', upgrade.skew('v1.32.0', 'v1.28.0'))
+
+    def test_the_same_version_and_far_older_ones(self):
+        self.assertEqual('', upgrade.skew('v1.34.2', 'v1.34.2'))
+        # A whole multiple older.
+        self.assertIn('more than 2', upgrade.skew('v1.34.0', 'v1.17.0'))
+
+    def test_another_major_version(self):
+        for plane, workers in (('v2.1.0', 'v1.1.0'), ('v1.1.0', 'v2.1.0')):
+            self.assertIn('different major', upgrade.skew(plane, workers))
 
     def test_workers_are_never_newer(self):
         for newer in ('v1.34.3', 'v1.35.0'):
@@ -164,10 +194,11 @@ class RestoreTest(testtools.TestCase):
 
     def test_only_what_changed_needs_work(self):
         plan = upgrade.remember(self.CLUSTER, self.GROUPS)
-        now = {'c': {**self.CLUSTER, 'cluster_template_id': 'new'},
-               'w': self.GROUPS[0]}
+        for template in ('new', 'over'):
+            now = {'c': {**self.CLUSTER, 'cluster_template_id': template},
+                   'w': objects.as_read(self.GROUPS[0])}
 
-        self.assertEqual(
-            [('c', 'cluster_template_id', 'old')],
-            [(step.uuid, step.field, step.value)
-             for step in upgrade.differences(plan, now)])
+            self.assertEqual(
+                [('c', 'cluster_template_id', 'old')],
+                [(step.uuid, step.field, step.value)
+                 for step in upgrade.differences(plan, now)])

@@ -78,10 +78,6 @@ class TestCluster(testtools.TestCase):
         self.assertNotIn('machineSSHKeyName', made())
         self.assertEqual('k', made(keypair='k')['machineSSHKeyName'])
 
-    def test_trusted_authorities_are_for_all_nodes(self):
-        self.assertEqual({'cloud': 'PEM'},
-                         made(trusted_cas={'cloud': 'PEM'})['trustedCAs'])
-
 
 class TestApiServer(testtools.TestCase):
 

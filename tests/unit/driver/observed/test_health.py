@@ -79,7 +79,29 @@ class HealthTest(testtools.TestCase):
                          reason['default-worker-x1.Ready'])
 
     def test_a_machine_that_never_becomes_a_node(self):
-        self.assertEqual(health.UNHEALTHY, judge(with_machine('Unknown'))[0])
+        # capi-helm-charts: nodeStartupTimeout of 30 minutes.
+        self.assertEqual(
+            [health.HEALTHY, health.UNHEALTHY],
+            [judge(with_machine('Unknown', created=objects.ago(**age)))[0]
+             for age in ({'minutes': 30}, {'minutes': 30, 'seconds': 1})])
+
+    def test_a_node_of_which_nothing_is_known(self):
+        for age, status, expected in (
+                (YOUNG, 'UPDATE_IN_PROGRESS', health.HEALTHY),
+                (OLD, 'UPDATE_IN_PROGRESS', health.UNHEALTHY),
+                (YOUNG, 'UPDATE_COMPLETE', health.UNHEALTHY)):
+            machine = objects.machine(created=age, node='node-1')
+            for holder in (machine['status'],
+                           machine['status']['deprecated']['v1beta1']):
+                holder['conditions'] = [
+                    one for one in holder['conditions']
+                    if one['type'] != 'NodeHealthy']
+
+            found, reason = judge(objects.complete(machines=(machine,)),
+                                  status=status)
+
+            self.assertEqual((expected, 'Unknown'),
+                             (found, reason['node-1.Ready']))
 
     def test_a_new_node_is_excused_while_nodes_come_and_go(self):
         seen = with_machine('False', node='node-1', created=YOUNG)
@@ -114,6 +136,42 @@ class HealthTest(testtools.TestCase):
         self.assertEqual(health.UNHEALTHY, found)
         self.assertIn('no route', reason['api'])
 
+    def test_an_api_is_known_by_either_of_two_conditions(self):
+        def without(*types, version=objects.V1BETA2):
+            cluster = objects.cluster(version)
+            for holder in (cluster['status'], cluster['status'].get(
+                    'deprecated', {}).get('v1beta1', {})):
+                holder['conditions'] = [
+                    one for one in holder.get('conditions', ())
+                    if one['type'] not in types]
+            return judge(objects.complete(cluster=cluster))[1]['api']
+
+        for types, expected in (
+                (['RemoteConnectionProbe'], 'ok'),
+                (['ControlPlaneInitialized'], 'ok'),
+                (['RemoteConnectionProbe', 'ControlPlaneInitialized'],
+                 'nothing is known of it')):
+            self.assertEqual(expected, without(*types))
+
+    def test_an_api_in_the_old_vocabulary_only(self):
+        cluster = objects.cluster(objects.V1BETA1)
+        del cluster['status']['v1beta2']
+        cluster['status']['conditions'].append({
+            'type': 'ControlPlaneInitialized', 'status': 'True'})
+
+        found, reason = judge(objects.complete(cluster=cluster))
+
+        self.assertEqual((health.HEALTHY, 'ok'), (found, reason['api']))
+
+    def test_a_cluster_that_its_provider_gave_up(self):
+        cluster = objects.cluster()
+        cluster['status']['phase'] = 'Failed'
+
+        found, reason = judge(objects.complete(cluster=cluster))
+
+        self.assertEqual((health.UNHEALTHY, 'phase Failed'),
+                         (found, reason['infrastructure']))
+
     def test_infrastructure_that_is_not_ready(self):
         cluster = objects.condition(
             objects.cluster(), 'InfrastructureReady', status='False',
@@ -135,6 +193,15 @@ class HealthTest(testtools.TestCase):
 
             self.assertEqual(health.UNHEALTHY, found)
             self.assertIn('no quorum', reason['controlplane'])
+
+    def test_a_control_plane_that_is_not_there(self):
+        for status, expected in (
+                ('CREATE_IN_PROGRESS', health.HEALTHY),
+                ('CREATE_COMPLETE', health.UNHEALTHY),
+                ('UPDATE_IN_PROGRESS', health.UNHEALTHY),
+                ('UPDATE_COMPLETE', health.UNHEALTHY)):
+            self.assertEqual(expected, judge(objects.complete(
+                control_plane=None), status=status)[0], status)
 
     def test_a_lost_member_of_etcd_unless_members_are_replaced(self):
         for version in VERSIONS:
@@ -167,8 +234,9 @@ class HealthTest(testtools.TestCase):
 
 class GroupTest(testtools.TestCase):
 
-    def health(self, status, **kwargs):
-        group = objects.group(key='pool', name='pool', status=status)
+    def health(self, status, role='worker', **kwargs):
+        group = objects.group(key='pool', name='pool', status=status,
+                              role=role)
         return health.health(
             objects.complete(**kwargs), objects.wanted(
                 objects.master(), objects.group(), group,
@@ -190,10 +258,17 @@ class GroupTest(testtools.TestCase):
                          self.health('CREATE_IN_PROGRESS')[0])
 
     def test_a_group_that_is_lost_does(self):
-        found, reason = self.health('UPDATE_COMPLETE')
+        for status in ('CREATE_COMPLETE', 'UPDATE_COMPLETE'):
+            for role in ('worker', 'gpu'):
+                found, reason = self.health(status, role)
 
-        self.assertEqual(health.UNHEALTHY, found)
-        self.assertIn('not in the management cluster', reason['pool.Ready'])
+                self.assertEqual(health.UNHEALTHY, found)
+                self.assertIn('not in the management cluster',
+                              reason['pool.Ready'])
+
+    def test_nobody_looked_at_the_groups(self):
+        self.assertEqual(health.HEALTHY, self.health(
+            'UPDATE_COMPLETE', machine_deployments=snapshot.UNSEEN)[0])
 
     def test_machines_that_go_are_not_counted(self):
         machine = objects.failed_machine()
@@ -209,10 +284,12 @@ class UnknownTest(testtools.TestCase):
         self.assertEqual(health.UNKNOWN, judge(None)[0])
 
     def test_a_cluster_that_is_lost_is_unhealthy(self):
-        found, reason = judge(snapshot.Snapshot(None))
+        for status in ('CREATE_COMPLETE', 'CREATE_FAILED',
+                       'UPDATE_IN_PROGRESS'):
+            found, reason = judge(snapshot.Snapshot(None), status=status)
 
-        self.assertEqual(health.UNHEALTHY, found)
-        self.assertIn('not in the management cluster', reason['cluster'])
+            self.assertEqual(health.UNHEALTHY, found)
+            self.assertIn('not in the management cluster', reason['cluster'])
 
     def test_one_that_is_not_there_yet_or_goes_is_unknown(self):
         for status in ('CREATE_IN_PROGRESS', 'DELETE_IN_PROGRESS'):
@@ -220,10 +297,12 @@ class UnknownTest(testtools.TestCase):
                 snapshot.Snapshot(None), status=status)[0])
 
     def test_what_nobody_looked_at_is_not_well(self):
-        found, _ = judge(objects.complete(control_plane=snapshot.UNSEEN,
-                                          machines=snapshot.UNSEEN))
+        for unseen in (['control_plane'], ['machines'],
+                       ['control_plane', 'machines']):
+            found, _ = judge(objects.complete(
+                **dict.fromkeys(unseen, snapshot.UNSEEN)))
 
-        self.assertEqual(health.UNKNOWN, found)
+            self.assertEqual(health.UNKNOWN, found)
 
 
 class CredentialTest(testtools.TestCase):
