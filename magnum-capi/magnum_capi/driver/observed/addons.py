@@ -9,14 +9,19 @@ project (https://github.com/kubernetes-sigs/cluster-api-addon-provider-helm,
 api/v1alpha1/helmchartproxy_types.go) has conditions and no phase at all.
 """
 
+import enum
 import hashlib
 import json
 
 from magnum_capi.driver.observed import conditions
 
-DEPLOYED = 'Deployed'
-FAILED = 'Failed'
-WAITING = 'Waiting'
+
+class State(enum.Enum):
+
+    DEPLOYED = 'deployed'
+    FAILED = 'failed'
+    WAITING = 'waiting'
+
 
 #: Kinds with phases; everything else has conditions.
 _PHASED = ('HelmRelease', 'Manifests')
@@ -39,35 +44,35 @@ def of_cluster(objects, cluster) -> tuple:
         or conditions.labels(obj).get(f'{_GROUP}/cluster') == cluster)
 
 
-def state(obj) -> tuple[str, str]:
-    """State of an addon (DEPLOYED, WAITING, FAILED) and what is said of it.
+def state(obj) -> tuple[State, str]:
+    """State of an addon, and what is said of it.
 
     A phase is not tied to a generation: between a changed spec and the
     provider's next look it is the old one. What the provider has handled is
     in an annotation, if it is the real one.
     """
     if conditions.deleting(obj):
-        return WAITING, 'is being removed'
+        return State.WAITING, 'is being removed'
     found = conditions.status(obj)
     if obj.get('kind') in _PHASED or found.get('phase'):
         phase = found.get('phase') or 'Unknown'
         why = conditions.one_line(found.get('failureMessage'))
-        if phase == DEPLOYED:
+        if phase == 'Deployed':
             handled = _handled(obj)
             if handled is None or handled.get('spec') == obj.get('spec'):
-                return DEPLOYED, ''
-            return WAITING, 'its change is not yet seen by its provider'
+                return State.DEPLOYED, ''
+            return State.WAITING, 'its change is not yet seen by its provider'
         text = f'phase {phase}' + (f': {why}' if why else '')
-        return (FAILED if phase == 'Failed' else WAITING), text
+        return (State.FAILED if phase == 'Failed' else State.WAITING), text
     if not conditions.observed(obj):
-        return WAITING, 'its change is not yet seen by its controller'
+        return State.WAITING, 'its change is not yet seen by its controller'
     known = conditions.newer(obj) or conditions.older(obj)
     if 'Ready' not in known:
-        return WAITING, 'nothing is said of it yet'
+        return State.WAITING, 'nothing is said of it yet'
     problems = conditions.problems(obj)
     if not problems:
-        return DEPLOYED, ''
-    return WAITING, str(problems[0])
+        return State.DEPLOYED, ''
+    return State.WAITING, str(problems[0])
 
 
 def checksum(data) -> str:
@@ -99,7 +104,7 @@ def took_up(objects, secret, data) -> tuple[bool, str] | None:
         if _note(obj, secret) != wanted:
             return False, f'{where} was not told of the new Secret'
         found, why = state(obj)
-        if found != DEPLOYED:
+        if found is not State.DEPLOYED:
             return False, f'{where}: {why}'
         handled = _handled(obj)
         if handled is not None and _note(handled, secret) != wanted:

@@ -9,17 +9,11 @@ is right, whatever they are made of and whether they are ready (Cluster API
 """
 
 import dataclasses
+import enum
 
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
-
-READY = 'ready'
-WAITING = 'waiting'
-FAILED = 'failed'
-GONE = 'gone'
-#: It keeps what it is until its turn in an upgrade has come.
-HELD = 'held'
 
 _AUTOSCALER = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
 
@@ -32,11 +26,20 @@ _DEPLOYMENT_NEW = ('Available', 'MachinesReady', 'MachinesUpToDate')
 _DEPLOYMENT_OLD = ('Available',)
 
 
+class State(enum.Enum):
+
+    READY = 'ready'
+    WAITING = 'waiting'
+    FAILED = 'failed'
+    GONE = 'gone'
+    #: It keeps what it is until its turn in an upgrade has come.
+    HELD = 'held'
+
+
 @dataclasses.dataclass(frozen=True)
 class Look:
     """What is seen of a node group.
 
-    :param state: READY, WAITING, FAILED, GONE or HELD.
     :param why: what it waits for or why it failed.
     :param drift: whether what is there was not asked to be as wanted; the
         request was lost or has not arrived.
@@ -46,7 +49,7 @@ class Look:
         snapshot>/<name>``.
     """
 
-    state: str
+    state: State
     why: str = ''
     drift: bool = False
     count: int | None = None
@@ -75,13 +78,15 @@ def same_version(one, other) -> bool:
 
 def _control_plane(snapshot, group, wanted):
     if not snapshot.seen('control_plane'):
-        return Look(WAITING, 'control plane: not looked at',
+        return Look(State.WAITING, 'control plane: not looked at',
                     unseen=frozenset(('control_plane',)))
     plane = snapshot.control_plane
     if plane is None:
-        return Look(WAITING, 'control plane: does not exist yet', drift=True)
+        return Look(State.WAITING, 'control plane: does not exist yet',
+                    drift=True)
     if conditions.deleting(plane):
-        return Look(WAITING, 'control plane: is being deleted', drift=True)
+        return Look(State.WAITING, 'control plane: is being deleted',
+                    drift=True)
     counts = conditions.replicas(plane)
     drift = [
         *_differs('machines', counts.wanted, group.count),
@@ -99,20 +104,21 @@ def _control_plane(snapshot, group, wanted):
             running, conditions.spec(plane).get('version')):
         blocked = [f'runs version {running or "unknown"}']
     if blocked:
-        return Look(WAITING, 'control plane: ' + ', '.join(blocked), **found)
-    return Look(READY, **found)
+        return Look(State.WAITING, 'control plane: ' + ', '.join(blocked),
+                    **found)
+    return Look(State.READY, **found)
 
 
 def _workers(snapshot, group, wanted):
     label = f'node group {group.name}'
     if not snapshot.seen('machine_deployments'):
-        return Look(WAITING, f'{label}: not looked at',
+        return Look(State.WAITING, f'{label}: not looked at',
                     unseen=frozenset(('machine_deployments',)))
     deployment = snapshot.machine_deployments.get(group.key)
     if deployment is None:
-        return Look(WAITING, f'{label}: does not exist yet', drift=True)
+        return Look(State.WAITING, f'{label}: does not exist yet', drift=True)
     if conditions.deleting(deployment):
-        return Look(WAITING, f'{label}: is being deleted', drift=True)
+        return Look(State.WAITING, f'{label}: is being deleted', drift=True)
     counts = conditions.replicas(deployment)
     template = conditions.spec(
         conditions.spec(deployment).get('template') or {})
@@ -124,7 +130,7 @@ def _workers(snapshot, group, wanted):
     found = {'count': counts.wanted, 'drift': bool(drift)}
     if group.held:
         # Ill or not: what follows may be its cure.
-        return Look(HELD, f'{label}: waits for its turn', **found)
+        return Look(State.HELD, f'{label}: waits for its turn', **found)
     failures = _failures(label, 'machine_deployments', deployment,
                          machines.of_group(snapshot, group, wanted))
     if failures:
@@ -132,15 +138,15 @@ def _workers(snapshot, group, wanted):
     blocked = drift or _unsettled(deployment, counts, _DEPLOYMENT_NEW,
                                   _DEPLOYMENT_OLD)
     if blocked:
-        return Look(WAITING, f'{label}: ' + ', '.join(
+        return Look(State.WAITING, f'{label}: ' + ', '.join(
             (*_replaced(snapshot, deployment, counts), *blocked)), **found)
     if not snapshot.seen('machine_sets'):
-        return Look(WAITING, f'{label}: its machines were not looked at',
+        return Look(State.WAITING, f'{label}: its machines were not looked at',
                     unseen=frozenset(('machine_sets',)), **found)
     blocked = _not_rolled(snapshot, deployment, template, counts.wanted)
     if blocked:
-        return Look(WAITING, f'{label}: {blocked}', **found)
-    return Look(READY, **found)
+        return Look(State.WAITING, f'{label}: {blocked}', **found)
+    return Look(State.READY, **found)
 
 
 def _failures(label, part, obj, own):
@@ -154,7 +160,7 @@ def _failures(label, part, obj, own):
 
 
 def _failed(failures, **found):
-    return Look(FAILED, next(iter(failures.values())), failures=failures,
+    return Look(State.FAILED, next(iter(failures.values())), failures=failures,
                 **found)
 
 
@@ -165,16 +171,16 @@ def _removal(snapshot, group, wanted):
     deployment = snapshot.get('machine_deployments', {}).get(group.key)
     if deployment is not None:
         # A deletion that was asked for and got lost is drift.
-        return Look(WAITING, f'{label}: ' + _farewell(deployment),
+        return Look(State.WAITING, f'{label}: ' + _farewell(deployment),
                     drift=not conditions.deleting(deployment))
     if unseen:
-        return Look(WAITING, f'{label}: not looked at', unseen=unseen)
+        return Look(State.WAITING, f'{label}: not looked at', unseen=unseen)
     # A MachineDeployment goes at once, its machines take their time.
     left = machines.of_group(snapshot, group, wanted)
     if left:
-        return Look(WAITING, f'{label}: {len(left)} machines left, '
+        return Look(State.WAITING, f'{label}: {len(left)} machines left, '
                     f'{conditions.name(left[0])} {_farewell(left[0])}')
-    return Look(GONE)
+    return Look(State.GONE)
 
 
 def _farewell(obj):

@@ -100,7 +100,7 @@ def left(snapshot: snapshot_module.Snapshot,
         found |= _of_group(snapshot, group, wanted)
     if snapshot.seen('addons') and wanted.addons:
         found['addons'] = '', sum(
-            addons.state(addon)[0] != addons.DEPLOYED
+            addons.state(addon)[0] is not addons.State.DEPLOYED
             for addon in snapshot.addons)
     return found
 

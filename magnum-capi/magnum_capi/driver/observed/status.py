@@ -71,7 +71,7 @@ def judge(snapshot, wanted, now) -> Verdict:
     blockers += _blockers(snapshot, looks)
     turn, unseen = '', frozenset()
     held = [look.why for look in looks.values()
-            if look.state == node_groups.HELD]
+            if look.state is node_groups.State.HELD]
     if held and not (action or failures):
         turn, unseen = upgrade_order.turn(snapshot, wanted, looks)
         action = ADVANCE if turn else action
@@ -131,15 +131,14 @@ def _applied(snapshot, wanted, looks):
 def _failures(snapshot, wanted, looks):
     """What controllers gave up: texts by what Verdict.failing has."""
     found = {}
-    if snapshot.cluster is not None:
-        why = conditions.failure(snapshot.cluster)
-        if why:
-            found['cluster/'] = f'Cluster: {why}'
+    why = conditions.failure(snapshot.cluster)
+    if why:
+        found['cluster/'] = f'Cluster: {why}'
     for look in looks.values():
         found |= look.failures
     for addon in snapshot.get('addons'):
         state, why = addons.state(addon)
-        if state == addons.FAILED and wanted.addons:
+        if state is addons.State.FAILED and wanted.addons:
             name = conditions.name(addon)
             found[f'addons/{name}'] = f'addon {name}: {why}'
     return found
@@ -158,7 +157,7 @@ def _since(snapshot, wanted, failures, now):
              if not conditions.deleting(machine)}
     trying = {f'addons/{conditions.name(addon)}'
               for addon in snapshot.get('addons')
-              if addons.state(addon)[0] != addons.DEPLOYED}
+              if addons.state(addon)[0] is not addons.State.DEPLOYED}
     kept = {key: since for key, since in wanted.failing.items()
             if key in trying or not snapshot.seen(key.partition('/')[0])
             or key.startswith('machines/') and key not in there
@@ -180,7 +179,8 @@ def _blockers(snapshot, looks):
                          'controller')
     # A group that nobody looked at is no blocker but a question.
     found += [look.why for look in looks.values()
-              if look.state in (node_groups.WAITING, node_groups.FAILED)
+              if look.state in (node_groups.State.WAITING,
+                                node_groups.State.FAILED)
               and not look.unseen]
     lacking = conditions.missing(
         cluster, _CLUSTER_NEW, _CLUSTER_OLD) if cluster else ()
@@ -209,7 +209,7 @@ def _rest(snapshot, wanted, looks):
     waiting = []
     for addon in snapshot.addons:
         state, why = addons.state(addon)
-        if state != addons.DEPLOYED:
+        if state is not addons.State.DEPLOYED:
             waiting.append(f'addon {conditions.name(addon)}: {why}')
     return waiting, unseen
 
@@ -260,17 +260,17 @@ def _outcome(wanted, now, failures, lasting, blockers, unseen, turn):
 
 def _group(group, look, cluster_status, wanted):
     """Verdict of a node group, given that of its cluster."""
-    operation, _, state = group.status.partition('_')
+    operation = group.status.partition('_')[0]
+    complete = group.status.endswith('_COMPLETE')
     reason = reasons.cut(reasons.readable(look.why, wanted), reasons.PART)
-    if look.state == node_groups.GONE:
+    if look.state is node_groups.State.GONE:
         return GroupVerdict('DELETE_COMPLETE', gone=True)
-    if look.state == node_groups.READY:
-        done = group.status if state == 'COMPLETE' else f'{operation}_COMPLETE'
-        return GroupVerdict(done, '', look.count)
+    if look.state is node_groups.State.READY:
+        return GroupVerdict(f'{operation}_COMPLETE', '', look.count)
     ended = cluster_status.endswith('_FAILED') and wanted.in_progress
-    if ended and look.state == node_groups.FAILED and state == 'COMPLETE':
+    if ended and look.state is node_groups.State.FAILED and complete:
         return GroupVerdict('UPDATE_FAILED', reason, look.count)
-    if ended and state == 'IN_PROGRESS':
+    if ended and group.status.endswith('_IN_PROGRESS'):
         return GroupVerdict(f'{operation}_FAILED', reason, look.count)
     return GroupVerdict(
-        group.status, '' if state == 'COMPLETE' else reason, look.count)
+        group.status, '' if complete else reason, look.count)

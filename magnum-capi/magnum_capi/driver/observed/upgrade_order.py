@@ -31,10 +31,11 @@ def turn(snapshot, wanted, looks):
         the parts of the snapshot that the answer needs.
     """
     held = [group for group in wanted.groups
-            if looks[group.key].state == node_groups.HELD]
+            if looks[group.key].state is node_groups.State.HELD]
     others = [looks[group.key] for group in wanted.groups
               if group not in held and not group.deleting]
-    unready = [look for look in others if look.state != node_groups.READY]
+    unready = [look for look in others
+               if look.state is not node_groups.State.READY]
     if not held or any(not look.unseen for look in unready):
         return '', frozenset()
     unseen = frozenset().union(*(look.unseen for look in unready), (

@@ -39,13 +39,13 @@ def handled(addon, **changes):
 class StateTest(testtools.TestCase):
 
     def test_what_the_provider_has_handled_is_deployed(self):
-        self.assertEqual((addons.DEPLOYED, ''),
+        self.assertEqual((addons.State.DEPLOYED, ''),
                          addons.state(handled(objects.addon())))
 
     def test_a_change_that_it_has_not_handled_is_not(self):
         found, why = addons.state(handled(objects.addon(), spec={'x': 1}))
 
-        self.assertEqual(addons.WAITING, found)
+        self.assertEqual(addons.State.WAITING, found)
         self.assertIn('not yet seen by its provider', why)
 
     def test_a_note_that_is_no_json_says_nothing(self):
@@ -53,13 +53,13 @@ class StateTest(testtools.TestCase):
         for note in ('', '{', '[]', None):
             addon['metadata']['annotations'] = {
                 'addons.stackhpc.com/last-handled-configuration': note}
-            self.assertEqual(addons.DEPLOYED, addons.state(addon)[0])
+            self.assertEqual(addons.State.DEPLOYED, addons.state(addon)[0])
 
     def test_one_that_goes_is_not_deployed(self):
         addon = objects.addon()
         addon['metadata']['deletionTimestamp'] = 'now'
 
-        self.assertEqual(addons.WAITING, addons.state(addon)[0])
+        self.assertEqual(addons.State.WAITING, addons.state(addon)[0])
 
 
 class TookUpTest(testtools.TestCase):

@@ -433,8 +433,8 @@ class FailureTest(testtools.TestCase):
 
     def test_three_that_were_replaced_in_vain_are_enough(self):
         self.assertEqual(
-            ['CREATE_IN_PROGRESS', 'CREATE_FAILED'],
-            [self.replaced(number).status for number in (2, 3)])
+            ['CREATE_IN_PROGRESS', 'CREATE_FAILED', 'CREATE_FAILED'],
+            [self.replaced(number).status for number in (2, 3, 4)])
 
     def test_in_vain_is_not_before_the_patience_is_over(self):
         self.assertEqual('CREATE_IN_PROGRESS',
@@ -442,6 +442,7 @@ class FailureTest(testtools.TestCase):
 
     def test_progress_since_they_failed_is_not_in_vain(self):
         for minutes, status_ in ((9, 'CREATE_IN_PROGRESS'),
+                                 (10, 'CREATE_FAILED'),
                                  (11, 'CREATE_FAILED')):
             verdict = self.replaced(3, progress=progress.Progress(
                 objects.ago(minutes=minutes), objects.NOW, {}))
@@ -521,6 +522,15 @@ class FailureTest(testtools.TestCase):
             'phase'] = 'Failed'
 
         self.assertEqual('CREATE_FAILED', judge(seen).status)
+
+    def test_a_failed_cluster_fails(self):
+        seen = objects.complete()
+        seen.cluster['status']['phase'] = 'Failed'
+
+        verdict = judge(seen)
+
+        self.assertEqual('CREATE_FAILED', verdict.status)
+        self.assertIn('Cluster: phase Failed', verdict.reason)
 
     def test_a_failed_control_plane_fails(self):
         # B.4.5
@@ -651,11 +661,23 @@ class LostRequestTest(testtools.TestCase):
 
     def test_another_digest_is_to_be_applied(self):
         # Another image of the same version shows nowhere else.
-        for release in (snapshot.Release('deployed', digest='old'), None):
+        for release in (snapshot.Release('deployed', digest='mine'),
+                        snapshot.Release('deployed', digest='old'), None):
             verdict = judge(objects.complete(release=release),
                             objects.wanted(digest='new'))
 
             self.assertEqual(status.APPLY, verdict.action)
+
+    def test_a_release_that_is_as_wanted_is_not_applied(self):
+        for state, wanted in (('deployed', 'new'), ('deployed', None),
+                              ('superseded', 'new')):
+            verdict = judge(
+                objects.complete(release=snapshot.Release(
+                    state, digest='new')),
+                objects.wanted(digest=wanted))
+
+            self.assertEqual(('CREATE_COMPLETE', status.NOTHING),
+                             (verdict.status, verdict.action))
 
     def test_a_digest_needs_a_look_at_the_release(self):
         verdict = judge(objects.complete(), objects.wanted(digest='new'))
@@ -670,10 +692,13 @@ class LostRequestTest(testtools.TestCase):
 
     def test_a_group_that_nobody_wants_is_to_be_removed(self):
         seen = objects.complete()
-        seen.machine_deployments['stranger'] = objects.deployment(
-            key='stranger')
+        for key in ('stranger', 'another', 'third'):
+            seen.machine_deployments[key] = objects.deployment(key=key)
 
-        self.assertEqual(status.APPLY, judge(seen).action)
+        verdict = judge(seen)
+
+        self.assertEqual(status.APPLY, verdict.action)
+        self.assertIn('node group another: is not wanted', verdict.reason)
 
 
 class GroupTest(testtools.TestCase):
@@ -784,7 +809,13 @@ class LaterTest(testtools.TestCase):
             objects.wanted(status='CREATE_FAILED'))
 
         self.assertEqual('CREATE_FAILED', verdict.status)
+        self.assertIn('Waiting for', verdict.reason)
         self.assertIn('0 of 2 machines ready', verdict.reason)
+        verdict = judge(
+            objects.complete(machines=(objects.failed_machine(),)),
+            objects.wanted(status='CREATE_FAILED'))
+        self.assertEqual('CREATE_FAILED', verdict.status)
+        self.assertIn('Failed: ', verdict.reason)
 
     def test_nothing_is_done_unasked(self):
         for wanted in ('CREATE_FAILED', 'UPDATE_COMPLETE', 'DELETE_FAILED'):
