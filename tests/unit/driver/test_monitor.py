@@ -2,6 +2,7 @@
 
 
 import socket
+import types
 
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
@@ -146,6 +147,20 @@ class MonitorTest(test_reconcile.Base):
         self.w.store.clusters.clear()
         recovery.recover(reconciler, rows, state, None)
 
+    def test_deletion_is_taken_up_unless_it_is_done(self):
+        self.created()
+        # Also when a resize that ended late has written over it.
+        self.w.store.node_groups[small_world.MASTERS][
+            'status'] = 'DELETE_IN_PROGRESS'
+        for status, expected in (('DELETE_COMPLETE', 'DELETE_COMPLETE'),
+                                 ('UPDATE_COMPLETE', 'DELETE_IN_PROGRESS')):
+            self.w.store.clusters[small_world.CLUSTER]['status'] = status
+            reconciler = reconcile.Reconciler(
+                self.w.world, self.w.store, self.w.store.row())
+            recovery.recover(reconciler, reconciler.rows(),
+                             reconciler.vault.state(), None)
+            self.assertEqual(expected, self.w.cluster.status)
+
     def test_the_api_of_the_cluster_is_never_asked(self):
         # It may be in a network that Magnum does not reach.
         with socket.create_server(('127.0.0.1', 0)) as server:
@@ -214,6 +229,16 @@ class MonitorTest(test_reconcile.Base):
 
     def test_any_other_failure_stays_one(self):
         self.assertEqual('UPDATE_FAILED', self.failed('too small').status)
+
+    def test_refused_rotation_is_a_failed_update_with_this_reason(self):
+        said = f'Failed: {self_repair.ROTATION_REFUSED}'
+        for status, reason, expected in (
+                ('UPDATE_FAILED', said, True), ('UPDATE_FAILED', None, False),
+                ('CREATE_FAILED', said, False),
+                ('UPDATE_COMPLETE', said, False),
+                ('UPDATE_IN_PROGRESS', said, False)):
+            self.assertEqual(expected, self_repair.is_refused_rotation(
+                types.SimpleNamespace(status=status, status_reason=reason)))
 
     def test_failure_to_keep_rows_true_does_not_hide_the_health(self):
         self.autoscaled(3)

@@ -95,6 +95,7 @@ class PassingFaultsTest(_Base):
         self.api.faults = [(200, {}, b'<html>')]
         found = self.api.rest().request('GET', PATH)
         self.assertEqual('s', found['metadata']['name'])
+        self.assertEqual([0.2], self.api.clock.naps)
 
     def test_answer_that_never_is_json_is_an_error(self):
         e = self.refused(rest.Unreachable, *[(200, {}, b'<html>')] * 100)
@@ -104,6 +105,7 @@ class PassingFaultsTest(_Base):
         self.api.faults = [api_server.hang_up]
         found = self.api.rest().request('GET', PATH)
         self.assertEqual('s', found['metadata']['name'])
+        self.assertEqual([0.2], self.api.clock.naps)
 
     def test_every_try_is_counted(self):
         self.api.faults = [(500, {}, {})] * 2

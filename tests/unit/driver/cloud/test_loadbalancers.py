@@ -53,6 +53,18 @@ class LoadBalancersTest(testtools.TestCase):
                    if method == 'DELETE']
         self.assertEqual('True', cascade[0]['cascade'])
 
+    def test_none_keeps_another_from_its_turn(self):
+        self.serve([
+            balancer('gone', provisioning_status='DELETED'),
+            balancer('b', cluster='c12'),
+            balancer('later', provisioning_status='PENDING_UPDATE'),
+            balancer('late'), balancer('a')])
+        self.fake.answers['DELETE', f'{LBS}/late'] = (409, {})
+        left, deleted = self.delete()
+        self.assertEqual(['later', 'late', 'a'], [
+            name.rpartition('_')[2] for name in left])
+        self.assertEqual(['late', 'a'], deleted)
+
     def test_only_the_projects_are_asked_for(self):
         self.delete()
         queries = [query for _, path, query, _ in self.fake.seen

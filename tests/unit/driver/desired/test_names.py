@@ -86,7 +86,9 @@ class TestNames(testtools.TestCase):
             self.assertRaises(ValueError, names.cluster_uuid, name)
         # The last one is a number of more than 128 bits.
         for name in ('', 'default-worker', 'g' + '0' * 24, 'g' + 'z' * 25):
-            self.assertRaises(ValueError, names.node_group_uuid, name)
+            error = self.assertRaises(
+                ValueError, names.node_group_uuid, name)
+            self.assertIn('is no name of a node group', str(error))
 
 
 class TestNamespaces(testtools.TestCase):

@@ -114,11 +114,14 @@ class RowsTest(testtools.TestCase):
         self.assertFalse(self.changed(
             self.store.node_groups, small_world.WORKERS, status='X'))
 
-    def test_size_is_the_autoscalers(self):
+    def autoscaled(self):
         labels = {'auto_scaling_enabled': 'true'}
         self.store.clusters[small_world.CLUSTER]['labels'] = labels
         self.store.node_groups[small_world.WORKERS].update(
             labels=labels, max_node_count=5, min_node_count=1)
+
+    def test_size_is_the_autoscalers(self):
+        self.autoscaled()
         self.assertFalse(self.changed(
             self.store.node_groups, small_world.WORKERS, node_count=4))
         self.assertTrue(self.changed(
@@ -158,6 +161,57 @@ class RowsTest(testtools.TestCase):
         applied = state.State(applied=frozenset((small_world.OTHERS,)))
         self.assertEqual(3, len(self.rows().wanted(applied).groups))
 
+    def test_only_one_whose_creation_failed_never_was(self):
+        for status, default, there in (
+                ('CREATE_FAILED', True, True), ('UPDATE_FAILED', False, True),
+                ('CREATE_COMPLETE', False, True),
+                ('CREATE_IN_PROGRESS', False, True),
+                ('CREATE_FAILED', False, False)):
+            self.store.add_group(status=status)
+            self.store.node_groups[small_world.OTHERS][
+                'is_default'] = default
+            for found in (self.rows().live(),
+                          self.rows().wanted(state.State()).groups):
+                self.assertEqual(3 if there else 2, len(found), status)
+
+    def test_control_plane_is_known_by_its_role(self):
+        for role in ('worker', 'gpu'):
+            self.store.node_groups[small_world.WORKERS]['role'] = role
+            for reverse in (False, True):
+                found = self.rows()
+                found = dataclasses.replace(found, groups=tuple(sorted(
+                    found.groups, key=lambda one: one.uuid,
+                    reverse=reverse)))
+                self.assertEqual(small_world.MASTERS, found.masters().uuid)
+        self.assertIsNone(dataclasses.replace(found, groups=()).masters())
+
+    def test_autoscaler_has_a_say_of_workers_only(self):
+        self.autoscaled()
+        for role, expected in (('worker', True), ('gpu', True),
+                               ('master', False)):
+            self.store.node_groups[small_world.WORKERS]['role'] = role
+            found = self.rows()
+            bounds = found.bounds(self.store.row(small_world.WORKERS))
+            self.assertEqual(expected, bounds is not None, role)
+        self.store.clusters[small_world.CLUSTER]['labels'] = {
+            'auto_scaling_enabled': 'perhaps'}
+        self.store.node_groups[small_world.WORKERS]['role'] = 'worker'
+        self.assertIsNone(self.rows().bounds(
+            self.store.row(small_world.WORKERS)))
+
+    def test_resize_of_an_autoscaled_group_waits_for_its_size(self):
+        self.autoscaled()
+        for sizes, expected in (({}, (1, True)),
+                                ({small_world.WORKERS: 4}, (4, False)),
+                                ({small_world.WORKERS: 0}, (0, False))):
+            found = self.rows().wanted(state.State(sizes=sizes)).groups[1]
+            self.assertEqual(expected, (found.count, found.autoscaled))
+
+    def test_deletion_that_failed_stays_so(self):
+        self.store.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
+        self.assertEqual('DELETE_FAILED',
+                         self.rows().wanted(state.State()).status)
+
     def test_time_of_a_creation_is_not_the_rows(self):
         # It is by the clock of another machine.
         self.assertIsNone(self.rows().wanted(state.State()).since)
@@ -195,8 +249,10 @@ class RowsTest(testtools.TestCase):
     def test_time_of_another_operation_does_not_count(self):
         self.store.clusters[small_world.CLUSTER]['status'] = (
             'UPDATE_IN_PROGRESS')
-        kept = state.begun(state.State(), 'CREATE', objects.NOW)
-        self.assertIsNone(self.rows().wanted(kept).since)
+        for operation, since in (('CREATE', None), ('UPDATE', objects.NOW)):
+            kept = state.begun(state.State(), objects.as_read(operation),
+                               objects.NOW)
+            self.assertEqual(since, self.rows().wanted(kept).since)
 
 
 class RemovalTest(testtools.TestCase):
@@ -307,12 +363,17 @@ class NodeGroupTest(testtools.TestCase):
 
         self.assertEqual(({'disk': 'fast'}, (taint,)),
                          (found.node_labels, found.node_taints))
+        self.assertEqual(0, rows.node_group(types.SimpleNamespace(
+            **{**store.node_groups[small_world.OTHERS],
+               'min_node_count': None})).min)
 
 
 class FollowsTest(testtools.TestCase):
 
     def test_image_of_the_template(self):
         template = types.SimpleNamespace(image_id='a')
-        for image, follows in (('a', True), (None, True), ('b', False)):
+        for image, follows in (('a', True), (None, True), ('b', False),
+                               ('A', False)):
             self.assertEqual(follows, rows.follows(
-                types.SimpleNamespace(image_id=image), template))
+                types.SimpleNamespace(image_id=objects.as_read(image)),
+                template))

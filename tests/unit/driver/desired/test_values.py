@@ -356,6 +356,9 @@ class TestAddons(testtools.TestCase):
 
         self.assertEqual({'enabled': True, 'nginx': {'enabled': True},
                           'traefik': {'enabled': False}}, ingress)
+        ingress = made({'ingress_controller': 'traefik'})['addons']['ingress']
+        self.assertEqual({'enabled': True, 'nginx': {'enabled': False},
+                          'traefik': {'enabled': True}}, ingress)
 
     def test_one_that_the_chart_does_not_have_is_refused(self):
         old = charts.features('openstack-cluster', '0.22.0')

@@ -3,6 +3,7 @@
 """All clusters of a Magnum: which are chosen, and what becomes of each."""
 
 import dataclasses
+import json
 import types
 from unittest import mock
 
@@ -144,6 +145,24 @@ class MoveTest(Base):
                 (found.kind, found.uuid, found.preview is not None))
         self.look(2)
         self.assertEqual(site.CURRENT, self.site.move(row).kind)
+
+    def test_facts_are_for_machines(self):
+        found = self.site.move(self.w.store.row()).facts
+        self.assertEqual(found, json.loads(json.dumps(found)))
+        self.assertEqual(
+            (small_world.CLUSTER, 'First_1', site.WOULD, ''),
+            tuple(found[key] for key in ('cluster', 'name', 'outcome',
+                                         'why')))
+        self.assertEqual(['openstack-cluster 0.26.1',
+                          'openstack-cluster 0.27.0'],
+                         [found['from'], found['to']])
+        self.assertEqual({'part', 'replaced', 'reasons'},
+                         set().union(*found['nodes']))
+        self.assertTrue(found['difference'])
+        self.assertEqual(
+            {'cluster': small_world.CLUSTER, 'name': 'First_1',
+             'outcome': site.REFUSED, 'why': 'busy'},
+            site.Outcome(self.w.store.row(), site.REFUSED, 'busy').facts)
 
     def test_what_may_pass(self):
         self.fails(helm_errors.HelmTimeout('slow', reason='timeout'))
