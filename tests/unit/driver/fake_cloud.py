@@ -100,6 +100,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header('Content-Type', 'application/json')
         self.send_header('Content-Length', str(len(data)))
+        if 'token' in (answer or {}):
+            self.send_header('X-Subject-Token', 'a-token')
         self.end_headers()
         self.wfile.write(data)
 

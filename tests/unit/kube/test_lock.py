@@ -2,10 +2,13 @@
 
 import re
 import threading
+from unittest import mock
 
 import fixtures
 import testtools
+from testtools import matchers
 
+from magnum_capi import errors
 from magnum_capi.kube import lock
 from magnum_capi.kube import rest
 from tests.unit.driver import api_server
@@ -17,7 +20,7 @@ class _Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.useFixture(fixtures.FakeLogger())
+        self.logger = self.useFixture(fixtures.FakeLogger())
         self.api = self.useFixture(api_server.ApiServer())
         self.clock = self.api.clock
         self.kube = self.api.kube()
@@ -29,6 +32,16 @@ class _Base(testtools.TestCase):
 
     def holder(self):
         return self.api.objects[PATH]['spec']['holderIdentity']
+
+    def refuse(self, method, status):
+        """Answer the first request of a method with a status."""
+        def pick(handler):
+            if handler.command == method:
+                return handler.answer(status, {}, {})
+            self.api.faults = [pick]
+            getattr(handler, f'_{handler.command.lower()}')(
+                handler.path, {}, self.api.seen[-1][4])
+        self.api.faults = [pick]
 
     def stranger(self, **spec):
         self.api.put(PATH, {'spec': {
@@ -75,6 +88,19 @@ class AcquireTest(_Base):
         self.clock.sleep = free
         with self.lock().hold(10) as second:
             self.assertTrue(second.held)
+
+    def test_looks_soon_and_then_every_two_seconds(self):
+        self.stranger(leaseDurationSeconds=1000)
+        self.assertRaises(lock.LockBusy, self.lock().acquire, 60)
+        naps = [round(nap, 3) for nap in self.clock.naps]
+        self.assertEqual([0.2, 0.3, 0.45], naps[:3])
+        self.assertEqual(2.0, max(naps))
+
+    def test_holder_that_left_between_two_requests(self):
+        self.api.fault_path = re.compile(PATH.rpartition('/')[0] + '$')
+        self.api.faults = [(409, {}, {})]
+        e = self.assertRaises(lock.LockBusy, self.lock().acquire, 0)
+        self.assertEqual('somebody who just left', e.holder)
 
     def test_own_lost_answer_is_no_other_holder(self):
         def lose(handler):
@@ -130,11 +156,39 @@ class TakeOverTest(_Base):
         self.stranger(holderIdentity='')
         self.lock().acquire(0)
 
+    def test_take_over_that_another_won_names_who_is_known(self):
+        for holder, told in (('stranger', 'stranger'),
+                             ('', 'somebody who was faster')):
+            for status in (404, 409):
+                self.stranger(holderIdentity=holder, leaseDurationSeconds=1)
+                uid = self.api.objects[PATH]['metadata']['uid']
+                version = self.api.objects[PATH]['metadata'][
+                    'resourceVersion']
+                mine = self.lock(sightings={uid: (version, -1000)})
+                self.refuse('PUT', status)
+                e = self.assertRaises(lock.LockBusy, mine.acquire, 0)
+                self.assertEqual(told, e.holder)
+                self.assertFalse(mine.held)
+
+    def test_take_over_that_is_refused_is_no_busy_lock(self):
+        self.stranger(holderIdentity='')
+        self.refuse('PUT', 403)
+        self.assertRaises(rest.Forbidden, self.lock().acquire, 0)
+
+    def test_take_over_is_told_unless_nobody_had_it(self):
+        for holder, told in (('', False), ('stranger', True)):
+            self.stranger(holderIdentity=holder)
+            with self.lock().hold(60):
+                self.assertEqual(told, 'which stranger left behind'
+                                 in self.logger.output)
+
     def test_what_a_conductor_has_seen_does_not_grow_for_ever(self):
-        seen = {f'lease-{n}': ('1', 0) for n in range(10100)}
-        self.stranger()
-        self.assertRaises(lock.LockBusy, self.lock(sightings=seen).acquire, 0)
-        self.assertEqual(1, len(seen))
+        for known, left in ((10100, 1), (10000, 1), (9999, 10000)):
+            seen = {f'lease-{n}': ('1', 0) for n in range(known)}
+            self.stranger()
+            self.assertRaises(
+                lock.LockBusy, self.lock(sightings=seen).acquire, 0)
+            self.assertEqual(left, len(seen))
 
     def test_what_was_seen_lately_is_kept(self):
         seen = {f'lease-{n}': ('1', 0) for n in range(100)}
@@ -249,6 +303,66 @@ class RenewTest(_Base):
             thread = held._thread
         self.assertFalse(thread.is_alive())
 
+    def test_it_is_renewed_three_times_while_it_lasts(self):
+        waited = []
+        held = self.lock()
+        held._stop.wait = lambda seconds: waited.append(seconds) or len(
+            waited) > 2
+        with held.hold(0):
+            held._keep()
+        self.assertEqual([10.0] * 3, waited)
+
+    def test_renewal_has_a_third_of_the_time(self):
+        with self.lock().hold(0) as held:
+            self.api.faults = [(503, {}, {})] * 200
+            held.renew()
+            self.api.faults = []
+            self.assertThat(self.clock.now, matchers.MatchesAll(
+                matchers.GreaterThan(5), matchers.LessThan(10)))
+
+    def test_thread_ends_with_the_lock(self):
+        held = self.lock()
+        held._stop.wait = lambda seconds: False
+        with held.hold(0):
+            self.stranger()
+            held._keep()
+            self.assertIn('The lock c1 was lost: it is held by stranger',
+                          self.logger.output)
+
+    def test_bug_in_a_renewal_ends_no_thread(self):
+        turns = []
+        held = self.lock()
+        held._stop.wait = lambda seconds: turns.append(1) or len(turns) > 2
+        held.renew = mock.Mock(side_effect=KeyError('spec'))
+        with held.hold(0):
+            held._keep()
+        self.assertEqual(2, held.renew.call_count)
+        self.assertIn('Cannot renew the lock c1', self.logger.output)
+
+    def test_environment_that_fails_for_a_while_does_not_lose_it(self):
+        with self.lock().hold(0) as held, mock.patch.object(
+                self.kube, 'replace',
+                side_effect=errors.EnvironmentProblem('no token file')):
+            held.renew()
+            self.assertTrue(held.held)
+        self.assertIn('Cannot renew the lock c1 yet', self.logger.output)
+
+    def test_conflict_that_nobody_can_explain_does_not_lose_it(self):
+        with self.lock().hold(0) as held:
+            self.api.faults = [(409, {}, {}), (403, {}, {})]
+            held.renew()
+            self.assertTrue(held.held)
+            self.assertIn('Cannot read the lock c1', self.logger.output)
+            held.renew()
+            self.assertTrue(held.held)
+
+    def test_what_another_has_by_now_is_not_given_back(self):
+        with self.lock().hold(0):
+            self.stranger()
+        self.assertEqual('stranger', self.holder())
+        self.assertIn('was lost before it was given back', self.logger.output)
+
     def test_failure_to_give_it_back_is_no_error(self):
         with self.lock().hold(0):
             self.api.faults = [(403, {}, {})]
+        self.assertIn('it ends in 30 s', self.logger.output)

@@ -11,6 +11,7 @@ The ground rule is of the specification "clusterapi-driver" (uuid for the name
 in Kubernetes); the parts after the dash are those of both charts.
 """
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -91,11 +92,11 @@ def node_group_uuid(name) -> str:
     :raises ValueError: the name is none of those.
     """
     match = _NODE_GROUP(name)
-    number = int(match[1], 36) if match else -1
-    if not 0 <= number < 2 ** 128:
-        raise ValueError(f'{name!r} is no name of a node group: "g" and 25 '
-                         'base-36 digits of a uuid')
-    return str(uuid_lib.UUID(int=number))
+    with contextlib.suppress(TypeError, ValueError):
+        # There is no match, or a number of more than 128 bits.
+        return str(uuid_lib.UUID(int=int(match[1], 36)))
+    raise ValueError(f'{name!r} is no name of a node group: "g" and 25 '
+                     'base-36 digits of a uuid')
 
 
 def control_plane(release) -> str:

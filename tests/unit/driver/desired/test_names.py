@@ -39,6 +39,8 @@ class TestNames(testtools.TestCase):
     def test_a_clusters_name_leads_back_to_its_uuid(self, value):
         self.assertEqual(str(value), names.cluster_uuid(names.cluster(value)))
 
+    @hypothesis.example(LOWEST)
+    @hypothesis.example(HIGHEST)
     @PROPERTY
     @hypothesis.given(UUIDS)
     def test_a_node_groups_name_leads_back_to_its_uuid(self, value):
@@ -114,6 +116,13 @@ class TestNamespaces(testtools.TestCase):
                       strategies.from_regex(r'\A[a-z]{1,30}\Z'))
     def test_every_namespace_suits_kubernetes(self, project, prefix):
         self.assertTrue(DNS_LABEL(names.namespace(project, prefix)))
+
+    def test_the_longest_that_stays_readable(self):
+        for prefix, longest in (('magnum', 56), ('a' * 30, 32)):
+            self.assertEqual(f'{prefix}-{"b" * longest}',
+                             names.namespace('b' * longest, prefix))
+            self.assertIn(f'{prefix}-h-', names.namespace(
+                'b' * (longest + 1), prefix))
 
     def test_a_prefix_that_does_not_fit_is_refused(self):
         for prefix in ('', '-a', 'Magnum', 'a' * 31):

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keystone's answer is lost: what the hands of ``credentials`` do then."""
+"""What the hands of ``credentials`` do when an answer is lost; the check."""
 
+import base64
 import dataclasses
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import delegation
+from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
+from tests.unit.driver import fake_cloud
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
+import testtools
+import yaml
 
 
 class LostAnswerTest(test_reconcile.Base):
@@ -127,3 +132,47 @@ class LostAnswerTest(test_reconcile.Base):
         self.w.cloud.create_application_credential = heir
         self.assertRaises(failures.Failed, self.create)
         self.assertEqual({'id-0'}, set(self.w.cloud.credentials))
+
+
+class CheckTest(testtools.TestCase):
+
+    def check(self, status, **changes):
+        """Ask a Keystone that answers with a status."""
+        fake = self.useFixture(fake_cloud.FakeCloud())
+        fake.answers['POST', '/auth/tokens'] = (status, {'token': {
+            'expires_at': '2099-01-01T00:00:00.000000Z',
+            'issued_at': '2026-01-01T00:00:00.000000Z',
+            'methods': ['application_credential'],
+            'user': {'id': 'u', 'name': 'u', 'domain': {
+                'id': 'd', 'name': 'd'}}}})
+        clouds = vault.clouds(
+            'an-id', 'a-secret', auth_url=f'{fake.url}/identity/public/v3',
+            region=None, interface='public', verify=True)
+        text = yaml.safe_dump(clouds | changes).encode()
+        found = rotation.check(
+            {'clouds.yaml': base64.b64encode(text).decode()}, None, 5)
+        return found, [body for _, _, _, body in fake.seen]
+
+    def test_what_keystone_answers(self):
+        for status, expected in (
+                (201, credentials.VALID), (401, credentials.INVALID),
+                (404, credentials.INVALID), (403, credentials.UNKNOWN),
+                (400, credentials.UNKNOWN), (500, credentials.UNKNOWN)):
+            found, asked = self.check(status)
+            self.assertEqual(expected, found, status)
+            self.assertEqual(
+                ('an-id', 'a-secret'), tuple(
+                    asked[0]['auth']['identity']['application_credential'][
+                        key] for key in ('id', 'secret')))
+
+    def test_who_has_none_asks_nobody(self):
+        self.assertEqual((credentials.UNKNOWN, []),
+                         self.check(201, clouds={}))
+
+    def test_keystone_that_is_away(self):
+        clouds = vault.clouds(
+            'an-id', 'a-secret', auth_url='http://127.0.0.1:1/v3',
+            region=None, interface='public', verify=True)
+        self.assertEqual(credentials.UNKNOWN, rotation.check(
+            {'clouds.yaml': base64.b64encode(
+                yaml.safe_dump(clouds).encode()).decode()}, None, 5))

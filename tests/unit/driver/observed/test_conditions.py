@@ -33,6 +33,13 @@ class ShapeTest(testtools.TestCase):
             del cluster['apiVersion']
 
             self.assertIn('ControlPlaneAvailable', conditions.newer(cluster))
+        # Of a release that knows one vocabulary only.
+        cluster = {'status': {'conditions': objects.conditions(['Ready'])}}
+        self.assertEqual([{}, ['Ready']], [
+            conditions.newer(cluster), list(conditions.older(cluster))])
+        cluster['status']['v1beta2'] = {}
+        cluster['status']['deprecated'] = {}
+        self.assertEqual({}, conditions.newer(cluster))
 
     def test_counts_are_the_same_in_both_shapes(self):
         for moment in ('created', 'upgrade-begun', 'nodes-not-ready'):
@@ -62,12 +69,45 @@ class ShapeTest(testtools.TestCase):
         self.assertEqual(2, found.available)
         self.assertFalse(found.settled)
 
-    def test_nothing_observed_is_not_observed(self):
-        obj = {'metadata': {'generation': 1}, 'status': {}}
+    def test_counts_of_v1beta1_that_are_left_out(self):
+        for status, expected in (
+                ({}, (0, 0, 0, 0)),
+                ({'replicas': 2, 'readyReplicas': None}, (2, 2, 0, 0)),
+                ({'replicas': 2, 'readyReplicas': 1}, (2, 2, 1, 1)),
+                ({'replicas': 2, 'updatedReplicas': 0}, (2, 0, 0, 0)),
+                ({'replicas': 2, 'updatedReplicas': 1, 'readyReplicas': 2,
+                  'availableReplicas': 1}, (2, 1, 2, 1)),
+                ({'replicas': 2, 'unavailableReplicas': 3}, (2, 2, 0, -1))):
+            self.assertEqual(
+                conditions.Replicas(2, *expected), conditions.replicas({
+                    'apiVersion': 'x/v1beta1', 'spec': {'replicas': 2},
+                    'status': status}))
 
-        self.assertFalse(conditions.observed(obj))
-        obj['status']['observedGeneration'] = 1
-        self.assertTrue(conditions.observed(obj))
+    def test_settled_is_all_of_them(self):
+        self.assertTrue(conditions.Replicas(*[300] * 5).settled)
+        for place in range(5):
+            for other in (1, 3):
+                counts = [2] * 5
+                counts[place] = other
+                self.assertFalse(conditions.Replicas(*counts).settled)
+
+    def test_nothing_observed_is_not_observed(self):
+        for generation, seen, expected in (
+                (1, None, False), (1, 0, False), (1, 1, True), (2, 1, False),
+                (1, 2, True), (None, None, True), (None, 0, True)):
+            self.assertEqual(expected, conditions.observed({
+                'metadata': {'generation': generation},
+                'status': {'observedGeneration': seen}}))
+
+    def test_a_phase_failed_is_told_with_the_first_problem(self):
+        cluster = objects.cluster()
+        for kind in ('Available', 'InfrastructureReady'):
+            objects.condition(cluster, kind, status='False', reason='So')
+        cluster['status']['phase'] = 'Failed'
+
+        self.assertEqual(
+            'phase Failed, InfrastructureReady is False (So)',
+            conditions.failure(cluster))
 
     def test_failures_are_found_in_both_shapes(self):
         failure = {'failureReason': 'CreateError', 'failureMessage': 'No\n x'}
