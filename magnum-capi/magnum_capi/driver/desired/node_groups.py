@@ -23,7 +23,7 @@ _KEY_PREFIX = re.compile(
     re.ASCII).fullmatch
 
 
-def bounds(group, labels, *, scale_from_zero=False):
+def bounds(group, labels, scale_from_zero):
     """Bounds of the autoscaler, or None when the size of a group is fixed.
 
     It is fixed when autoscaling is off, and when the group has no
@@ -43,7 +43,7 @@ def bounds(group, labels, *, scale_from_zero=False):
         high = labels.max_node_count
     if not labels.auto_scaling_enabled or not high:
         return None
-    return max(group.min or 0, 0 if scale_from_zero else 1), high
+    return group.min or (0 if scale_from_zero else 1), high
 
 
 def is_default_worker(group):
@@ -51,12 +51,11 @@ def is_default_worker(group):
     return group.is_default and group.role != 'master'
 
 
-def problems(group, labels, version, *, joins=True, scale_from_zero=False):
+def problems(group, labels, version, joins, scale_from_zero):
     """What is wrong with a node group: texts that begin with its name.
 
     :param labels: of the group.
-    :param version: Kubernetes version of the control plane, None when it is
-        not known.
+    :param version: Kubernetes version of the control plane.
     :param joins: whether nodes of the group will join the cluster.
     """
     for text in (*_counts(group, labels, scale_from_zero), *_image(
@@ -66,7 +65,7 @@ def problems(group, labels, version, *, joins=True, scale_from_zero=False):
 
 
 def _counts(group, labels, scale_from_zero):
-    limits = bounds(group, labels, scale_from_zero=scale_from_zero)
+    limits = bounds(group, labels, scale_from_zero)
     if group.count < 0:
         yield f'node_count is {group.count}'
     if not limits:
@@ -97,8 +96,6 @@ def _image(group, control_plane, joins):
         version = versions.parse(group.image.kube_version)
     except ValueError as e:
         yield f'image {group.image.id}: its property kube_version: {e}'
-        return
-    if not control_plane:
         return
     if joins and (version.release != control_plane.release
                   or version > control_plane):

@@ -59,7 +59,7 @@ def check(spec, policy=label_rules.Policy(), *, creating=False,
             problems += e.problems
             own = read
         problems += node_groups.problems(
-            group, own, _version(spec),
+            group, own, versions.parse(spec.image.kube_version),
             joins=not group.held and (
                 joining is None or group.uuid in joining),
             scale_from_zero=scale_from_zero)
@@ -68,13 +68,6 @@ def check(spec, policy=label_rules.Policy(), *, creating=False,
         # What Magnum copied into every node group is said once.
         raise spec_model.InvalidSpec(dict.fromkeys(problems))
     return read
-
-
-def _version(spec):
-    try:
-        return versions.parse(spec.image.kube_version)
-    except ValueError:
-        return None
 
 
 def _problems(spec, labels, creating):
@@ -96,11 +89,7 @@ def _problems(spec, labels, creating):
 
 
 def _kubernetes(spec, labels, creating):
-    version = _version(spec)
-    if not version:
-        yield (f'image {spec.image.id}: its property kube_version is '
-               f'{spec.image.kube_version!r}, not {versions.FORM}')
-        return
+    version = versions.parse(spec.image.kube_version)
     tags = [labels.kube_tag]
     if creating:
         tags.append(spec.labels.get('kube_tag'))

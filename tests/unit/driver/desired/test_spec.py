@@ -14,6 +14,7 @@ from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import validation
 from magnum_capi.driver.desired import versions
 from magnum_capi import errors
+from tests.unit.driver import objects
 
 PROPERTY = hypothesis.settings(
     derandomize=True, database=None, deadline=None, max_examples=100)
@@ -143,7 +144,7 @@ class TestCluster(ValidationCase):
             validation.check(dataclasses.replace(SPEC, network_driver=driver))
 
     def test_a_control_plane_is_odd(self):
-        for count in (0, 2, 4):
+        for count in (-1, 0, 2, 4):
             self.assertRefused(
                 dataclasses.replace(SPEC, master_count=count), 'odd')
 
@@ -208,9 +209,10 @@ class TestCluster(ValidationCase):
 class TestKubeTag(ValidationCase):
 
     def test_one_that_differs_from_the_image_is_refused_showing_both(self):
-        self.assertRefused(
-            dataclasses.replace(SPEC, template_labels={
-                'kube_tag': 'v1.33.1'}), 'v1.33.1', 'v1.34.2', IMAGE.id)
+        for tag in ('v1.33.1', 'v1.35.0'):
+            self.assertRefused(
+                dataclasses.replace(SPEC, template_labels={'kube_tag': tag}),
+                tag, 'v1.34.2', IMAGE.id)
 
     def test_one_that_is_the_images_passes_with_or_without_v(self):
         for tag in ('v1.34.2', '1.34.2'):
@@ -246,6 +248,9 @@ class TestApiServer(ValidationCase):
         validation.check(alone)
         self.assertRefused(
             dataclasses.replace(alone, master_count=3), 'load balancer')
+        for count, problems in ((2, 2), (0, 1)):
+            self.assertEqual(problems, len(self.problems(
+                dataclasses.replace(alone, master_count=count))))
         self.assertRefused(
             dataclasses.replace(alone, floating_ip_enabled=False),
             'floating IP')
@@ -294,6 +299,9 @@ class TestAutoscaling(ValidationCase):
         self.assertEqual((1, 5), self.bounds(label))
         self.assertEqual((1, 3), self.bounds(label, max=3))
         self.assertIsNone(self.bounds(label, is_default=False))
+        self.assertEqual((1, 5), self.bounds(label, role='gpu'))
+        self.assertIsNone(self.bounds(
+            label, role=objects.as_read('master')))
 
     def test_no_minimum_is_one_node(self):
         # B.4.20: 0, the default of Magnum's API, was refused; and an empty
@@ -311,9 +319,13 @@ class TestAutoscaling(ValidationCase):
                 ({'count': 6, 'max': 5}, ('6', 'max_node_count 5')),
                 ({'count': 1, 'min': 2, 'max': 5}, ('min_node_count 2',)),
                 ({'count': 0, 'max': 5}, ('grow from',)),
-                ({'count': 2, 'min': 4, 'max': 3}, ('less than',))):
+                ({'count': 2, 'min': 4, 'max': 3}, ('less than',)),
+                ({'count': -1}, ('node_count is -1',))):
             self.assertRefused(with_group(spec=spec, **changes),
                                "node group 'default-worker'", *words)
+        for changes in ({'count': 5, 'max': 5}, {'count': 1, 'max': 1},
+                        {'count': 3, 'min': 3, 'max': 3}):
+            validation.check(with_group(spec=spec, **changes))
 
     def test_no_nodes_are_fine_without_autoscaling(self):
         validation.check(with_group(count=0))
@@ -366,6 +378,10 @@ class TestNodes(ValidationCase):
         validation.check(with_group(node_labels={
             'example.org/gpu': 'a100', 'plain': '',
             'node.kubernetes.io/role': 'x'}))
+        longest = '.'.join(['a' * 63] * 3 + ['a' * 61])
+        validation.check(with_group(node_labels={f'{longest}/a': 'x'}))
+        self.assertRefused(with_group(node_labels={f'{longest}a/a': 'x'}),
+                           'is no key')
 
     def test_what_kubernetes_would_refuse_is_refused(self):
         for key, value in (('a b', 'x'), ('', 'x'), ('/a', 'x'),

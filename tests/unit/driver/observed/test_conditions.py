@@ -84,7 +84,8 @@ class ShapeTest(testtools.TestCase):
                     'status': status}))
 
     def test_settled_is_all_of_them(self):
-        self.assertTrue(conditions.Replicas(*[300] * 5).settled)
+        self.assertTrue(conditions.Replicas(
+            *(int('300') for _ in range(5))).settled)
         for place in range(5):
             for other in (1, 3):
                 counts = [2] * 5

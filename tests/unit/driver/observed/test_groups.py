@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""One node group at a time: what it is said to wait for."""
+
+import json
+
+import testtools
+
+from magnum_capi.driver.observed import groups
+from tests.unit.driver import objects
+
+
+def look(group=None, *, deployment=None, **kwargs):
+    """The look at the group of the name default-worker, as read."""
+    deployment = deployment or objects.deployment()
+    seen = objects.complete(
+        machine_deployments={'default-worker': deployment}, **kwargs)
+    for part in (seen.machine_deployments, *seen.machine_sets):
+        # Numbers of their own, as from JSON.
+        part.update(json.loads(json.dumps(part)))
+    return groups.look(seen, group or objects.group(), objects.wanted())
+
+
+def counted(**counts):
+    deployment = objects.deployment(count=counts.pop('wanted', 2))
+    deployment['status'].update(counts)
+    return deployment
+
+
+class WorkersTest(testtools.TestCase):
+
+    def test_three_hundred_nodes(self):
+        self.assertEqual(groups.State.READY, look(
+            objects.group(count=300),
+            deployment=objects.deployment(count=300),
+            machine_sets=(objects.machine_set(count=300),)).state)
+
+    def test_counts_are_told_where_they_differ(self):
+        for counts, told in (
+                ({'readyReplicas': 1}, '1 of 2 machines ready'),
+                ({'readyReplicas': 1, 'upToDateReplicas': 1},
+                 '1 of 2 machines ready, 1 up to date'),
+                ({'upToDateReplicas': 3},
+                 '2 of 2 machines ready, 3 up to date'),
+                ({'replicas': 1}, '2 of 2 machines ready, 1 there'),
+                ({'replicas': 3}, '2 of 2 machines ready, 3 there'),
+                ({'replicas': 3, 'upToDateReplicas': 0, 'readyReplicas': 1},
+                 '1 of 2 machines ready, 0 up to date, 3 there')):
+            found = look(deployment=counted(**counts))
+            self.assertEqual(
+                (groups.State.WAITING,
+                 f'node group default-worker: {told}'),
+                (found.state, found.why))
+        found = look(objects.group(count=300), deployment=counted(
+            wanted=300, readyReplicas=299))
+        self.assertEqual('node group default-worker: 299 of 300 machines '
+                         'ready', found.why)
+
+    def test_the_most_telling_problem_is_enough(self):
+        deployment = counted(readyReplicas=1)
+        for kind in ('MachinesReady', 'Available'):
+            objects.condition(deployment, kind, status='False')
+
+        self.assertEqual(
+            'node group default-worker: 1 of 2 machines ready, '
+            'MachinesReady is False (Because)',
+            look(deployment=deployment).why)
+
+    def test_a_problem_that_is_none_of_ours_does_not_block(self):
+        deployment = objects.deployment()
+        deployment['status']['conditions'] += objects.conditions(
+            ['Other'], 'False')
+
+        self.assertEqual(groups.State.READY,
+                         look(deployment=deployment).state)
+
+    def test_another_size_or_version_was_not_asked_for(self):
+        for there, wanted in ((2, 3), (3, 2)):
+            found = look(objects.group(count=wanted),
+                         deployment=objects.deployment(count=there))
+            self.assertTrue(found.drift)
+            self.assertIn(f'asked for {there} machines instead of {wanted}',
+                          found.why)
+        for version in ('v1.34.1', 'v1.34.3', '1.35.0', None):
+            found = look(deployment=objects.deployment(kube=version))
+            self.assertTrue(found.drift, version)
+            self.assertIn(f'version {version} instead of v1.34.2', found.why)
+
+    def test_machines_of_the_present_template(self):
+        for counts, told in (
+                ({'count': 1}, '1 of 2 machines of the present template'),
+                ({'count': 3}, '3 of 2 machines of the present template'),
+                ({'availableReplicas': 1}, '2 of 2 machines ready'),
+                ({'readyReplicas': 1}, '1 of 2 machines ready'),
+                ({'readyReplicas': 3}, '3 of 2 machines ready')):
+            found = objects.machine_set(count=counts.pop('count', 2))
+            found['status'].update(counts)
+            self.assertEqual(f'node group default-worker: {told}',
+                             look(machine_sets=(found,)).why)
+
+    def test_a_set_that_its_controller_has_not_seen(self):
+        found = objects.machine_set()
+        found['metadata']['generation'] = 2
+
+        self.assertIn('not yet seen', look(machine_sets=(found,)).why)
+
+    def test_an_older_set_that_still_wants_machines(self):
+        old = objects.machine_set(name='old', count=1, machine='t0')
+        old['status']['replicas'] = 0
+
+        self.assertIn('0 machines of an older template left', look(
+            machine_sets=(old, objects.machine_set())).why)
+
+    def test_one_that_goes_is_drift(self):
+        deployment = objects.deployment()
+        deployment['metadata']['deletionTimestamp'] = 'now'
+
+        found = look(deployment=deployment)
+
+        self.assertEqual((groups.State.WAITING, True),
+                         (found.state, found.drift))
+
+    def test_bounds_of_the_autoscaler(self):
+        note = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
+        deployment = objects.deployment()
+        deployment['metadata']['annotations'] = {
+            f'{note}-min-size': '1', f'{note}-max-size': '5'}
+        for low, high, told in (
+                (1, 5, None), (None, 5, None), (1, None, None),
+                (0, 5, 'autoscaled to min 1 instead of 0'),
+                (2, 5, 'autoscaled to min 1 instead of 2'),
+                (1, 4, 'autoscaled to max 5 instead of 4'),
+                (1, 10, 'autoscaled to max 5 instead of 10')):
+            found = look(objects.group(
+                autoscaled=True, min_count=low, max_count=high),
+                deployment=deployment)
+            self.assertEqual(told is not None, found.drift)
+            self.assertIn(told or '', found.why)
+
+    def test_group_of_another_role_is_of_workers(self):
+        self.assertEqual(groups.State.READY,
+                         look(objects.group(role='gpu')).state)
+
+
+class ControlPlaneTest(testtools.TestCase):
+
+    def look(self, plane):
+        return groups.look(objects.complete(control_plane=plane),
+                           objects.master(), objects.wanted())
+
+    def test_one_that_goes_is_drift(self):
+        plane = objects.control_plane()
+        plane['metadata']['deletionTimestamp'] = 'now'
+
+        found = self.look(plane)
+
+        self.assertEqual((groups.State.WAITING, True),
+                         (found.state, found.drift))
+
+    def test_any_problem_blocks(self):
+        plane = objects.control_plane()
+        plane['status']['conditions'] += objects.conditions(
+            ['SomethingElse'], 'False')
+
+        self.assertIn('SomethingElse is False', self.look(plane).why)
+
+
+class RemovalTest(testtools.TestCase):
+
+    def test_the_first_machine_that_is_left_is_told(self):
+        first, second = (objects.machine(name) for name in ('x1', 'x2'))
+        second['metadata']['deletionTimestamp'] = 'now'
+        for left, told in (
+                ((first, second), 'c0-default-worker-x1 is not being '
+                                  'deleted yet'),
+                ((second, first), 'c0-default-worker-x2 is being deleted')):
+            found = groups.look(
+                objects.complete(machine_deployments={}, machines=left),
+                objects.group(status='DELETE_IN_PROGRESS'), objects.wanted())
+            self.assertEqual('node group default-worker: 2 machines left, '
+                             + told, found.why)
+
+
+class VersionTest(testtools.TestCase):
+
+    def test_with_or_without_v(self):
+        for one, other, same in (
+                ('v1.34.2', '1.34.2', True), ('1.34.2', '1.34.3', False),
+                ('1.34.3', '1.34.2', False), (None, '', True),
+                (None, 'v1', False)):
+            self.assertEqual(same, groups.same_version(one, other))
