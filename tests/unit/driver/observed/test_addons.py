@@ -24,7 +24,15 @@ class OfClusterTest(testtools.TestCase):
             [unlabelled], objects.NAME))
 
     def test_addons_of_another_cluster_do_not(self):
-        self.assertEqual((), addons.of_cluster([objects.addon()], 'c00'))
+        for other in ('c00', 'b9', 'd0'):
+            self.assertEqual((), addons.of_cluster([objects.addon()], other))
+
+    def test_the_label_of_the_provider_counts_too(self):
+        for cluster, count in ((objects.NAME, 1), ('d0', 0), ('b9', 0)):
+            found = objects.as_read({'metadata': {'labels': {
+                'addons.stackhpc.com/cluster': cluster}}})
+            self.assertEqual(count, len(addons.of_cluster(
+                [found], objects.NAME)))
 
 
 def handled(addon, **changes):
@@ -55,6 +63,39 @@ class StateTest(testtools.TestCase):
                 'addons.stackhpc.com/last-handled-configuration': note}
             self.assertEqual(addons.State.DEPLOYED, addons.state(addon)[0])
 
+    def test_each_phase(self):
+        for phase, state in (
+                ('Deployed', addons.State.DEPLOYED),
+                ('Failed', addons.State.FAILED),
+                *((phase, addons.State.WAITING) for phase in (
+                    'Deleting', 'Installing', 'Pending', 'Unknown'))):
+            self.assertEqual(state, addons.state(objects.as_read(
+                objects.addon(phase=phase)))[0])
+        self.assertEqual(
+            (addons.State.WAITING, 'phase Unknown'),
+            addons.state(objects.addon(phase=None)))
+
+    def test_a_proxy_says_the_first_of_its_problems(self):
+        def proxy(*conditions, generation=1):
+            return {'apiVersion': 'addons.cluster.x-k8s.io/v1beta1',
+                    'kind': 'HelmChartProxy',
+                    'metadata': {'name': 'p', 'generation': generation},
+                    'status': {'observedGeneration': 1, 'conditions': [
+                        {'type': kind, 'status': status}
+                        for kind, status in conditions]}}
+
+        for found, told in (
+                (proxy(('Ready', 'True')), ''),
+                (proxy(('Ready', 'False'), ('HelmReleaseReady', 'False'),
+                       ('ClusterAvailable', 'False')),
+                 'HelmReleaseReady is False'),
+                (proxy(), 'nothing is said of it yet'),
+                (proxy(('Ready', 'True'), generation=2),
+                 'its change is not yet seen by its controller')):
+            self.assertEqual(
+                (addons.State.WAITING if told else addons.State.DEPLOYED,
+                 told), addons.state(found))
+
     def test_one_that_goes_is_not_deployed(self):
         addon = objects.addon()
         addon['metadata']['deletionTimestamp'] = 'now'
@@ -83,11 +124,12 @@ class TookUpTest(testtools.TestCase):
         self.assertEqual((True, ''), self.took_up(user))
 
     def test_a_user_that_knows_another_did_not(self):
-        taken, why = self.took_up(self.user(
-            checksum=addons.checksum({'clouds.yaml': 'b2xk'})))
+        for checksum in ('0', 'f' * 64,
+                         addons.checksum({'clouds.yaml': 'b2xk'})):
+            taken, why = self.took_up(self.user(checksum=checksum))
 
-        self.assertFalse(taken)
-        self.assertIn('c0-ccm was not told', why)
+            self.assertFalse(taken)
+            self.assertIn('c0-ccm was not told', why)
 
     def test_a_user_that_is_being_upgraded_did_not(self):
         taken, why = self.took_up(self.user(

@@ -54,6 +54,37 @@ class DeletionTest(testtools.TestCase):
             self.assertEqual((DELETE, {part}),
                              (verdict.status, verdict.unseen))
 
+    def test_machines_are_told_first_and_the_cluster_last(self):
+        def named(kind):
+            return {'kind': objects.as_read(kind),
+                    'metadata': {'name': 'x', 'deletionTimestamp': 'now'}}
+
+        for kind in ('OpenStackCluster', 'Bastion'):
+            verdict = judge(snapshot.Snapshot(**{
+                **NOTHING, 'cluster': named('Cluster'),
+                'leftovers': (named(kind),),
+                'machines': (named('Machine'),)}))
+
+            self.assertEqual(
+                f'Waiting for: Machine x; {kind} x; Cluster x',
+                verdict.reason)
+
+    def test_release_that_helm_keeps_for_its_history_is_gone(self):
+        for state, status_ in (('uninstalled', 'DELETE_COMPLETE'),
+                               ('uninstalling', DELETE), ('deployed', DELETE),
+                               ('unknown', DELETE)):
+            verdict = judge(snapshot.Snapshot(**{
+                **NOTHING,
+                'release': snapshot.Release(objects.as_read(state))}))
+            self.assertEqual(status_, verdict.status)
+
+    def test_whose_a_template_is(self):
+        for owners, expected in (((), True), (('c0',), True),
+                                 (('b9',), False), (('d0',), False),
+                                 (('d0', 'c0'), True)):
+            self.assertEqual(expected, deletion.belongs(
+                objects.as_read(template(*owners)), objects.NAME))
+
     def test_who_is_being_deleted_is_told_so(self):
         verdict = judge(
             snapshot.Snapshot(going(objects.cluster())),

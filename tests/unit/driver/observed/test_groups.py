@@ -106,10 +106,12 @@ class WorkersTest(testtools.TestCase):
 
     def test_an_older_set_that_still_wants_machines(self):
         old = objects.machine_set(name='old', count=1, machine='t0')
-        old['status']['replicas'] = 0
-
-        self.assertIn('0 machines of an older template left', look(
-            machine_sets=(old, objects.machine_set())).why)
+        for wanted, there in ((1, 0), (0, 1)):
+            old['spec']['replicas'] = wanted
+            old['status']['replicas'] = there
+            self.assertIn(
+                f'{there} machines of an older template left',
+                look(machine_sets=(old, objects.machine_set())).why)
 
     def test_one_that_goes_is_drift(self):
         deployment = objects.deployment()
