@@ -793,6 +793,46 @@ class UpgradeTest(Base):
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
         self.assertEqual(1, len(self.w.helm.upgrades))
 
+    def test_image_that_cannot_be_used_is_refused_and_says_why(self):
+        self.created()
+        image = self.w.cloud.image
+        for error, told in (
+                (services.NotThere('There is no image'), 'does not exist'),
+                (services.NotUsable('It cannot be booted',
+                                    last_seen='status queued'),
+                 'is queued, not active'),
+                (services.NotUsable('Several images are called so'),
+                 'is not usable, not active')):
+            def refuse(reference, error=error):
+                if reference == 'ubuntu-35':
+                    raise error
+                return image(reference)
+            self.w.cloud.image = refuse
+            e = self.assertRaises(failures.NotViable, self.upgrade)
+            self.assertIn(told, str(e))
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_group_that_goes_is_not_upgraded(self):
+        self.created()
+        self.w.store.add_group(status='DELETE_IN_PROGRESS')
+        self.upgrade()
+        group = self.w.group(small_world.OTHERS)
+        self.assertEqual(('ubuntu-34', 'DELETE_IN_PROGRESS'),
+                         (group.image_id, group.status))
+
+    def test_one_group_alone(self):
+        self.created()
+        self.w.cloud.images['other-34'] = ('v1.34.2', 'ubuntu')
+        self.w.store.templates[small_world.NEWER]['image_id'] = 'other-34'
+        self.w.store.add_group(status='CREATE_COMPLETE')
+        upgrading.Upgrade(
+            self.w.world, self.w.store, self.w.store.row(),
+            self.w.store.template(small_world.NEWER),
+            self.w.store.row(small_world.OTHERS)).run()
+        self.assertEqual(['ubuntu-34', 'other-34'], [
+            self.w.group(uuid).image_id
+            for uuid in (small_world.WORKERS, small_world.OTHERS)])
+
     def test_group_with_an_image_of_its_own_keeps_it(self):
         self.created()
         self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')

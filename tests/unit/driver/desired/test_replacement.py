@@ -7,6 +7,7 @@ import copy
 import testtools
 
 from magnum_capi.driver.desired import replacement
+from tests.unit.driver import objects
 
 PLANE = {
     'apiVersion': 'controlplane.cluster.x-k8s.io/v1beta1',
@@ -68,7 +69,8 @@ def changed(found, value, *path):
 class Base(testtools.TestCase):
 
     def verdicts(self, now, then):
-        return {one.name: one for one in replacement.rollouts(now, then)}
+        return {one.name: one for one in replacement.rollouts(
+            *(tuple(map(objects.as_read, found)) for found in (now, then)))}
 
     def of_plane(self, value, *path):
         found = self.verdicts([PLANE], [changed(PLANE, value, *path)])
@@ -226,6 +228,23 @@ class NodeGroupTest(Base):
                           'configRef', 'name'),
             'bootstrap.configRef: KubeadmConfigTemplate boot-1 -> '
             'KubeadmConfigTemplate boot-2')
+
+    def test_bootstrap_that_comes_or_goes(self):
+        without = changed(GROUP, None, 'spec', 'template', 'spec',
+                          'bootstrap', 'configRef')
+        for now, then, told in (
+                (GROUP, without, 'KubeadmConfigTemplate boot-1 -> nothing'),
+                (without, GROUP, 'nothing -> KubeadmConfigTemplate boot-1')):
+            self.assert_goes(self.verdicts([now], [then])['c-workers'],
+                             f'bootstrap.configRef: {told}')
+
+    def test_strategy_of_another_name_replaces(self):
+        for name in ('InPlace', 'RollingUpdate'):
+            now = changed(GROUP, name, 'spec', 'strategy', 'type')
+            then = changed(now, 'v1.35.0', 'spec', 'template', 'spec',
+                           'version')
+            self.assertTrue(self.verdicts([now], [then])[
+                'c-workers'].replaced)
 
     def test_bootstrap_template_of_the_same_name_is_for_later_nodes(self):
         boot = changed(BOOT, [{'path': '/a', 'content': 'secret'}],
