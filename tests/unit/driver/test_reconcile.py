@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import re
 import threading
 
 import fixtures
@@ -999,16 +1000,82 @@ class WatchTest(Base):
         with reconciler.held(0):
             self.look()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertNotIn('no status', self.logger.output)
 
-    def test_lost_creation_with_a_credential_goes_on(self):
+    def test_row_that_goes_while_it_is_looked_at_is_no_error(self):
+        self.create()
+        looking = watch.Watch(self.w.world, self.w.store, self.w.store.row())
+        held = looking._reconciler.held
+
+        def go(timeout):
+            self.w.store.clusters.clear()
+            return held(timeout)
+        looking._reconciler.held = go
+        looking.update()
+        self.assertNotIn('no status', self.logger.output)
+
+    def test_right_that_is_missing_is_an_error_in_the_log(self):
+        self.create()
+        self.api.faults = [(403, {}, {'message': 'no'})] * 9
+        self.look()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('no status: The management cluster does not allow '
+                      'this', self.logger.output)
+
+    def test_api_that_is_not_served_is_told_by_who_has_the_lock(self):
+        self.create()
+        row = self.w.store.row()
+        other = reconcile.Reconciler(self.w.world, self.w.store, row)
+        self.api.fault_path = re.compile('.*/clusters/')
+        for held, told in ((True, False), (False, True)):
+            self.api.faults = [api_server.UNKNOWN_PATH] * 9
+            with other.held(0) if held else contextlib.nullcontext():
+                self.look()
+            self.assertEqual(told, 'Waiting: ' in (
+                self.w.cluster.status_reason or ''))
+
+    def died(self):
+        """A creation whose conductor died when helm was to begin."""
         def die():
             raise SystemExit
         self.w.helm.before = die
         self.assertRaises(SystemExit, self.create)
         self.w.helm.before = lambda: None
-        self.look(2)
+
+    def test_lost_creation_with_a_credential_goes_on(self):
+        self.died()
+        self.look()
+        self.assertEqual(small_world.RELEASE, self.w.cluster.stack_id)
+        self.look()
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.cloud.credentials))
+
+    def test_lost_creation_that_meets_what_passes_says_so(self):
+        self.died()
+
+        def slow():
+            raise helm_errors.HelmTimeout('slow', reason='timeout')
+        self.w.helm.before = slow
+        for _time in range(2):
+            self.look()
+            self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+            self.assertEqual('Will be tried again: timeout',
+                             self.w.cluster.status_reason)
+        self.w.helm.before = lambda: None
+        self.look(2)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_lost_creation_that_its_owner_deletes_meanwhile_ends(self):
+        self.died()
+
+        def delete():
+            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+                'DELETE_IN_PROGRESS')
+            raise failures.Stopped('deleted')
+        self.w.helm.before = delete
+        self.look()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIsNone(self.w.cluster.status_reason)
 
     def test_lost_creation_whose_credential_was_not_applied_goes_on(self):
         def die(*_args):
@@ -1039,10 +1106,7 @@ class WatchTest(Base):
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
     def test_resumed_creation_that_is_refused_fails(self):
-        def die():
-            raise SystemExit
-        self.w.helm.before = die
-        self.assertRaises(SystemExit, self.create)
+        self.died()
 
         def refuse():
             raise helm_errors.ChartRefused(
