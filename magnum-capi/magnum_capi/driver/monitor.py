@@ -85,7 +85,7 @@ class Monitor:
             return credentials.UNKNOWN
         now = self._clock.monotonic()
         with _checked_lock:
-            known, until = _checked.get(used.id, (None, 0))
+            known, until = _checked.get(used.id, (None, None))
         if known and now < until:
             return known
         found = rotation.check(reconciler.vault.credentials() or {},

@@ -39,8 +39,16 @@ class AnswerTimeoutTest(_Base):
         self.assertEqual(100, settings.Settings.of(conf).answer_timeout)
 
     def test_one_that_magnum_does_not_wait_for_is_refused(self):
-        self.assertIn('has to be less than [DEFAULT]/rpc_response_timeout',
-                      self.refused(answer_timeout=60))
+        for seconds in (60, 61, 600):
+            self.assertIn('has to be less than [DEFAULT]/rpc_response_timeout',
+                          self.refused(answer_timeout=seconds))
+        self.assertEqual(59, self.of(answer_timeout=59).answer_timeout)
+
+    def test_part_of_a_second_is_not_lost(self):
+        conf = cfg.ConfigOpts()
+        conf.register_opts([cfg.IntOpt('rpc_response_timeout', default=9)])
+        conf([])
+        self.assertEqual(7.5, settings.Settings.of(conf).answer_timeout)
 
 
 class DefaultsTest(_Base):
@@ -53,6 +61,22 @@ class DefaultsTest(_Base):
         # B.4.9, B.4.10: the driver was made for another chart than that
         # which it asked for.
         self.assertEqual('0.27.0', chart.version)
+
+    def test_charts_in_words(self):
+        for chart, text in (
+                (settings.Chart('/charts/c'), '/charts/c'),
+                (settings.Chart('oci://r/c', None, '1.0.0'),
+                 'oci://r/c 1.0.0'),
+                (settings.Chart('c', 'https://r', '1.0.0'),
+                 'c 1.0.0 of https://r')):
+            self.assertEqual(text, str(chart))
+
+    def test_what_threads_share_has_no_lists(self):
+        found = self.of(allowed_chart_versions=['0.26.0'])
+        self.assertEqual(('0.26.0',), found.allowed_chart_versions)
+        self.assertEqual([], [
+            field.name for field in dataclasses.fields(found)
+            if isinstance(getattr(found, field.name), list)])
 
     def test_version_is_named_in_one_place(self):
         package = pathlib.Path(magnum_capi.__file__).parent
@@ -188,6 +212,19 @@ class WrongTest(_Base):
             self.assertIn('admin', self.refused(
                 credential_roles=['member', role]))
         self.assertIn('empty', self.refused(credential_roles=[]))
+
+    def test_paths_are_absolute(self):
+        for option in ('chart_cache', 'helm_registry_config'):
+            self.assertIn(f'{option} is no absolute path',
+                          self.refused(**{option: 'a/b'}))
+            self.assertEqual('/a/b', getattr(
+                self.of(**{option: '/a/b'}), option))
+        self.assertIn('value_overlays: gpu is no absolute path',
+                      self.refused(value_overlays={'gpu': 'gpu.yaml'}))
+        # The name of a chart says nothing of its folder.
+        for name in ('not/absolute', 'a b'):
+            self.assertIn('is no name of a chart', self.refused(
+                extra_charts={'a': f'{name}@1.0.0'}))
 
     def test_all_problems_at_once(self):
         text = self.refused(namespace_prefix='A', chart_version='x',

@@ -14,6 +14,7 @@ from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import values
 from magnum_capi import errors
+from tests.unit.driver import objects
 
 UUID = '1f2c1f2c-0000-4000-8000-000000000001'
 NETWORK = '1f2c1f2c-0000-4000-8000-00000000000c'
@@ -73,6 +74,23 @@ class TestCluster(testtools.TestCase):
         self.assertEqual(('m1.medium', 3, True),
                          (plane['machineFlavor'], plane['machineCount'],
                           plane['healthCheck']['enabled']))
+
+    def test_how_load_is_spread_goes_by_the_provider(self):
+        for provider, method in (('amphora', 'ROUND_ROBIN'),
+                                 ('ovn', 'SOURCE_IP_PORT'),
+                                 ('vendor', 'ROUND_ROBIN')):
+            openstack = made({'octavia_provider': objects.as_read(
+                provider)})['addons']['openstack']
+            self.assertEqual(method, openstack['cloudConfig'][
+                'LoadBalancer']['lb-method'])
+
+    def test_zones_of_the_control_plane(self):
+        plane = made({'control_plane_availability_zones': 'a,b'})[
+            'controlPlane']
+
+        self.assertEqual((False, ['a', 'b']), (
+            plane['omitFailureDomain'], plane['failureDomains']))
+        self.assertNotIn('failureDomains', made()['controlPlane'])
 
     def test_the_keypair_is_left_out_when_there_is_none(self):
         self.assertNotIn('machineSSHKeyName', made())
@@ -311,6 +329,8 @@ class TestVolumes(testtools.TestCase):
         csi = self.csi({'csi_cinder_reclaim_policy': 'Delete'},
                        types=('ssd', 'hdd'), default_type='hdd')
 
+        self.assertTrue(csi['enabled'])
+        self.assertNotIn('allowedTopologies', csi['defaultStorageClass'])
         self.assertEqual(('hdd', True, 'Delete'), tuple(
             csi['defaultStorageClass'][key] for key in (
                 'name', 'enabled', 'reclaimPolicy')))
@@ -328,6 +348,25 @@ class TestVolumes(testtools.TestCase):
         for c in classes:
             self.assertTrue(names.is_label_value(c['name']))
             self.assertEqual(c['name'].lower(), c['name'])
+
+    def test_class_of_a_name_that_kubernetes_does_not_take(self):
+        # printf 'A_b' | sha256sum
+        for name, expected in (
+                ('fast', 'fast'), ('A_b', 'a-b-08eb65ad'),
+                ('X' * 60, f'{"x" * 50}-'), ('__', 'type-')):
+            csi = self.csi(types=(name,))
+            found = csi['defaultStorageClass']['name']
+            self.assertEqual(expected, found[:len(expected)])
+            self.assertEqual(
+                len(expected) + 8 * expected.endswith('-'), len(found))
+
+    def test_topologies_are_of_every_class(self):
+        topologies = ({'matchLabelExpressions': []},)
+        csi = self.csi(types=('ssd', 'hdd'), allowed_topologies=topologies)
+
+        for found in (csi['defaultStorageClass'],
+                      *csi['additionalStorageClasses']):
+            self.assertEqual(list(topologies), found['allowedTopologies'])
 
     def test_a_default_that_cinder_does_not_have_is_refused(self):
         error = self.assertRaises(spec_model.InvalidSpec, self.csi,
