@@ -32,7 +32,7 @@ _PASSING = frozenset((429, 500, 502, 503, 504))
 _PAUSE = (0.2, 5.0)
 
 #: Bytes read at a time, so that the time limit is looked at in between.
-_CHUNK = 1 << 16
+_CHUNK = 65536
 
 
 class KubeError(errors.MagnumCapiError):

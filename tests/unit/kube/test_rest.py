@@ -282,6 +282,15 @@ class ClockTest(_Base):
             self.assertEqual(self.moment(), client.now())
         self.assertEqual([('GET', '/version')], self.api.calls())
 
+    def test_date_that_is_none_says_nothing(self):
+        client = self.api.rest()
+        client.request('GET', PATH)
+        with fixtures.MonkeyPatch(
+                'tests.unit.driver.api_server._Handler.date_time_string',
+                lambda *_args: 'yesterday'):
+            client.request('GET', PATH)
+        self.assertEqual(self.moment(), client.now())
+
     def test_it_goes_on_between_two_answers(self):
         client = self.api.rest()
         client.request('GET', PATH)

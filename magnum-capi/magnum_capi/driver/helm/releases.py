@@ -51,14 +51,7 @@ class Revision:
 
 
 class ReleasePending(rest.KubeError):
-    """A helm works on this release, or died on it a moment ago.
-
-    :param seconds: when it will count as dead.
-    """
-
-    def __init__(self, what, *, seconds, **kwargs):
-        super().__init__(what, **kwargs)
-        self.seconds = seconds
+    """A helm works on this release, or died on it a moment ago."""
 
 
 def revisions(kube, namespace, release):
@@ -155,14 +148,14 @@ def repair(kube, namespace, release, dead_after):
         if age < dead_after:
             raise ReleasePending(
                 f'A helm operation on {release} has not ended',
-                seconds=dead_after - age, last_seen=last.status,
+                last_seen=last.status,
                 hint=f'It counts as dead in {dead_after - age:.0f} s')
         try:
             kube.delete('Secret', namespace, last.secret,
                         version=last.version)
         except rest.Conflict:
             raise ReleasePending(
-                f'A helm operation on {release} ended just now', seconds=0,
+                f'A helm operation on {release} ended just now',
                 hint='Try again') from None
         repaired = True
     return repaired

@@ -43,6 +43,22 @@ class ReleasesTest(testtools.TestCase):
         self.assertEqual('kind: A\n---\nkind: Hook',
                          releases.applied(self.kube, 'n', 'c1'))
 
+    def test_the_last_that_is_deployed_counts(self):
+        # A helm that is killed between two Secrets leaves two.
+        for number in (1, 2):
+            self.content(number, 'deployed', manifest=f'kind: {number}')
+        self.assertEqual('kind: 2', releases.applied(self.kube, 'n', 'c1'))
+
+    def test_version_of_the_chart(self):
+        def version(chart):
+            return releases.chart_version(self.kube, 'n', 'c1', chart)
+
+        self.assertIsNone(version('b'))
+        self.content(1, 'deployed', chart={
+            'metadata': {'name': 'b', 'version': '0.27.0'}})
+        self.assertEqual(['0.27.0', None, None],
+                         [version(chart) for chart in 'bac'])
+
     def left(self):
         return [r.number for r in releases.revisions(self.kube, 'n', 'c1')]
 
@@ -93,10 +109,13 @@ class ReleasesTest(testtools.TestCase):
 
     def test_operation_that_may_live_is_left_alone(self):
         self.revision(1, 'pending-install')
-        self.api.date += 100
-        e = self.assertRaises(releases.ReleasePending, self.repair)
-        self.assertEqual(30, e.seconds)
-        self.assertEqual([1], self.left())
+        for seconds, left in ((100, 30), (29, 1)):
+            self.api.date += seconds
+            e = self.assertRaises(releases.ReleasePending, self.repair)
+            self.assertIn(f'counts as dead in {left} s', str(e))
+            self.assertEqual([1], self.left())
+        self.api.date += 1
+        self.assertTrue(self.repair())
 
     def test_operation_that_ends_meanwhile_is_left_alone(self):
         self.revision(1, 'pending-upgrade')
