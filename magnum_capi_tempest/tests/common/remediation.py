@@ -41,7 +41,7 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
 class BaseManagementTest(BaseWorkloadTest):
     """A test of what happens behind Magnum's back.
 
-    :cvar management: capi_objects.Management.
+    :cvar cluster_api: capi_objects.Management, beside the reader of the base.
     """
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
@@ -50,11 +50,11 @@ class BaseManagementTest(BaseWorkloadTest):
     @classmethod
     def setup_clients(cls):
         super().setup_clients()
-        cls.management = capi_objects.Management(
+        cls.cluster_api = capi_objects.Management(
             CONF.magnum_capi.management_kubeconfig)
 
     def machines(self, cluster):
-        return self.management.machines(stack_id(cluster))
+        return self.cluster_api.machines(stack_id(cluster))
 
     def a_machine(self, cluster, control_plane=False):
         """Return one of the machines that run, and the names of them all."""
@@ -129,8 +129,8 @@ class BaseManagementTest(BaseWorkloadTest):
         :param seconds: for which nothing may be written, then.
         """
         def look():
-            return (self.management.objects(stack_id)
-                    + self.management.secrets(stack_id))
+            return (self.cluster_api.objects(stack_id)
+                    + self.cluster_api.secrets(stack_id))
 
         last, since = look(), time.monotonic()
 

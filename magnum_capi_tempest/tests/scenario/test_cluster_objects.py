@@ -37,8 +37,8 @@ class ObjectsTest(remediation.BaseManagementTest,
 
     def objects(self):
         """Return what Cluster API has, and the Secrets that it owns."""
-        return self.management.objects(self.stack_id) + [
-            secret for secret in self.management.secrets(self.stack_id)
+        return self.cluster_api.objects(self.stack_id) + [
+            secret for secret in self.cluster_api.secrets(self.stack_id)
             if {kind for _, kind, *_ in graph.owners(secret.body)}
             & graph.SECRET_OWNERS]
 
@@ -47,13 +47,13 @@ class ObjectsTest(remediation.BaseManagementTest,
 
         :param operation: function of a body: that of a JSON patch, or None.
         """
-        self.management.pause(self.stack_id, True)
-        self.addCleanup(self.management.pause, self.stack_id, False)
+        self.cluster_api.pause(self.stack_id, True)
+        self.addCleanup(self.cluster_api.pause, self.stack_id, False)
         for obj in objects:
             wanted = operation(obj.body)
             if wanted:
-                self.management.patch(obj.path, wanted)
-        self.management.pause(self.stack_id, False)
+                self.cluster_api.patch(obj.path, wanted)
+        self.cluster_api.pause(self.stack_id, False)
 
     def assert_repaired(self, before, wrong):
         """Wait until nothing is wrong, and see that Magnum did not mind.
@@ -87,7 +87,7 @@ class ObjectsTest(remediation.BaseManagementTest,
         """Add the Secrets that nobody owns now."""
         known = {obj.path for obj in after}
         return after + [
-            secret for secret in self.management.secrets(self.stack_id)
+            secret for secret in self.cluster_api.secrets(self.stack_id)
             if secret.path in {obj.path for obj in before} - known]
 
     @decorators.attr(type=['slow', 'life'])
@@ -157,7 +157,7 @@ class WaitingTest(remediation.BaseManagementTest):
         """Wait until all has been done but for nodes to become ready."""
         wanted = CONF.magnum_capi.node_count
         waiting.wait_for(
-            lambda: [m for m in self.management.machines(stack_id)
+            lambda: [m for m in self.cluster_api.machines(stack_id)
                      if m.node and not m.control_plane],
             done=lambda found: len(found) == wanted, pace=self.pace(),
             timeout=CONF.magnum_capi.build_timeout,

@@ -166,8 +166,8 @@ class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
         group = self.create_late_group(self.cluster)
         self.assert_grows_old()
 
-        self.management.fail_machine(lost.path, FAILURE)
+        self.cluster_api.fail_machine(lost.path, FAILURE)
         self.until_told()
-        self.management.delete(lost.path)
+        self.cluster_api.delete(lost.path)
 
         self.assert_group_created(self.cluster, group)

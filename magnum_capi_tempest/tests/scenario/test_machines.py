@@ -48,7 +48,7 @@ class WorkersTest(remediation.BaseManagementTest,
     def test_a_machine_that_is_deleted_comes_back(self):
         lost, before = self.a_machine(self.cluster)
 
-        self.management.delete(lost.path)
+        self.cluster_api.delete(lost.path)
 
         self.assert_replaced(lost, before)
 
@@ -165,6 +165,6 @@ class ControlPlaneTest(remediation.BaseManagementTest):
         self.assert_unimpressed(cluster, 3, workers)
 
         lost, before = self.a_machine(cluster, control_plane=True)
-        self.management.delete(lost.path)
+        self.cluster_api.delete(lost.path)
         self.wait_for_replacement(cluster, lost, before)
         self.assert_unimpressed(cluster, 3, workers)

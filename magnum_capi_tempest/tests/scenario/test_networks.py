@@ -95,7 +95,7 @@ class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
                 **({'extra_network_names': cls.extra['name']}
                    if CONF.magnum_capi_feature_enabled.extra_networks
                    else {})}))
-        found = cls.management.objects(remediation.stack_id(cls.cluster))
+        found = cls.cluster_api.objects(remediation.stack_id(cls.cluster))
         cls.specs = {
             kind: [f.body['spec'] for f in found if f.kind == kind]
             for kind in ('OpenStackCluster', 'OpenStackMachineTemplate')}

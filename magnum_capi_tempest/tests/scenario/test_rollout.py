@@ -57,7 +57,7 @@ class BaseRolloutTest(remediation.BaseManagementTest):
                     cls.cluster['uuid'], **group)
                 cls.new_waiter().until_group_created(
                     cls.cluster['uuid'], made['uuid'])
-            cls.before = cls.management.machines(cls.stack_id)
+            cls.before = cls.cluster_api.machines(cls.stack_id)
             cls.upgraded, cls.seen = cls.upgrade(new)
 
     @classmethod
@@ -74,7 +74,7 @@ class BaseRolloutTest(remediation.BaseManagementTest):
 
         def poll():
             nonlocal update
-            seen.append(cls.management.machines(cls.stack_id))
+            seen.append(cls.cluster_api.machines(cls.stack_id))
             update = update.after(
                 waiter.look(uuid, WORKERS), time.monotonic())
             return update

@@ -36,10 +36,10 @@ class SecretsTest(remediation.BaseManagementTest,
 
     @classmethod
     def read_secrets(cls):
-        known = {found.name: found for found in cls.management.secrets(
+        known = {found.name: found for found in cls.cluster_api.secrets(
             remediation.stack_id(cls.cluster))}
         return disclosure.secrets(
-            obj for obj in cls.management.core('secrets')
+            obj for obj in cls.cluster_api.core('secrets')
             if obj['metadata']['name'] in known)
 
     def setUp(self):
@@ -96,7 +96,7 @@ class ProxyTest(remediation.BaseManagementTest):
             http_proxy=f'http://magnum:{password}@192.0.2.3:3128'))
 
         stack_id = remediation.stack_id(cluster)
-        told = [str(found) for found in self.management.objects(stack_id)
+        told = [str(found) for found in self.cluster_api.objects(stack_id)
                 if password in json.dumps(found.body)]
 
         self.assertEqual([], told)
@@ -104,8 +104,8 @@ class ProxyTest(remediation.BaseManagementTest):
 
     def has_bootstrap_data(self, stack_id, password):
         """Return whether nodes are told a password, when they are made."""
-        known = {found.name for found in self.management.secrets(stack_id)}
+        known = {found.name for found in self.cluster_api.secrets(stack_id)}
         return any(
-            password in text for obj in self.management.core('secrets')
+            password in text for obj in self.cluster_api.core('secrets')
             if obj['metadata']['name'] in known and 'format' in obj['data']
             for text in disclosure.texts(obj['data']['value']))

@@ -38,6 +38,32 @@ class Objects:
         return []
 
 
+class ClientsTest(testtools.TestCase):
+
+    def test_the_reader_of_the_base_stays(self):
+        """It explains what a wait for a cluster last saw."""
+        cls = type(a_test())
+        reader = object()
+
+        def setup(of):
+            of.management = reader
+
+        conf = test_base.Options(magnum_capi=test_base.Options(
+            management_kubeconfig='k'))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.common.remediation.CONF', conf))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.common.base.BaseMagnumCapiTest'
+            '.setup_clients', classmethod(setup)))
+        made = self.useFixture(fixtures.MockPatchObject(
+            capi_objects, 'Management')).mock
+
+        cls.setup_clients()
+
+        self.assertIs(reader, cls.management)
+        self.assertIs(made.return_value, cls.cluster_api)
+
+
 class RestTest(testtools.TestCase):
 
     def setUp(self):
@@ -56,7 +82,7 @@ class RestTest(testtools.TestCase):
                 *args, clock=self.clock, **kwargs)))
 
     def assert_rests(self, *times):
-        self.test.management = Objects(self.clock, *times)
+        self.test.cluster_api = Objects(self.clock, *times)
         self.test.assert_rests('c1', 30)
 
     def test_what_goes_on_at_first_is_waited_for(self):
