@@ -17,8 +17,8 @@ from magnum_capi.driver.desired import labels
 from magnum_capi_tempest.matrix import columns
 from magnum_capi_tempest.matrix import rst
 from magnum_capi_tempest.matrix import suite
-from tests.driver_mutants import page
-from tests.driver_mutants import tables
+from tests.proofs.driver_mutants import page
+from tests.proofs.driver_mutants import tables
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 

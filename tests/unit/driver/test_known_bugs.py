@@ -2,7 +2,7 @@
 
 """Is there still a test for each known bug, and a defect that proves it?
 
-What the tests see is no matter here: ``python -m tests.driver_mutants``.
+What the tests see is no matter here: ``python -m tests.proofs.driver_mutants``.
 """
 
 import collections
@@ -14,8 +14,9 @@ import testtools
 import magnum_capi
 from magnum_capi_tempest.matrix import suite
 from magnum_capi_tempest import promises
-from tests.driver_mutants import page
-from tests.driver_mutants import tables
+from tests.proofs.driver_mutants import page
+from tests.proofs.driver_mutants import references
+from tests.proofs.driver_mutants import tables
 
 LIBRARY = pathlib.Path(magnum_capi.__file__).parent
 

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The tests of the package, without running them."""
+
+import re
+import unittest
+
+from magnum_capi_tempest import plugin
+from tests.proofs.discovery import compare
+
+_TAGS = re.compile(r'\[(.*)\]$')
+
+
+def load() -> list[compare.Expected]:
+    """All tests of the package, but those of the driver under test."""
+    folder, top = plugin.MagnumCapiTempestPlugin().load_tests()
+    found = []
+    for case in _cases(unittest.TestLoader().discover(
+            folder, top_level_dir=top)):
+        name = '.'.join(_TAGS.sub('', case.id()).split('.')[-2:])
+        found_tags = _TAGS.search(case.id())
+        tags = found_tags.group(1).split(',') if found_tags else ()
+        if compare.LIFE not in tags:
+            found.append(compare.expected(name, tags))
+    return found
+
+
+def _cases(suite):
+    for item in suite:
+        if isinstance(item, unittest.TestSuite):
+            yield from _cases(item)
+        else:
+            yield item

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is left of clusters that were deleted, wherever it may be.
+
+The management cluster, Keystone, Magnum's database, the folder of temporary
+files and the processes are looked at, each by itself and past the driver.
+"""
+
+import dataclasses
+import sqlite3
+
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.keys import delegation
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import waiting
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.sandbox import backends
+from tests.proofs.driver_faults import world
+
+#: Seconds until the garbage collector has taken what a cluster owned.
+COLLECTED = 45
+
+#: Rows of Magnum by the cluster's uuid.
+_ROWS = {'cluster': 'uuid', 'nodegroup': 'cluster_id'}
+
+
+@dataclasses.dataclass(frozen=True)
+class Before:
+    """What there is before clusters are made.
+
+    :param certificates: number of them in Magnum's database.
+    :param trusts: ids.
+    :param files: names of temporary files.
+    """
+
+    certificates: int
+    trusts: frozenset
+    files: frozenset
+
+
+class Search:
+    """Looks for what is left in one sandbox.
+
+    :param box: world.Box.
+    :param cloud: of tests.robustness, the user's.
+    """
+
+    def __init__(self, box, cloud):
+        self._box = box
+        self._cloud = cloud
+        self._evidence = capi.ManagementCluster(box.layout.kubeconfig)
+        self._admin = box.admin()
+        self.before = self.now()
+
+    def now(self) -> Before:
+        """What there is that cannot be told by a cluster's uuid."""
+        (certificates,), = self._select('SELECT COUNT(*) FROM x509keypair')
+        temporary = self._box.layout.directory / 'tmp'
+        return Before(
+            int(certificates),
+            frozenset(trust.id for trust in self._admin.identity.trusts()),
+            frozenset(p.name for p in temporary.iterdir()))
+
+    def of(self, uuid) -> list[str]:
+        """What is left of a cluster, sorted texts."""
+        release = names.cluster(uuid)
+        found = {str(o) for o in self._evidence.objects_of(release, uuid)}
+        found |= {
+            f'Lease {lease["metadata"]["namespace"]}/{release}'
+            for lease in self._box.api.get(world.LEASES)['items']
+            if lease['metadata']['name'] == release}
+        found |= {
+            f'application credential {credential["name"]}'
+            for credential in self._cloud.application_credentials()
+            if delegation.belongs(credential['name'], uuid)}
+        for table, column in _ROWS.items():
+            (number,), = self._select(
+                f'SELECT COUNT(*) FROM {table} WHERE {column} = \'{uuid}\'')
+            if int(number):
+                found.add(f'{number} rows of Magnum: {table}')
+        found |= {f'process {p.pid}: helm'
+                  for p in self._box.helms(release)}
+        return sorted(found)
+
+    def others(self) -> list[str]:
+        """What came since ``before`` and cannot be told by a uuid."""
+        now = self.now()
+        found = [f'temporary file {name}'
+                 for name in sorted(now.files - self.before.files)]
+        if now.trusts - self.before.trusts:
+            found.append('trusts at Keystone')
+        more = now.certificates - self.before.certificates
+        if more:
+            found.append(f'{more} certificates in Magnum')
+        return found
+
+    def wait_gone(self, uuid) -> list[str]:
+        """What is left of a cluster even after a while."""
+        return _while(lambda: self.of(uuid))
+
+    def wait_no_others(self) -> list[str]:
+        """As :meth:`wait_gone`, for :meth:`others`."""
+        return _while(self.others)
+
+    def _select(self, sql):
+        layout = self._box.layout
+        socket = backends.MariaDB(layout.directory).socket
+        if socket.exists():
+            said = processes.run(
+                ['mariadb', '--no-defaults', f'--socket={socket}',
+                 '--user=root', '--batch', '--skip-column-names', 'magnum'],
+                stdin=sql, timeout=60)
+            return [line.split('\t') for line in said.splitlines()]
+        connection = sqlite3.connect(layout.databases / 'magnum.sqlite')
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+
+def _while(look):
+    try:
+        return waiting.wait_for(
+            look, done=lambda left: not left, timeout=COLLECTED,
+            what='everything of the cluster to be gone')
+    except errors.WaitTimeout as e:
+        return e.state

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A sandbox whose Magnum reaches the management cluster by way of a proxy.
+
+helm is a symbolic link of our own, so that it can be missing for a while.
+"""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import subprocess
+
+import openstack
+import psutil
+
+from magnum_capi import errors
+from magnum_capi import waiting
+from magnum_capi_tempest.management import client
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import services
+from magnum_capi_tempest import toolchain
+from tests.proofs.driver_faults import proxy as proxies
+
+#: Seconds for programs to end or begin.
+PATIENCE = 60
+
+LEASES = '/apis/coordination.k8s.io/v1/leases'
+
+CONDUCTOR = 'magnum-conductor'
+SECOND = 'magnum-conductor-2'
+
+
+class Box:
+    """One sandbox with the driver; a context manager.
+
+    :param folder: of the sandbox and of what is made for it.
+    :param keep: leave the sandbox up, and use one that is up.
+    """
+
+    def __init__(self, folder, progress, *, profile, port_base, keep=False):
+        self.progress = progress
+        self.folder = pathlib.Path(folder)
+        self.sandbox = sandbox.Sandbox(self.folder / 'box')
+        self.helm = self.folder / 'bin' / 'helm'
+        self.proxy = None
+        self._keep = keep
+        self._wish = sandbox.Wish(
+            profile=profile, port_base=port_base,
+            install=(str(resources.find('drivers/k8s_capi_v1')),))
+
+    def __enter__(self):
+        try:
+            self.up()
+            self.layout = self.sandbox.layout()
+            self.api = client.from_kubeconfig(self.layout.kubeconfig)
+            self._prepare()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exc_info):
+        if self.proxy is not None:
+            self.proxy.__exit__()
+        kill(self.helms())
+        if not self._keep:
+            self.sandbox.down(self.progress)
+
+    def up(self):
+        """Start what is missing of the sandbox."""
+        self.sandbox.up(self._wish, self.progress)
+
+    def _prepare(self):
+        kubeconfig = self.folder / 'proxy.kubeconfig'
+        self.proxy = proxies.Proxy(self.layout.kubeconfig,
+                                   self.layout.address)
+        self.proxy.listen()
+        self.proxy.write_kubeconfig(kubeconfig)
+        self.helm.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.helm_back()
+        self.sandbox.set([
+            # Templates then mean the driver under test.
+            'drivers.disabled_drivers=k8s_capi_helm_v1',
+            f'k8s_capi.kubeconfig_file={kubeconfig}',
+            f'k8s_capi.helm_binary={self.helm}'], True, self.progress)
+
+    def helm_away(self):
+        """There is no helm any more."""
+        self.helm.unlink()
+
+    def helm_back(self):
+        """There is a helm."""
+        real = toolchain.ensure(['helm'], self.progress)['helm']
+        self.helm.unlink(missing_ok=True)
+        self.helm.symlink_to(real)
+
+    def stop(self, name):
+        """End a program, such as keystone, as its operator would."""
+        self.sandbox.supervisor.stop(name)
+
+    def kill_conductor(self, name=CONDUCTOR):
+        """SIGKILL of the master and the worker of a conductor.
+
+        Helms are in sessions of their own and go on.
+        """
+        first = psutil.Process(self._pids()[name])
+        victims = [p for p in [first, *first.children(recursive=True)]
+                   if not self._is_helm(p)]
+        # The master first: it starts workers again.
+        kill(victims)
+        waiting.wait_for(
+            lambda: {s.name: s.state for s in self.sandbox.status()}[name],
+            done=lambda state: state != 'RUNNING', timeout=PATIENCE,
+            what=f'supervisord to notice the end of {name}')
+
+    def helms(self, release=''):
+        """Processes of this sandbox's helm, "timeout" around it too."""
+        return [p for p in psutil.process_iter()
+                if self._is_helm(p) and release in ' '.join(_argv(p))]
+
+    def kill_helms(self, release):
+        """SIGKILL of the helm of a cluster, and of "timeout" around it."""
+        kill(self.helms(release))
+
+    def _is_helm(self, process):
+        # The driver keeps its environment small: there is no other mark.
+        return str(self.helm) in _argv(process)
+
+    def second_conductor(self):
+        """Start another conductor, with the same configuration and queue."""
+        program, = [p for p in services.magnum(
+            self.layout, environment.ensure(self.progress), _Full, self.helm)
+            if p.name == CONDUCTOR]
+        self.sandbox.supervisor.launch([dataclasses.replace(
+            program, name=SECOND, after=(), ready=self._second_is_ready,
+            # Magnum's services are known by their hosts.
+            env={**program.env, 'OS_DEFAULT__HOST': SECOND})],
+            PATIENCE, self.progress)
+
+    def stop_second_conductor(self):
+        """End it; fine when it was killed."""
+        self.sandbox.supervisor.stop(SECOND)
+
+    def conductor_of(self, release) -> str:
+        """Name of the conductor that holds the lock of a cluster."""
+        holder, = [lease['spec']['holderIdentity']
+                   for lease in self.api.get(LEASES)['items']
+                   if lease['metadata']['name'] == release]
+        for name in (CONDUCTOR, SECOND):
+            first = psutil.Process(self._pids()[name])
+            # Host, process, one-time number: magnum_capi/kube/lock.py.
+            if any(f'-{p.pid}-' in holder
+                   for p in (first, *first.children(recursive=True))):
+                return name
+        raise errors.MagnumCapiError('No conductor holds this lock',
+                                     where=release, last_seen=holder)
+
+    @contextlib.contextmanager
+    def helm_of_operator(self, namespace, *argv):
+        """A helm that somebody runs beside Magnum; killed at the end."""
+        home = self.folder / 'operator'
+        env = {'PATH': os.defpath, 'HOME': str(home),
+               'KUBECONFIG': str(self.folder / 'proxy.kubeconfig')}
+        with subprocess.Popen(
+                [self.helm, *argv, '--namespace', namespace], env=env,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL) as process:
+            try:
+                yield
+            finally:
+                process.kill()
+
+    def _pids(self):
+        return {s.name: s.pid for s in self.sandbox.status()}
+
+    def _second_is_ready(self):
+        pid = self._pids().get(SECOND)
+        if not pid:
+            return False
+        broker = (self.layout.address, self.layout.port('rabbitmq'))
+        try:
+            return any(
+                c.raddr == broker
+                for p in psutil.Process(pid).children(recursive=True)
+                for c in p.net_connections('tcp'))
+        except psutil.Error:
+            # It has just ended; its state tells.
+            return False
+
+    def admin(self):
+        """A connection of the administrator."""
+        return openstack.connect(
+            auth_url=self.layout.auth_url, username='admin',
+            project_name='admin',
+            password=self.sandbox.passwords()['admin'],
+            user_domain_id='default', project_domain_id='default',
+            region_name=configuration.REGION, load_yaml_config=False,
+            load_envvars=False)
+
+
+class _Full:
+    """Of profiles.Profile, what services.magnum wants to know."""
+
+    broker = True
+
+
+def kill(victims):
+    """SIGKILL processes and wait until they are gone."""
+    for process in victims:
+        try:
+            process.kill()
+        except psutil.NoSuchProcess:
+            continue
+    _gone, alive = psutil.wait_procs(victims, timeout=PATIENCE)
+    if any(p.status() != psutil.STATUS_ZOMBIE for p in alive):
+        raise errors.MagnumCapiError('A killed process does not end',
+                                     last_seen=alive)
+
+
+def _argv(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []

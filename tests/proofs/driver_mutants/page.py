@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The documentation of the bugs, as reStructuredText."""
+
+from magnum_capi_tempest.matrix import suite
+from tests.proofs.driver_mutants import references
+from tests.proofs.driver_mutants import tables
+
+#: Drivers by the letter of their bugs.
+_DRIVERS = {'H': 'Of magnum-capi-helm 1.4.0',
+            'V': 'Of magnum-cluster-api 0.38.1',
+            'C': 'Of k8s_capi_v1, once'}
+
+
+def page(bugs, flags=suite.required) -> str:
+    """All bugs, in sections by driver.
+
+    :param bugs: tables.Bugs.
+    :param flags: function of the id of a test.
+    """
+    lines = []
+    for letter, title in _DRIVERS.items():
+        lines += [title, '-' * len(title), '']
+        for bug in bugs:
+            if bug.id.startswith(letter):
+                lines += _bug(bug, flags)
+    return '\n'.join(lines)
+
+
+def _bug(bug, flags):
+    title = f'{bug.id}: {bug.title}'
+    yield from (title, '^' * len(title), '', bug.wrong, '',
+                f'*Here:* {bug.here}', '')
+    if bug.unseen:
+        yield from (f'*Not through the REST API:* {bug.unseen}', '')
+    for test in bug.tests:
+        place = next(place for place in (
+            tables.UNIT, tables.FUNCTIONAL, tables.TEMPEST)
+            if test.startswith(f'{place}.'))
+        needs = sorted(flags(test)) if place == tables.TEMPEST else ()
+        yield f'* {_KINDS[place]}: ``{test.removeprefix(f"{place}.")}``' + (
+            f' ({", ".join(f"``{flag}``" for flag in needs)})'
+            if needs else '')
+    yield ''
+
+
+_KINDS = {tables.UNIT: 'unit', tables.FUNCTIONAL: 'functional',
+          tables.TEMPEST: 'Tempest'}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The sandbox of the proof, and the runs of tests in it."""
+
+import os
+import pathlib
+import sys
+
+from magnum_capi import processes
+from magnum_capi_tempest.matrix import flags
+from magnum_capi_tempest.matrix import suite
+from magnum_capi_tempest.report import model
+from magnum_capi_tempest.report import subunit
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import tempest_run
+from tests.proofs.suite_defects import tables
+
+#: Drivers that have to be well, and the options of [magnum_capi] for them.
+HEALTHY = ('k8s_capi_v1', 'k8s_capi_helm_v1')
+
+#: Seconds for the test of a defect: what it waits for, several times.
+LIMIT = 600
+
+
+class Box:
+    """A sandbox with all drivers; a context manager.
+
+    :param folder: of the sandbox.
+    :param results: folder of the recorded runs.
+    :param keep: leave the sandbox up, and use one that is up.
+    """
+
+    def __init__(self, folder, results, progress, *, port_base, keep=False):
+        self.results = results
+        self.progress = progress
+        self._sandbox = sandbox.Sandbox(folder)
+        self._keep = keep
+        defects = resources.find('drivers/defects')
+        self._wish = sandbox.Wish(
+            port_base=port_base,
+            install=(str(resources.find('drivers/k8s_capi_v1')),
+                     str(defects)))
+        # What runs tests is known by it, and ended with this process.
+        self._mark = folder / 'tests'
+
+    def __enter__(self):
+        runmarks.sweep(self._mark)
+        try:
+            self._sandbox.up(self._wish, self.progress)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exc_info):
+        runmarks.sweep(self._mark)
+        if not self._keep:
+            self._sandbox.down(self.progress)
+
+    def stop(self):
+        """End the tests that run; whoever waits for them then goes on."""
+        runmarks.sweep(self._mark)
+
+    def try_defect(self, defect, patience=1.0) -> pathlib.Path:
+        """Run the test of a defect with its driver.
+
+        :param defect: tables.Defect.
+        :param patience: factor of timeouts, for a machine that is busy.
+        :returns: the recorded stream.
+        :raises CommandFailed: it did not end.
+        """
+        folder = self.results / defect.name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        etc = f'etc-{defect.name}'
+        workspace = tempest_run.prepare(self._sandbox, tempest_run.Order(
+            driver=defect.driver, promise='driver',
+            options=tuple(defect.all_options(patience).items())),
+            folder / 'artefacts', etc)
+        try:
+            # The stream is the program's output, kept in the folder.
+            processes.run(
+                [sys.executable, '-W', 'ignore', '-m', 'subunit.run',
+                 defect.id], cwd=folder, spool=folder,
+                timeout=LIMIT * patience, binary=True, env={
+                    **_environment(), runmarks.MARK: str(self._mark),
+                    'TMPDIR': str(self._sandbox.directory / 'tmp'),
+                    'TEMPEST_CONFIG_DIR': str(workspace / etc)})
+        finally:
+            if (folder / 'out').exists():
+                (folder / 'out').rename(stream(self.results, defect))
+        return stream(self.results, defect)
+
+    def promised(self, driver) -> frozenset[str]:
+        """Flags that are declared for a driver in sandboxes."""
+        etc = f'etc-{driver}'
+        path = tempest_run.prepare(
+            self._sandbox, tempest_run.Order(driver=driver),
+            etc=etc) / etc / 'tempest.conf'
+        return flags.declared(path.read_text(), path)
+
+    def try_healthy(self, driver, defects, turn) -> pathlib.Path:
+        """Run the tests of defects with a driver that has none.
+
+        :param turn: number of the round.
+        :returns: the recorded stream.
+        """
+        folder = self.results / f'{driver}-{turn}'
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found, _ = tempest_run.run(self._sandbox, tempest_run.Order(
+            regex=tables.regex(defects), driver=driver, results=folder))
+        return found
+
+
+def kept_by(promised, defects):
+    """The defects whose tests a driver has to pass.
+
+    :param promised: flags that are declared for it.
+    """
+    return tuple(defect for defect in defects if (
+        suite.required(defect.id) - suite.OF_THE_PLACE <= promised))
+
+
+def stream(results, defect) -> pathlib.Path:
+    """Path of the recorded run of a defect's test."""
+    return results / defect.name / 'run.subunit'
+
+
+def read(path, title) -> model.Run:
+    return subunit.read(path, title=title)
+
+
+def _environment():
+    """The caller's, without a cloud of his and without proxies."""
+    return {key: value for key, value in os.environ.items()
+            if not key.startswith('OS_') and 'proxy' not in key.lower()}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The tests of driver discovery, their attributes, and their table."""
+
+import pathlib
+import re
+
+import testtools
+
+from magnum_capi_tempest import promises
+from tests.proofs.discovery import compare
+from tests.proofs.discovery import suite
+
+TABLE = (pathlib.Path(__file__).parents[4]
+         / 'doc' / 'source' / 'discovery-deviations.rst')
+_ROW = re.compile(r'^   \* - ', re.MULTILINE)
+#: The attributes that the facts of the specification number, and ours.
+_KNOWN = {*(f'magnum-d{n}' for n in range(1, 12)),
+          'magnum-patch', 'magnum-rehoming', 'magnum-values'}
+
+
+def ways_out():
+    """Yield (test, code of the finding) of the second table."""
+    second = TABLE.read_text().split('.. list-table::')[2]
+    for row in _ROW.split(second)[2:]:
+        test, code, _ = re.split(r'\n     - ', row)
+        yield test, code.strip('`')
+
+
+def rows():
+    """Yield (deviation, tests, cured) of the table."""
+    first = TABLE.read_text().split('.. list-table::')[1]
+    for row in _ROW.split(first)[2:]:
+        deviation, _, tests, cured = re.split(r'\n     - ', row)
+        yield (f'magnum-{deviation.strip()}', re.split(r',\s+', tests.strip()),
+               {'passes': True, 'fails': False}[cured.split()[0]])
+
+
+class SuiteTest(testtools.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.tests = suite.load()
+        cls.deviant = [t for t in cls.tests if t.deviations]
+
+    def test_the_table_has_every_test_of_a_deviation(self):
+        told = {(deviation, test, cured) for deviation, tests, cured in rows()
+                for test in tests}
+
+        self.assertEqual(
+            {(deviation, test.name.split('.')[1], not test.uncured)
+             for test in self.deviant for deviation in test.deviations},
+            told)
+
+    def test_every_deviation_that_can_be_tested_is(self):
+        self.assertEqual(
+            _KNOWN, set().union(*(t.deviations for t in self.deviant)))
+
+    def test_names_are_told_apart(self):
+        names = [test.name for test in self.tests]
+
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_what_cannot_be_cured_is_a_deviation_with_a_finding(self):
+        uncured = [t for t in self.tests if t.uncured]
+
+        self.assertTrue(all(t.deviations for t in uncured))
+        self.assertEqual(set(compare.FINDINGS), {t.name for t in uncured})
+
+    def test_the_table_has_the_findings(self):
+        self.assertEqual(
+            {(name.split('.')[1], code)
+             for name, (code, _) in compare.FINDINGS.items()},
+            set(ways_out()))
+
+    def test_what_may_be_skipped_is_there(self):
+        self.assertEqual(
+            compare.SKIPPED, compare.SKIPPED & {t.name for t in self.tests})
+
+
+class PromisesTest(testtools.TestCase):
+
+    def test_no_magnum_promises_them_by_itself(self):
+        options = promises.DISCOVERY_OPTS
+
+        self.assertEqual(14, len(options))
+        for option in options:
+            self.assertIn('An unmodified Magnum 23', option.help)

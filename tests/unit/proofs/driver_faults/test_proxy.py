@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+import http.server
+import json
+import pathlib
+import ssl
+import threading
+
+import fixtures
+import testtools
+import urllib3
+import yaml
+
+from magnum_capi.kube import access
+from magnum_capi import waiting
+from magnum_capi_tempest.management import pki
+from tests.proofs.driver_faults import proxy
+from tests.proofs.driver_faults import rules
+from tests.unit import loopback
+
+ADDRESS = '127.0.0.1'
+
+#: Seconds; nobody waits that long.
+PATIENCE = 60
+
+_FAST = waiting.Pace(0.005, 1.1, 0.05)
+
+
+class _Upstream(http.server.BaseHTTPRequestHandler):
+    """Says what it was asked."""
+
+    protocol_version = 'HTTP/1.1'
+
+    def _any(self):
+        length = int(self.headers.get('Content-Length') or 0)
+        body = json.dumps({
+            'method': self.command, 'path': self.path,
+            'body': self.rfile.read(length).decode()}).encode()
+        self.server.seen.append(self.path)
+        self.send_response(200)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_PUT = _any
+
+    def log_message(self, *args):
+        pass
+
+
+class ProxyTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.server = http.server.ThreadingHTTPServer(
+            (ADDRESS, 0), _Upstream)
+        self.server.daemon_threads = True
+        self.server.block_on_close = False
+        self.server.seen = []
+        loopback.serve(self, self.server)
+        behind = folder / 'behind'
+        behind.write_text(yaml.safe_dump({
+            'current-context': 'c',
+            'contexts': [{'name': 'c', 'context': {
+                'cluster': 'c', 'user': 'u'}}],
+            'clusters': [{'name': 'c', 'cluster': {
+                'server': f'http://{ADDRESS}:{self.server.server_port}'}}],
+            'users': [{'name': 'u', 'user': {'token': 't'}}]}))
+        self.proxy = proxy.Proxy(behind, ADDRESS)
+        self.proxy.listen()
+        self.addCleanup(self.proxy.__exit__)
+        self.kubeconfig = folder / 'kubeconfig'
+        self.proxy.write_kubeconfig(self.kubeconfig)
+        self.ask = self.client()
+
+    def client(self):
+        """A function that sends one request once, and returns the answer."""
+        found = access.load(self.kubeconfig)
+        pool = urllib3.PoolManager(ssl_context=found.tls, retries=False)
+        self.addCleanup(pool.clear)
+        return lambda method, path, body=None: pool.request(
+            method, found.server + path, json=body, timeout=PATIENCE)
+
+    def held(self, action):
+        """A request that is held, in a thread; its hold and its answer."""
+        hold = self.proxy.hold(rules.Rule('PUT', action))
+        self.addCleanup(self.proxy.forget, hold)
+        answers = []
+
+        def ask():
+            try:
+                answers.append(self.ask('PUT', '/held', {}).status)
+            except urllib3.exceptions.HTTPError as e:
+                answers.append(e)
+        thread = threading.Thread(target=ask)
+        thread.start()
+        self.addCleanup(thread.join)
+        return hold, answers, thread
+
+    def wait_reached(self, hold):
+        waiting.wait_for(lambda: hold.reached, done=bool, timeout=PATIENCE,
+                         what='the request to come', pace=_FAST)
+
+    def test_passes_on(self):
+        found = self.ask('PUT', '/a?b=c', {'d': 1}).json()
+        self.assertEqual({'method': 'PUT', 'path': '/a?b=c',
+                          'body': '{"d":1}'}, found)
+        self.assertEqual(['PUT /a?b=c'],
+                         [line for _when, line in self.proxy.lines()])
+
+    def test_file_with_the_key_is_private(self):
+        self.assertEqual(0o600, self.kubeconfig.stat().st_mode & 0o777)
+
+    def test_strangers_are_refused(self):
+        found = yaml.safe_load(self.kubeconfig.read_text())
+        stranger = pki.Authority('stranger').client('x', 'system:masters')
+        found['users'] = pki.kubeconfig('', b'', *stranger)['users']
+        self.kubeconfig.write_text(yaml.safe_dump(found))
+        self.assertRaises(
+            urllib3.exceptions.HTTPError, self.client(), 'GET', '/')
+        tls = ssl.create_default_context()
+        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+        self.assertRaises(
+            urllib3.exceptions.HTTPError, urllib3.PoolManager(
+                ssl_context=tls, retries=False).request, 'GET',
+            found['clusters'][0]['cluster']['server'], timeout=PATIENCE)
+        self.assertEqual([], self.server.seen)
+
+    def test_answers_itself(self):
+        rule = rules.Rule('', rules.Action.ANSWER, status=409)
+        with self.proxy.disturbed(rule):
+            found = self.ask('GET', '/a')
+        self.assertEqual((409, 'Conflict'),
+                         (found.status, found.json()['reason']))
+        self.assertEqual([], self.server.seen)
+        self.assertEqual(200, self.ask('GET', '/a').status)
+
+    def test_held_request_has_not_been_made(self):
+        hold, answers, thread = self.held(rules.Action.HOLD_REQUEST)
+        self.wait_reached(hold)
+        self.assertEqual([], self.server.seen)
+        hold.release()
+        # What was let go is not thrown away any more.
+        self.proxy.forget(hold)
+        thread.join()
+        self.assertEqual([200], answers)
+
+    def test_age_of_a_hold_begins_when_it_is_reached(self):
+        self.assertEqual(0, proxy.Hold(None).age)
+        hold, _answers, thread = self.held(rules.Action.HOLD_REQUEST)
+        self.wait_reached(hold)
+        threading.Event().wait(0.01)
+        self.assertGreaterEqual(hold.age, 0.01)
+        hold.release()
+        thread.join()
+
+    def test_held_answer_is_of_what_has_been_done(self):
+        hold, answers, thread = self.held(rules.Action.HOLD_ANSWER)
+        self.wait_reached(hold)
+        self.assertEqual((['/held'], []), (self.server.seen, answers))
+        hold.release()
+        thread.join()
+        self.assertEqual([200], answers)
+
+    def test_thrown_away_request_has_no_effect(self):
+        hold, answers, thread = self.held(rules.Action.HOLD_REQUEST)
+        self.wait_reached(hold)
+        hold.release(False)
+        thread.join()
+        self.assertIsInstance(answers[0], urllib3.exceptions.HTTPError)
+        self.assertEqual([], self.server.seen)
+
+    def test_refused_and_back_on_the_same_port(self):
+        self.ask('GET', '/a')
+        self.proxy.refuse()
+        self.assertRaises(
+            urllib3.exceptions.HTTPError, self.ask, 'GET', '/a')
+        self.proxy.listen()
+        self.assertEqual(200, self.ask('GET', '/a').status)
+
+    def test_gate_keeps_requests_until_it_opens(self):
+        answers = []
+        with self.proxy.gate():
+            thread = threading.Thread(target=lambda: answers.append(
+                self.ask('GET', '/a').status))
+            thread.start()
+            threading.Event().wait(0.05)
+            self.assertEqual([], self.server.seen)
+        thread.join()
+        self.assertEqual([200], answers)
