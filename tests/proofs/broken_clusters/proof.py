@@ -1,114 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""One sandbox, and a cluster for each kind of break."""
 
-"""Runs a case: breaks a cluster, runs the tests, reads the report."""
-
-import contextlib
-import dataclasses
-import threading
-import time
+import pathlib
+import shutil
 
 from magnum_capi import errors
-from magnum_capi import waiting
-from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import kube
-from magnum_capi_tempest.conformance.running import kubeconfigs
-from magnum_capi_tempest.conformance.running import life
-from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.showing import files
+from magnum_capi_tempest import containers
 from tests.proofs.broken_clusters import cases
+from tests.proofs.broken_clusters import play
 from tests.proofs.broken_clusters import table
-
-#: Shorter than people have: nothing here gets better by waiting.
-LIMITS = completion.Limits(deadline=1500, stall=900, silence=300, stuck=90,
-                           gone=60)
-
-#: Seconds until the pod of the tests runs.
-_BEGINS = 300
+from tests.proofs.broken_clusters import world
+from tests.proofs import proof
 
 
-def play(box, case, target, folder) -> table.Row:
-    """Run the tests in a cluster that a case breaks.
+class BrokenClusters(proof.Proof):
+    name = 'broken-clusters'
+    summary = ('Break real clusters, and show that conformance runs give the '
+               'right verdict and name the cause.')
+    words = 'right', 'WRONG'
+    columns = table.COLUMNS
+    key = columns[:2]
+    compared = ('Verdict', 'Exit code', 'Right')
+    docs = proof.DOCS / 'broken-clusters.csv'
+    port_base = 33000
+    old_option = '--cluster'
 
-    :param box: world.Box.
-    :param folder: for what the run leaves.
-    :raises MagnumCapiError: the cluster could not be broken.
-    """
-    began = time.monotonic()
-    with box.machines(target) as machines, contextlib.ExitStack() as stack:
-        if case.prepare:
-            case.prepare(machines)
-        if case.when == cases.BEFORE:
-            case.breaks(machines)
-        else:
-            breaker = stack.enter_context(_later(box, case, target, machines))
-        verdict, code, report = _run(box, case, target, folder)
-        if case.when == cases.DURING and breaker.error:
-            raise breaker.error
-    return table.row(case, verdict, code, report, time.monotonic() - began)
+    def add_options(self, parser):
+        parser.add_argument('--driver', default='k8s_capi_v1',
+                            help='Magnum driver (default: k8s_capi_v1)')
+        parser.add_argument('--images', type=pathlib.Path, metavar='DIR',
+                            help='folder of "magnum-capi images build"')
 
+    def cases(self, args):
+        """A case for each cluster, which is broken in several ways."""
+        return [proof.Case(name, '; '.join(f'{one.broken} {one.when}'
+                                           for one in its), data=its)
+                for name, its in cases.CLUSTERS.items()]
 
-def _run(box, case, target, folder):
-    """Verdict, exit code and report of a run."""
-    world = life.World(
-        store=runs.Store(folder / 'runs'), progress=box.progress,
-        connect=box.connect, limits=LIMITS)
-    # Of a run before nothing can be removed where a machine is off.
-    plan = dataclasses.replace(case.plan, namespace=f'conformance-{case.name}')
-    try:
-        ended = life.run(life.Wish(
-            target, plan, folder / case.name, name=case.name), world)
-    except errors.EnvironmentProblem as e:
-        return table.NOT_BEGUN, e.exit_code, str(e)
-    written = files.write(folder / case.name, ended.result, ended.verdict)
-    return (ended.verdict.outcome, ended.verdict.exit_code,
-            written['report.md'].read_text(encoding='utf-8'))
+    def open(self, work):
+        problem = containers.problem()
+        if problem:
+            raise errors.EnvironmentProblem(
+                f'Real nodes cannot run here: {problem}')
+        return world.Box(work)
 
+    def run(self, box, case):
+        with box.cluster(case.name) as target:
+            for one in case.data:
+                folder = box.results / one.name
+                # Of an earlier run of the proof.
+                shutil.rmtree(folder, ignore_errors=True)
+                with box.progress.step(f'{one.broken} {one.when}'):
+                    seen = play.play(box, one, target, folder)
+                yield {'case': one.name, **seen}
 
-class _Breaker(threading.Thread):
-    """Breaks the cluster as soon as the tests run."""
-
-    error = None
-
-    def __init__(self, box, case, target, machines):
-        super().__init__(daemon=True)
-        self._box, self._case = box, case
-        self._target, self._machines = target, machines
-        self.over = threading.Event()
-
-    def run(self):
-        try:
-            with kubeconfigs.access(self._target,
-                                    self._box.connect) as access:
-                self._wait(kube.Reader(access.kubeconfig, access.scratch))
-            if not self.over.is_set():
-                self._box.progress.info(f'{self._case.broken}: now')
-                self._case.breaks(self._machines)
-        except errors.MagnumCapiError as e:
-            self.error = e
-
-    def _wait(self, reader):
-        path = kube.pod_path(f'conformance-{self._case.name}')
-
-        def phases():
-            if self.over.is_set():
-                return ['Running']
-            try:
-                return [p['status'].get('phase') for p in reader.items(
-                    path, labelSelector='sonobuoy-plugin=e2e')]
-            except kube.KubeError as e:
-                return [str(e)]
-
-        waiting.wait_for(phases, done=lambda found: 'Running' in found,
-                         timeout=_BEGINS, what='the tests to begin')
+    def judge(self, case, seen, results):
+        one, = (one for one in case.data if one.name == seen['case'])
+        row = table.row(one, seen['verdict'], seen['exit_code'],
+                        seen['report'], seen['seconds'])
+        return proof.Row(row.kept, row.as_text(), row.cells())
 
 
-@contextlib.contextmanager
-def _later(box, case, target, machines):
-    breaker = _Breaker(box, case, target, machines)
-    breaker.start()
-    try:
-        yield breaker
-    finally:
-        breaker.over.set()
-        breaker.join(timeout=300)
+PROOF = BrokenClusters()

@@ -3,10 +3,7 @@
 
 """What was broken, what was said of it, and whether that was right. Pure."""
 
-import csv
 import dataclasses
-import io
-import json
 import re
 
 from magnum_capi_tempest import texts
@@ -61,6 +58,18 @@ class Row:
         """Whether all of it is as it should be."""
         return self.right and bool(self.told)
 
+    def cells(self) -> tuple[str, ...]:
+        """Texts of :data:`COLUMNS`."""
+        return (self.broken, self.when, self.verdict, str(self.exit_code),
+                _RELEASE.sub('', self.told), f'{self.seconds:.0f}',
+                'yes' if self.kept else 'no')
+
+    def as_text(self) -> str:
+        """For a terminal: two lines."""
+        return (f'{self.name}: {self.broken} {self.when}: {self.verdict}, '
+                f'exit code {self.exit_code}, {self.seconds:.0f} s\n'
+                f'       {self.told or "the report does not name the cause"}')
+
 
 def row(case, verdict, exit_code, report, seconds) -> Row:
     """The row of a case.
@@ -78,32 +87,3 @@ def cause(report, pattern) -> str:
     found = [texts.line(line.strip(' -!#*|'), 300)
              for line in report.splitlines() if re.search(pattern, line)]
     return min(found, key=len, default='')
-
-
-def as_text(rows) -> str:
-    """For a terminal: two lines a row."""
-    return '\n'.join(
-        f'{"right" if r.kept else "WRONG"}  {r.name}: {r.broken} {r.when}: '
-        f'{r.verdict}, exit code {r.exit_code}, {r.seconds:.0f} s\n'
-        f'       {r.told or "the report does not name the cause"}'
-        for r in rows)
-
-
-def as_csv(rows) -> str:
-    """For the documentation."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator='\n')
-    writer.writerow(COLUMNS)
-    writer.writerows(
-        (r.broken, r.when, r.verdict, r.exit_code, _RELEASE.sub('', r.told),
-         f'{r.seconds:.0f}', 'yes' if r.kept else 'no') for r in rows)
-    return stream.getvalue()
-
-
-def dump(found) -> str:
-    """A row as JSON."""
-    return json.dumps(dataclasses.asdict(found), indent=1)
-
-
-def load(text) -> Row:
-    return Row(**json.loads(text))

@@ -5,12 +5,10 @@
 
 import contextlib
 import json
-import pathlib
 import secrets
 
 import docker
 from keystoneauth1 import exceptions as keystone_errors
-import openstack
 
 from magnum_capi import errors
 from magnum_capi import waiting
@@ -18,56 +16,38 @@ from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.tests.common import kube_writer
+from tests.proofs import boxes
 from tests.proofs.broken_clusters import breaks
 
 #: Seconds for a cluster to be made, and to be gone.
 MADE, GONE = 900, 600
 
 
-class Box:
+class Box(boxes.Box):
     """One sandbox; a context manager.
 
-    :param folder: of the sandbox.
-    :param driver: Magnum's driver, by its name.
-    :param images: folder of image archives, None for the default one.
-    :param keep: leave the sandbox up, and use one that is up.
+    :param work: proof.Work.
     """
 
-    def __init__(self, folder, progress, *, driver, port_base, images=None,
-                 keep=False):
-        self.progress = progress
-        self.sandbox = sandbox.Sandbox(pathlib.Path(folder) / 'box')
-        self._driver = driver
-        self._keep = keep
-        self._wish = sandbox.Wish(
-            port_base=port_base, nodes='docker', images=images,
-            install=(str(resources.find('drivers/k8s_capi_v1')),))
+    def __init__(self, work):
+        super().__init__(work.folder / 'box', sandbox.Wish(
+            port_base=work.args.port_base, nodes='docker',
+            images=work.args.images,
+            install=(str(resources.find('drivers/k8s_capi_v1')),)),
+            work.progress, work.keep)
+        self.results = work.results
+        self._driver = work.args.driver
 
-    def __enter__(self):
-        try:
-            self.sandbox.up(self._wish, self.progress)
-            self._seeded = json.loads(
-                (self.sandbox.directory / 'seeded.json').read_text())
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
+    def prepare(self):
+        """Learn the ids of images and networks."""
+        self._seeded = json.loads(
+            (self.sandbox.directory / 'seeded.json').read_text())
 
-    def __exit__(self, *exc_info):
-        if not self._keep:
-            self.sandbox.down(self.progress)
-
-    def connect(self, _cloud=None):
-        """A connection of the user."""
-        return openstack.connect(
-            auth_url=self.sandbox.layout().auth_url, username='demo',
-            project_name='demo', password=self.sandbox.passwords()['demo'],
-            user_domain_id='default', project_domain_id='default',
-            region_name=configuration.REGION, load_yaml_config=False,
-            load_envvars=False)
+    def user(self, _cloud=None):
+        """A connection of the user; the conformance run asks for one."""
+        return self.connect('demo')
 
     @contextlib.contextmanager
     def cluster(self, name):
@@ -75,7 +55,7 @@ class Box:
 
         :raises MagnumCapiError: it cannot be made.
         """
-        magnum = _Magnum(self.connect())
+        magnum = _Magnum(self.user())
         name = f'{name}-{secrets.token_hex(3)}'
         template = magnum.ask('POST', '/clustertemplates', {
             'name': name, 'coe': 'kubernetes', 'image_id': self._image(),
@@ -111,7 +91,7 @@ class Box:
         client = docker.DockerClient(
             base_url=machines.docker_host(self.sandbox.directory))
         try:
-            with kubeconfigs.access(target, self.connect) as access:
+            with kubeconfigs.access(target, self.user) as access:
                 yield breaks.Machines(
                     client, kube_writer.Writer(access.kubeconfig))
         finally:

@@ -100,16 +100,15 @@ def _why(test):
     return ' '.join(test.reason.split())[:300]
 
 
-def table(tests, with_filter: model.Run, without: model.Run):
+def table(tests, with_filter, without):
     """Rows (deviation, test, with the filter, without), sorted.
 
     :param tests: Expected ones; those of no deviation are left out.
+    :param with_filter, without: statuses by the names of tests.
     """
-    runs = [{t.name: t.status for t in run.tests}
-            for run in (with_filter, without)]
     return sorted(
         (test.label, test.name, *(run.get(test.name, 'did not run')
-                                  for run in runs))
+                                  for run in (with_filter, without)))
         for test in tests if test.deviations)
 
 

@@ -50,7 +50,7 @@ class Search:
         self._box = box
         self._cloud = cloud
         self._evidence = capi.ManagementCluster(box.layout.kubeconfig)
-        self._admin = box.admin()
+        self._admin = box.connect()
         self.before = self.now()
 
     def now(self) -> Before:

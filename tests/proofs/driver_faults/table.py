@@ -7,10 +7,9 @@ is told why not and the cure works; when no status claimed more than was
 true; and when nothing of the cluster is left after its deletion.
 """
 
-import csv
 import dataclasses
-import io
-import re
+
+from tests.proofs import tables
 
 #: How a case ended.
 REACHED = 'reached'
@@ -19,12 +18,6 @@ FAILED = 'failed'
 REFUSED = 'refused'
 #: Neither, for as long as was waited.
 HANGS = 'hangs'
-
-_RELEASE = re.compile(r'\bc[0-9a-f]{32}\b')
-_UUID = re.compile(r'\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b')
-#: Of a message to a conductor.
-_MESSAGE = re.compile(r'\b[0-9a-f]{32}\b')
-_LONGEST = 240
 
 COLUMNS = ('Fault', 'When it strikes', 'What the user saw', 'How it ended',
            'Seconds', 'Left', 'Verdict')
@@ -150,46 +143,24 @@ class Row:
                 'nothing', 'kept' if self.kept else
                 'not kept: ' + ', '.join(self.problems))
 
+    def as_text(self) -> str:
+        """For a terminal, a paragraph."""
+        cells = self.cells()
+        return (f'{self.part}: {self.fault}, {self.when}\n'
+                f'    {cells[2]}\n'
+                f'    {cells[3]} after {cells[4]} s; left: {cells[5]}'
+                + (f'; {cells[6]}' if self.problems else ''))
+
 
 def plain(text) -> str:
     """A text without what is different each time, not too long."""
     # Magnum leaves it in its answers where debug = true, as in sandboxes
     # (magnum/api/hooks.py, NoExceptionTracebackHook).
-    text = text.partition('Traceback (most recent call last)')[0]
-    for name, seen in (('<release>', _RELEASE), ('<uuid>', _UUID),
-                       ('<id>', _MESSAGE)):
-        text = seen.sub(name, text)
-    text = ' '.join(text.split())
-    return text if len(text) <= _LONGEST else f'{text[:_LONGEST - 1]}…'
+    return tables.plain(
+        text.partition('Traceback (most recent call last)')[0])
 
 
-def as_csv(rows) -> str:
-    """The table for the documentation."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator='\n')
-    writer.writerow(COLUMNS)
-    writer.writerows(row.cells() for row in rows)
-    return stream.getvalue()
-
-
-def as_text(rows) -> str:
-    """The rows for a terminal, a paragraph each."""
-    found = []
-    for row in rows:
-        cells = row.cells()
-        found.append(f'[{cells[-1]}] {row.part}: {row.fault}, {row.when}\n'
-                     f'    {cells[2]}\n'
-                     f'    {cells[3]} after {cells[4]} s; left: {cells[5]}')
-    return '\n'.join(found)
-
-
-def summary(rows) -> str:
-    """One line for all."""
-    kept = sum(row.kept for row in rows)
-    return f'{kept} of {len(rows)} kept'
-
-
-def load(items) -> list[Row]:
-    """Rows of what dataclasses.asdict made of them, by way of JSON."""
-    return [Row(**{key: tuple(value) if isinstance(value, list) else value
-                   for key, value in item.items()}) for item in items]
+def load(item) -> Row:
+    """The row of what dataclasses.asdict made of it, by way of JSON."""
+    return Row(**{key: tuple(value) if isinstance(value, list) else value
+                  for key, value in item.items()})

@@ -8,10 +8,8 @@ helm is a symbolic link of our own, so that it can be missing for a while.
 import contextlib
 import dataclasses
 import os
-import pathlib
 import subprocess
 
-import openstack
 import psutil
 
 from magnum_capi import errors
@@ -19,10 +17,10 @@ from magnum_capi import waiting
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import services
 from magnum_capi_tempest import toolchain
+from tests.proofs import boxes
 from tests.proofs.driver_faults import proxy as proxies
 
 #: Seconds for programs to end or begin.
@@ -34,47 +32,31 @@ CONDUCTOR = 'magnum-conductor'
 SECOND = 'magnum-conductor-2'
 
 
-class Box:
+class Box(boxes.Box):
     """One sandbox with the driver; a context manager.
 
-    :param folder: of the sandbox and of what is made for it.
-    :param keep: leave the sandbox up, and use one that is up.
+    :param work: proof.Work.
     """
 
-    def __init__(self, folder, progress, *, profile, port_base, keep=False):
-        self.progress = progress
-        self.folder = pathlib.Path(folder)
-        self.sandbox = sandbox.Sandbox(self.folder / 'box')
+    def __init__(self, work):
+        self.folder = work.folder
         self.helm = self.folder / 'bin' / 'helm'
         self.proxy = None
-        self._keep = keep
-        self._wish = sandbox.Wish(
-            profile=profile, port_base=port_base,
-            install=(str(resources.find('drivers/k8s_capi_v1')),))
-
-    def __enter__(self):
-        try:
-            self.up()
-            self.layout = self.sandbox.layout()
-            self.api = client.from_kubeconfig(self.layout.kubeconfig)
-            self._prepare()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
+        super().__init__(self.folder / 'box', sandbox.Wish(
+            profile=work.args.profile, port_base=work.args.port_base,
+            install=(str(resources.find('drivers/k8s_capi_v1')),)),
+            work.progress, work.keep)
 
     def __exit__(self, *exc_info):
         if self.proxy is not None:
             self.proxy.__exit__()
         kill(self.helms())
-        if not self._keep:
-            self.sandbox.down(self.progress)
+        super().__exit__()
 
-    def up(self):
-        """Start what is missing of the sandbox."""
-        self.sandbox.up(self._wish, self.progress)
-
-    def _prepare(self):
+    def prepare(self):
+        """Have Magnum use the proxy, and the helm that is a link."""
+        self.layout = self.sandbox.layout()
+        self.api = client.from_kubeconfig(self.layout.kubeconfig)
         kubeconfig = self.folder / 'proxy.kubeconfig'
         self.proxy = proxies.Proxy(self.layout.kubeconfig,
                                    self.layout.address)
@@ -190,16 +172,6 @@ class Box:
         except psutil.Error:
             # It has just ended; its state tells.
             return False
-
-    def admin(self):
-        """A connection of the administrator."""
-        return openstack.connect(
-            auth_url=self.layout.auth_url, username='admin',
-            project_name='admin',
-            password=self.sandbox.passwords()['admin'],
-            user_domain_id='default', project_domain_id='default',
-            region_name=configuration.REGION, load_yaml_config=False,
-            load_envvars=False)
 
 
 class _Full:

@@ -16,6 +16,7 @@ import time
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi_tempest import runmarks
 from tests.proofs.driver_mutants import named
 
 #: What a copy needs. Caches of bytecode come along: they are valid for what
@@ -65,28 +66,31 @@ class Trial:
             if outcome not in self.wanted) or 'there are no tests'
 
 
-def control(top, tests, limit=LIMIT * 5) -> Trial:
+def control(top, tests, limit=LIMIT * 5, scratch=None) -> Trial:
     """Run tests on a copy without a defect: all have to pass.
 
     :param top: folder of the source.
+    :param scratch: folder for the copy, and the mark of its programs; by
+        default that of all temporary files, and no mark.
     """
     start = time.monotonic()
-    with _copied(top) as copy:
-        outcomes, problem = _run(copy, tests, limit)
+    with _copied(top, scratch) as copy:
+        outcomes, problem = _run(copy, tests, limit, scratch)
     return Trial('without a defect', (named.PASSED,), outcomes, problem,
                  time.monotonic() - start)
 
 
-def trial(top, folder, defect, limit=None) -> Trial:
+def trial(top, folder, defect, limit=None, scratch=None) -> Trial:
     """Try one defect: all of its tests have to fail.
 
     :param folder: that its file is below, relative to ``top``.
     :param defect: tables.Defect.
     :param limit: seconds, by default LIMIT or HANGS.
+    :param scratch: as for :func:`control`.
     """
     start = time.monotonic()
     wanted = (named.FAILED, HUNG) if defect.hangs else (named.FAILED,)
-    with _copied(top) as copy:
+    with _copied(top, scratch) as copy:
         path = copy / folder / defect.file
         try:
             text = defect.applied(path.read_text(encoding='utf-8'))
@@ -96,15 +100,16 @@ def trial(top, folder, defect, limit=None) -> Trial:
         path.write_text(text, encoding='utf-8')
         _forget_bytecode(path)
         outcomes, problem = _run(copy, defect.tests, limit or (
-            HANGS if defect.hangs else LIMIT))
+            HANGS if defect.hangs else LIMIT), scratch)
     return Trial(defect.name, wanted, outcomes, problem,
                  time.monotonic() - start)
 
 
 @contextlib.contextmanager
-def _copied(top):
+def _copied(top, scratch):
     """A copy of the source, for as long as it is needed."""
-    with tempfile.TemporaryDirectory(prefix='driver-mutant-') as folder:
+    with tempfile.TemporaryDirectory(prefix='driver-mutant-',
+                                     dir=scratch) as folder:
         copy = pathlib.Path(folder).resolve()
         for part in PARTS:
             source = pathlib.Path(top) / part
@@ -121,7 +126,7 @@ def _forget_bytecode(path):
         cached.unlink()
 
 
-def _run(copy, tests, limit):
+def _run(copy, tests, limit, mark):
     """Outcomes by test, and a problem, for example that nothing ran."""
     path = copy / 'outcomes'
     problem, hung = '', False
@@ -130,7 +135,8 @@ def _run(copy, tests, limit):
             [sys.executable, '-W', 'ignore', '-m', named.__name__, path,
              *tests], cwd=copy, timeout=limit, merge=True,
             env={**os.environ, 'TMPDIR': str(copy),
-                 'PYTHONPATH': f'{copy}{os.pathsep}{copy / "magnum-capi"}'})
+                 'PYTHONPATH': f'{copy}{os.pathsep}{copy / "magnum-capi"}',
+                 **({runmarks.MARK: str(mark)} if mark else {})})
     except errors.CommandFailed as e:
         hung = e.returncode is None
         problem = '' if hung else e.last_seen or str(e)

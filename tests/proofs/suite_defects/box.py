@@ -15,6 +15,8 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import tempest_run
+from tests.proofs import boxes
+from tests.proofs import proof
 from tests.proofs.suite_defects import tables
 
 #: Drivers that have to be well, and the options of [magnum_capi] for them.
@@ -24,79 +26,57 @@ HEALTHY = ('k8s_capi_v1', 'k8s_capi_helm_v1')
 LIMIT = 600
 
 
-class Box:
+class Box(boxes.Box):
     """A sandbox with all drivers; a context manager.
 
-    :param folder: of the sandbox.
-    :param results: folder of the recorded runs.
-    :param keep: leave the sandbox up, and use one that is up.
+    :param work: proof.Work.
     """
 
-    def __init__(self, folder, results, progress, *, port_base, keep=False):
-        self.results = results
-        self.progress = progress
-        self._sandbox = sandbox.Sandbox(folder)
-        self._keep = keep
-        defects = resources.find('drivers/defects')
-        self._wish = sandbox.Wish(
-            port_base=port_base,
+    def __init__(self, work):
+        super().__init__(work.folder / 'box', sandbox.Wish(
+            port_base=work.args.port_base,
             install=(str(resources.find('drivers/k8s_capi_v1')),
-                     str(defects)))
-        # What runs tests is known by it, and ended with this process.
-        self._mark = folder / 'tests'
+                     str(resources.find('drivers/defects')))),
+            work.progress, work.keep)
+        self.results = work.results
+        self._patience = work.args.patience
+        self._mark = work.mark
+        #: Those that were chosen.
+        self.defects = tuple(
+            case.data for case in work.chosen if not case.control
+        ) or tables.defects()
 
-    def __enter__(self):
-        runmarks.sweep(self._mark)
-        try:
-            self._sandbox.up(self._wish, self.progress)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *exc_info):
-        runmarks.sweep(self._mark)
-        if not self._keep:
-            self._sandbox.down(self.progress)
-
-    def stop(self):
-        """End the tests that run; whoever waits for them then goes on."""
-        runmarks.sweep(self._mark)
-
-    def try_defect(self, defect, patience=1.0) -> pathlib.Path:
-        """Run the test of a defect with its driver.
+    def try_defect(self, defect):
+        """Run the test of a defect with its driver; :func:`stream` has it.
 
         :param defect: tables.Defect.
-        :param patience: factor of timeouts, for a machine that is busy.
-        :returns: the recorded stream.
         :raises CommandFailed: it did not end.
         """
         folder = self.results / defect.name
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         etc = f'etc-{defect.name}'
-        workspace = tempest_run.prepare(self._sandbox, tempest_run.Order(
+        workspace = tempest_run.prepare(self.sandbox, tempest_run.Order(
             driver=defect.driver, promise='driver',
-            options=tuple(defect.all_options(patience).items())),
+            options=tuple(defect.all_options(self._patience).items())),
             folder / 'artefacts', etc)
         try:
             # The stream is the program's output, kept in the folder.
             processes.run(
                 [sys.executable, '-W', 'ignore', '-m', 'subunit.run',
                  defect.id], cwd=folder, spool=folder,
-                timeout=LIMIT * patience, binary=True, env={
+                timeout=LIMIT * self._patience, binary=True, env={
                     **_environment(), runmarks.MARK: str(self._mark),
-                    'TMPDIR': str(self._sandbox.directory / 'tmp'),
+                    'TMPDIR': str(self.sandbox.directory / 'tmp'),
                     'TEMPEST_CONFIG_DIR': str(workspace / etc)})
         finally:
             if (folder / 'out').exists():
                 (folder / 'out').rename(stream(self.results, defect))
-        return stream(self.results, defect)
 
     def promised(self, driver) -> frozenset[str]:
         """Flags that are declared for a driver in sandboxes."""
         etc = f'etc-{driver}'
         path = tempest_run.prepare(
-            self._sandbox, tempest_run.Order(driver=driver),
+            self.sandbox, tempest_run.Order(driver=driver),
             etc=etc) / etc / 'tempest.conf'
         return flags.declared(path.read_text(), path)
 
@@ -108,7 +88,7 @@ class Box:
         """
         folder = self.results / f'{driver}-{turn}'
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found, _ = tempest_run.run(self._sandbox, tempest_run.Order(
+        found, _ = tempest_run.run(self.sandbox, tempest_run.Order(
             regex=tables.regex(defects), driver=driver, results=folder))
         return found
 

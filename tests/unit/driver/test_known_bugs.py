@@ -2,7 +2,7 @@
 
 """Is there still a test for each known bug, and a defect that proves it?
 
-What the tests see is no matter here: ``python -m tests.proofs.driver_mutants``.
+What the tests see is no matter here: ``python -m tests.proofs driver-mutants``.
 """
 
 import collections

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sandboxes of proofs."""
+
+import openstack
+
+from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import configuration
+
+
+class Box:
+    """One sandbox; a context manager.
+
+    :param folder: of the sandbox.
+    :param wish: sandbox.Wish.
+    :param progress: progress.Progress.
+    :param keep: leave the sandbox up, and use one that is up.
+    """
+
+    def __init__(self, folder, wish, progress, keep=False):
+        self.sandbox = sandbox.Sandbox(folder)
+        self.progress = progress
+        self._wish = wish
+        self._keep = keep
+
+    def __enter__(self):
+        try:
+            self.up()
+            self.prepare()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exc_info):
+        if not self._keep:
+            self.sandbox.down(self.progress)
+
+    def up(self):
+        """Start what is missing of the sandbox."""
+        self.sandbox.up(self._wish, self.progress)
+
+    def prepare(self):
+        """Do what has to be done once the sandbox is up."""
+
+    def connect(self, user='admin'):
+        """A connection of one of the sandbox's users, in their project."""
+        return openstack.connect(
+            auth_url=self.sandbox.layout().auth_url, username=user,
+            project_name=user, password=self.sandbox.passwords()[user],
+            user_domain_id='default', project_domain_id='default',
+            region_name=configuration.REGION, load_yaml_config=False,
+            load_envvars=False)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A sandbox of the proof: its tests, its audit, and cures."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+
+from magnum_capi_tempest import report
+from magnum_capi_tempest.report import model
+from magnum_capi_tempest.report import subunit
+from magnum_capi_tempest import resources
+from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import tempest_run
+from tests.proofs import boxes
+
+BROKEN = 'k8s_capi_broken_v1'
+#: Disabled by the configuration of drivers/clash.
+DISABLED = 'k8s_capi_disabled_v1'
+
+#: An image as the specification wants it: without os_distro.
+IMAGE = 'magnum-distro-only'
+_DISTRO = 'flatcar'
+
+#: This project's driver beside magnum-capi-helm.
+OWN = 'k8s_capi_v1'
+PAIR = f'k8s_capi_helm_v1,{OWN}'
+
+
+class Box(boxes.Box):
+    """A sandbox with drivers that clash; a context manager.
+
+    :param work: proof.Work.
+    :param name: of the part, and of its folder.
+    :param with_filter: Magnum's API has the discovery filter.
+    :param broken: install the driver that cannot be loaded, too.
+    :param own: install this project's driver, and have that clash.
+    """
+
+    def __init__(self, work, name, *, with_filter, broken=False, own=False):
+        self.name = name
+        self.with_filter = with_filter
+        self._results = work.results
+        self._options = [('magnum_distro_image', IMAGE)]
+        install = []
+        if broken:
+            install.append('broken')
+            self._options.append(('broken_driver', BROKEN))
+        if own:
+            install.append(OWN)
+            self._options.append(('clashing_drivers', PAIR))
+        super().__init__(work.folder / name, sandbox.Wish(
+            clash=True, discovery_filter=with_filter,
+            port_base=work.args.port_base,
+            install=tuple(str(resources.find(f'drivers/{name}'))
+                          for name in install)), work.progress)
+
+    def prepare(self):
+        """Add the image of the specification."""
+        with self.connect() as cloud:
+            cloud.image.create_image(
+                name=IMAGE, container_format='bare', disk_format='raw',
+                visibility='public', data=b'not bootable',
+                validate_checksum=False, magnum_distro=_DISTRO,
+                kube_version='v1.34.2')
+
+    def run(self, regex, what) -> model.Run:
+        """Run tests with every promise of discovery asked for.
+
+        :param what: a word for the folder of the results.
+        """
+        results = self._results / f'{self.name}-{what}'
+        results.mkdir(parents=True, exist_ok=True)
+        # Tempest shows all that it knows of a failure, and here most fail.
+        with self.progress.step(f'Tests in {self.name}: {what}'), \
+                _printing_to(results / 'tempest.txt'):
+            stream, _ = tempest_run.run(self.sandbox, tempest_run.Order(
+                regex=regex, promise='discovery', options=tuple(self._options),
+                results=results))
+        run = subunit.read(stream, title=f'{self.name}, {what}')
+        report.write(run, results)
+        return run
+
+    def audit(self) -> list[dict]:
+        """Findings of the audit, made as an operator makes it."""
+        layout = self.sandbox.layout()
+        ended = subprocess.run(
+            [layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'audit',
+             '--config-file', layout.magnum_conf[0],
+             '--config-dir', layout.magnum_conf[1],
+             '--os-cloud', 'sandbox-admin', '--format', 'json'],
+            env={'OS_CLIENT_CONFIG_FILE': str(
+                layout.directory / 'clouds.yaml'),
+                'HOME': str(layout.directory / 'home')},
+            capture_output=True, text=True, timeout=300)
+        if ended.returncode not in (0, 1):
+            raise RuntimeError(
+                f'The audit ended with {ended.returncode}: {ended.stderr}')
+        return [{key.lower(): value for key, value in row.items()}
+                for row in json.loads(ended.stdout)]
+
+    def log(self) -> str:
+        """What Magnum has logged."""
+        return self.sandbox.supervisor.log('magnum').read_bytes().decode(
+            errors='replace')
+
+    def disable(self, *drivers):
+        """Disable drivers besides the one that is; restarts Magnum."""
+        names = ','.join((DISABLED, *drivers))
+        self.sandbox.set([f'drivers.disabled_drivers={names}'], True,
+                         self.progress)
+
+    def mend_image(self):
+        """Give the image the os_distro that Magnum insists on."""
+        with self.connect() as cloud:
+            image = cloud.image.find_image(IMAGE, ignore_missing=False)
+            cloud.image.update_image(image, os_distro=_DISTRO)
+
+
+@contextlib.contextmanager
+def _printing_to(path):
+    """Let programs that are started here print into a file."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        with open(path, 'wb') as file:
+            os.dup2(file.fileno(), 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is run in a sandbox, and what must come out of it.
+
+Each function is a part of the proof. It gets a box.Box and the
+compare.Expected tests, and returns what is not as it must be, one line each,
+and the run of the tests.
+"""
+
+import dataclasses
+
+from magnum_capi_tempest.report import model
+from tests.proofs.discovery import box as box_module
+from tests.proofs.discovery import compare
+
+#: They win the types of other drivers in Magnum's map.
+SHADOWING = ('k8s_capi_beta_v1', 'k8s_capi_lenient_v1')
+
+_REST = (r'^(?!.*\b(%s)\b)'
+         % '|'.join(sorted(compare.APART | {compare.LIFE})))
+#: Regular expressions of "tempest run".
+REST = rf'{_REST}magnum_capi_tempest\.'
+UNCURED = rf'{_REST}magnum_capi_tempest\..*\b{compare.UNCURED}\b'
+ONLY = r'^magnum_capi_tempest\..*\b%s\b'
+
+#: Classes of tests that know two drivers and nothing of the others.
+PAIR_CLASSES = ('TwoDriversTest', 'ClashTest')
+
+
+def cured_or_named(box, tests) -> tuple[list[str], model.Run]:
+    """With the filter, what it cannot cure fails, and nothing else.
+
+    Then the audit names each, and with its cures these pass.
+    """
+    found, run = rest_and_live(box, tests)
+    found += compare.unclean(box.log())
+    uncured = [t for t in tests if t.uncured and not t.apart]
+    found += compare.without_finding(uncured, box.audit())
+    box.disable(*SHADOWING)
+    box.mend_image()
+    found += compare.differences(
+        box.run(UNCURED, 'cured'), uncured, lambda t: False)
+    found += compare.still_found(uncured, box.audit())
+    return found, run
+
+
+def rest_and_live(box, tests) -> tuple[list[str], model.Run]:
+    """Everything but the broken driver, in two runs.
+
+    Without the filter, what shows a deviation fails, and nothing else.
+    """
+    def fails(test):
+        return test.fails(box.with_filter)
+
+    rest = box.run(REST, 'rest')
+    live = box.run(ONLY % compare.LIVE, 'live')
+    found = compare.differences(
+        rest, [t for t in tests if not t.apart], fails)
+    found += compare.differences(
+        live, [t for t in tests if compare.LIVE in t.deviations], fails)
+    return found, dataclasses.replace(rest, tests=rest.tests + live.tests)
+
+
+def own_driver(box, tests) -> tuple[list[str], model.Run]:
+    """Two drivers of two authors: magnum-capi-helm and this project's."""
+    tests = [t for t in tests if t.name.partition('.')[0] in PAIR_CLASSES]
+    run = box.run(rf'^magnum_capi_tempest\..*\.({"|".join(PAIR_CLASSES)})\.',
+                  'pair')
+    return compare.differences(
+        run, tests, lambda t: t.fails(box.with_filter)), run
+
+
+def broken(box, tests) -> tuple[list[str], model.Run]:
+    """A driver that cannot be loaded, in a sandbox of its own."""
+    tests = [t for t in tests if compare.BROKEN in t.deviations]
+    uncured = [t for t in tests if t.uncured]
+    run = box.run(ONLY % compare.BROKEN, 'broken')
+    found = compare.differences(
+        run, tests, lambda t: t.fails(box.with_filter))
+    found += compare.without_finding(uncured, box.audit())
+    box.disable(box_module.BROKEN)
+    # Without the filter, who names it still gets it: that is D4.
+    found += compare.differences(
+        box.run(ONLY % compare.BROKEN, 'cured'), tests,
+        lambda t: not (box.with_filter or t.uncured))
+    found += compare.still_found(uncured, box.audit())
+    return found, run
