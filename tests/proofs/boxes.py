@@ -11,17 +11,17 @@ from magnum_capi_tempest.sandbox import configuration
 class Box:
     """One sandbox; a context manager.
 
-    :param folder: of the sandbox.
-    :param wish: sandbox.Wish.
-    :param progress: progress.Progress.
-    :param keep: leave the sandbox up, and use one that is up.
+    :param work: proof.Work.
+    :param name: of its folder.
+    :param wish: of sandbox.Wish, beside the ports.
     """
 
-    def __init__(self, folder, wish, progress, keep=False):
-        self.sandbox = sandbox.Sandbox(folder)
-        self.progress = progress
-        self._wish = wish
-        self._keep = keep
+    def __init__(self, work, name='box', **wish):
+        self.sandbox = sandbox.Sandbox(work.folder / name)
+        self.progress = work.progress
+        self.results = work.results
+        self._wish = sandbox.Wish(port_base=work.args.port_base, **wish)
+        self._keep = work.keep
 
     def __enter__(self):
         try:

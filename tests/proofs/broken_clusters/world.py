@@ -15,7 +15,6 @@ from magnum_capi import waiting
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest import resources
-from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.tests.common import kube_writer
 from tests.proofs import boxes
@@ -32,12 +31,9 @@ class Box(boxes.Box):
     """
 
     def __init__(self, work):
-        super().__init__(work.folder / 'box', sandbox.Wish(
-            port_base=work.args.port_base, nodes='docker',
-            images=work.args.images,
-            install=(str(resources.find('drivers/k8s_capi_v1')),)),
-            work.progress, work.keep)
-        self.results = work.results
+        super().__init__(
+            work, nodes='docker', images=work.args.images,
+            install=(str(resources.find('drivers/k8s_capi_v1')),))
         self._driver = work.args.driver
 
     def prepare(self):

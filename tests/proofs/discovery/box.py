@@ -12,7 +12,6 @@ from magnum_capi_tempest import report
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
-from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import tempest_run
 from tests.proofs import boxes
 
@@ -42,7 +41,6 @@ class Box(boxes.Box):
     def __init__(self, work, name, *, with_filter, broken=False, own=False):
         self.name = name
         self.with_filter = with_filter
-        self._results = work.results
         self._options = [('magnum_distro_image', IMAGE)]
         install = []
         if broken:
@@ -51,11 +49,10 @@ class Box(boxes.Box):
         if own:
             install.append(OWN)
             self._options.append(('clashing_drivers', PAIR))
-        super().__init__(work.folder / name, sandbox.Wish(
-            clash=True, discovery_filter=with_filter,
-            port_base=work.args.port_base,
-            install=tuple(str(resources.find(f'drivers/{name}'))
-                          for name in install)), work.progress)
+        super().__init__(
+            work, name, clash=True, discovery_filter=with_filter,
+            install=tuple(str(resources.find(f'drivers/{driver}'))
+                          for driver in install))
 
     def prepare(self):
         """Add the image of the specification."""
@@ -71,7 +68,7 @@ class Box(boxes.Box):
 
         :param what: a word for the folder of the results.
         """
-        results = self._results / f'{self.name}-{what}'
+        results = self.results / f'{self.name}-{what}'
         results.mkdir(parents=True, exist_ok=True)
         # Tempest shows all that it knows of a failure, and here most fail.
         with self.progress.step(f'Tests in {self.name}: {what}'), \

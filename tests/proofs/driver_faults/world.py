@@ -16,7 +16,6 @@ from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest import resources
-from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import services
 from magnum_capi_tempest import toolchain
@@ -42,10 +41,9 @@ class Box(boxes.Box):
         self.folder = work.folder
         self.helm = self.folder / 'bin' / 'helm'
         self.proxy = None
-        super().__init__(self.folder / 'box', sandbox.Wish(
-            profile=work.args.profile, port_base=work.args.port_base,
-            install=(str(resources.find('drivers/k8s_capi_v1')),)),
-            work.progress, work.keep)
+        super().__init__(
+            work, profile=work.args.profile,
+            install=(str(resources.find('drivers/k8s_capi_v1')),))
 
     def __exit__(self, *exc_info):
         if self.proxy is not None:

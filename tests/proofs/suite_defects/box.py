@@ -13,7 +13,6 @@ from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import tempest_run
 from tests.proofs import boxes
 from tests.proofs import proof
@@ -33,12 +32,9 @@ class Box(boxes.Box):
     """
 
     def __init__(self, work):
-        super().__init__(work.folder / 'box', sandbox.Wish(
-            port_base=work.args.port_base,
-            install=(str(resources.find('drivers/k8s_capi_v1')),
-                     str(resources.find('drivers/defects')))),
-            work.progress, work.keep)
-        self.results = work.results
+        super().__init__(work, install=(
+            str(resources.find('drivers/k8s_capi_v1')),
+            str(resources.find('drivers/defects'))))
         self._patience = work.args.patience
         self._mark = work.mark
         #: Those that were chosen.
