@@ -86,7 +86,7 @@ def summary(proof, found) -> str:
     return (f'{proof.name}: {sum(row.good for row in its)} of {len(its)} '
             f'{proof.words[0]}, {len(records)} cases begun {times[0]} to '
             f'{times[-1]} UTC, {sum(r.seconds for r in records) / 60:.1f} '
-            f'minutes of them, commit {", ".join(commits) or "unknown"}')
+            f'minutes in all, commit {", ".join(commits) or "unknown"}')
 
 
 def changes(proof, rows, recorded: str) -> list[str]:
