@@ -3,7 +3,6 @@
 """The documentation of the bugs, as reStructuredText."""
 
 from magnum_capi_tempest.matrix import suite
-from tests.proofs.driver_mutants import references
 from tests.proofs.driver_mutants import tables
 
 #: Drivers by the letter of their bugs.

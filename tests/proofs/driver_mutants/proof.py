@@ -10,7 +10,7 @@ from tests.proofs.driver_mutants import runner
 from tests.proofs.driver_mutants import tables
 from tests.proofs import proof
 
-FOLDER = 'magnum-capi/magnum_capi/driver'
+FOLDER = 'magnum-capi/magnum_capi'
 
 
 class DriverMutants(proof.Proof):

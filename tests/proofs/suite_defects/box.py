@@ -15,7 +15,6 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import tempest_run
 from tests.proofs import boxes
-from tests.proofs import proof
 from tests.proofs.suite_defects import tables
 
 #: Drivers that have to be well, and the options of [magnum_capi] for them.

@@ -2,7 +2,8 @@
 
 """Is there still a test for each known bug, and a defect that proves it?
 
-What the tests see is no matter here: ``python -m tests.proofs driver-mutants``.
+What the tests see is no matter here:
+``python -m tests.proofs driver-mutants`` runs them.
 """
 
 import collections
@@ -15,7 +16,6 @@ import magnum_capi
 from magnum_capi_tempest.matrix import suite
 from magnum_capi_tempest import promises
 from tests.proofs.driver_mutants import page
-from tests.proofs.driver_mutants import references
 from tests.proofs.driver_mutants import tables
 
 LIBRARY = pathlib.Path(magnum_capi.__file__).parent
