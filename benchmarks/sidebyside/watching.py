@@ -15,7 +15,7 @@ from kubernetes import watch
 from sidebyside import figures
 from sidebyside import truth
 
-from magnum_capi_tempest import kubeclient
+from magnum_capi_tempest.kubeclient import connection
 
 _CORE = 'cluster.x-k8s.io', 'v1beta2'
 _ADDONS = 'addons.stackhpc.com', 'v1alpha1'
@@ -41,7 +41,7 @@ class Management:
     """
 
     def __init__(self, kubeconfig, history):
-        self._api = kubeclient.load(kubeconfig, 'evidence')
+        self._api = connection.load(kubeconfig, 'evidence')
         self._custom = client.CustomObjectsApi(self._api)
         self._history = history
         self._lock = threading.Lock()

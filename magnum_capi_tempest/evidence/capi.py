@@ -15,8 +15,8 @@ import json
 from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
-from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import owners
+from magnum_capi_tempest.kubeclient import kube
 
 #: API groups of Cluster API and of its addon operator
 #: (https://github.com/azimuth-cloud/cluster-api-addon-provider).
@@ -59,7 +59,7 @@ class ManagementCluster:
     EnvironmentProblem when it or the client library is missing.
     """
 
-    def __init__(self, kubeconfig, reader=kube.Reader):
+    def __init__(self, kubeconfig, reader=kube.Client):
         self._open = functools.partial(reader, kubeconfig)
 
     @functools.cached_property
@@ -75,7 +75,7 @@ class ManagementCluster:
         """Return what is not as it should be of a cluster.
 
         :returns: sorted list of conditions.Condition; empty when all is well.
-        :raises KubeReadFailed: the management cluster did not answer.
+        :raises KubeError: the management cluster did not answer.
         """
         found = []
         for kind, obj in self._cluster_api_objects():
@@ -88,7 +88,7 @@ class ManagementCluster:
         """Return the latest events about the objects of a cluster.
 
         :returns: sorted list of events.Event, the latest last.
-        :raises KubeReadFailed: the management cluster did not answer.
+        :raises KubeError: the management cluster did not answer.
         """
         return sorted(
             events.event(obj) for obj in self._reader.core('events')
@@ -99,7 +99,7 @@ class ManagementCluster:
         """Return the history of the Helm releases of a cluster.
 
         :returns: as helm.history.
-        :raises KubeReadFailed: the management cluster did not answer.
+        :raises KubeError: the management cluster did not answer.
         """
         return helm.history(self._reader, stack_id)
 
@@ -107,7 +107,7 @@ class ManagementCluster:
         """Return every object that still belongs to a cluster.
 
         :returns: sorted list of Object; empty when nothing is left.
-        :raises KubeReadFailed: the management cluster did not answer.
+        :raises KubeError: the management cluster did not answer.
         """
         return self._objects(
             lambda metadata: owners.belongs(metadata, stack_id, cluster_uuid))
@@ -117,7 +117,7 @@ class ManagementCluster:
 
         :param kind: of Cluster API or its providers.
         :returns: dict; None when there is no such object.
-        :raises KubeReadFailed: the management cluster did not answer.
+        :raises KubeError: the management cluster did not answer.
         """
         for found, obj in self._cluster_api_objects():
             if found == kind and obj['metadata']['name'] == stack_id:
@@ -128,7 +128,7 @@ class ManagementCluster:
         """Return every object of the kinds that are known here.
 
         :returns: sorted list of Object.
-        :raises KubeReadFailed: the management cluster did not answer.
+        :raises KubeError: the management cluster did not answer.
         """
         return self._objects(lambda metadata: True)
 
@@ -139,7 +139,7 @@ class ManagementCluster:
 
         :param words: texts that are like nothing else there.
         :returns: sorted list of Object.
-        :raises KubeReadFailed: the management cluster did not answer.
+        :raises KubeError: the management cluster did not answer.
         """
         return self._objects(lambda metadata: _mentions(metadata, words))
 
@@ -151,7 +151,7 @@ class ManagementCluster:
             cluster's that belongs to its stack_id, or has one of the words
             in its metadata.
         :returns: list of (key, Object).
-        :raises KubeReadFailed: the management cluster did not answer.
+        :raises KubeError: the management cluster did not answer.
         """
         return [
             (key, Object.of(kind, obj['metadata']))

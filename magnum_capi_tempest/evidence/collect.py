@@ -16,7 +16,7 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import redact
 from magnum_capi_tempest.evidence import artefacts
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 
 #: Bytes of each log that are kept, from its end.
 TAIL = 32 << 20
@@ -28,14 +28,14 @@ _CORE = ('events', 'pods')
 def objects(reader):
     """Read what Cluster API, its providers and the nodes' pods say.
 
-    :param reader: :class:`.kube.Reader`.
-    :returns: generator of (name of the list, items or KubeReadFailed).
+    :param reader: :class:`.kube.Client`.
+    :returns: generator of (name of the list, items or KubeError).
     """
     for plural in _CORE:
         yield plural, _tried(reader.core, plural)
     try:
         kinds = reader.kinds(_is_cluster_api)
-    except kube.KubeReadFailed as e:
+    except kube.KubeError as e:
         yield 'kinds', e
         return
     for group, version, plural, _ in kinds:
@@ -44,7 +44,7 @@ def objects(reader):
 
 
 def from_management(kubeconfig, folder, mode=outfile.PRIVATE,
-                    reader=kube.Reader) -> list[str]:
+                    reader=kube.Client) -> list[str]:
     """Write a JSON file for each kind of a management cluster.
 
     :param kubeconfig: path.
@@ -101,7 +101,7 @@ def _is_cluster_api(group):
 def _tried(read, *args):
     try:
         return read(*args)
-    except kube.KubeReadFailed as e:
+    except kube.KubeError as e:
         return e
 
 

@@ -59,11 +59,11 @@ def revision(secret):
 def history(reader, stack_id):
     """Return the revisions of all releases of a cluster.
 
-    :param reader: kube.Reader of the management cluster.
+    :param reader: kube.Client of the management cluster.
     :param stack_id: the release of that name, and those whose name begins
         with it (addons).
     :returns: dict of release names and sorted lists of Revision.
-    :raises KubeReadFailed: the management cluster did not answer.
+    :raises KubeError: the management cluster did not answer.
     """
     found = {}
     for secret in reader.core('secrets', labels='owner=helm'):

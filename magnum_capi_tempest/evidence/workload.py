@@ -3,9 +3,8 @@
 """What a workload cluster says about itself, through its own API."""
 
 import dataclasses
-import ssl
 
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 
 _ROLE = 'node-role.kubernetes.io/'
 
@@ -101,7 +100,7 @@ def pods(kubeconfig):
     :param kubeconfig: path.
     :raises: as :func:`nodes`.
     """
-    return sorted(pod(obj) for obj in kube.Reader(kubeconfig).core('pods'))
+    return sorted(pod(obj) for obj in kube.Client(kubeconfig).core('pods'))
 
 
 def nodes(kubeconfig):
@@ -109,10 +108,10 @@ def nodes(kubeconfig):
 
     :param kubeconfig: path.
     :returns: sorted list of Node.
-    :raises KubeReadFailed: no answer, or refused (``status`` says how).
+    :raises KubeError: no answer, or refused (``status`` says how).
     :raises EnvironmentProblem: the file or the client library is missing.
     """
-    return sorted(node(obj) for obj in kube.Reader(kubeconfig).nodes())
+    return sorted(node(obj) for obj in kube.Client(kubeconfig).nodes())
 
 
 def status_without_certificate(server, ca_pem):
@@ -123,17 +122,12 @@ def status_without_certificate(server, ca_pem):
         verified, so that another server's refusal does not count.
     :returns: HTTP status code; 401, or 403 when anonymous requests are
         allowed in but have no rights (kubeadm's default).
-    :raises KubeReadFailed: there was no answer.
+    :raises KubeError: there was no answer.
     """
-    import urllib3
-    context = ssl.create_default_context(cadata=ca_pem)
-    # Python 3.13 asks for extensions that Magnum's CA does not write.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    connect, read = kube.TIMEOUT
-    with urllib3.PoolManager(ssl_context=context) as pool:
-        try:
-            return pool.request(
-                'GET', f'{server}/api/v1/nodes', retries=False,
-                timeout=urllib3.Timeout(connect, read)).status
-        except urllib3.exceptions.HTTPError as e:
-            raise kube.no_answer(e, server) from e
+    try:
+        kube.Endpoint(server, ca_pem).ask('GET', '/api/v1/nodes')
+    except kube.KubeError as e:
+        if e.status is None:
+            raise
+        return e.status
+    return 200

@@ -3,7 +3,7 @@
 """GETs of a cloud of clouds.yaml, through openstacksdk."""
 
 from magnum_capi import errors
-from magnum_capi_tempest import kubeclient
+from magnum_capi_tempest.kubeclient import connection
 from magnum_capi_tempest.leaks import listing
 
 #: Seconds for one request.
@@ -32,7 +32,7 @@ class Cloud:
         try:
             from keystoneauth1 import exceptions as auth_exceptions
             from openstack import config
-            from openstack import connection
+            from openstack import connection as sdk
             from openstack import exceptions
         except ImportError as e:
             raise errors.EnvironmentProblem(
@@ -45,8 +45,8 @@ class Cloud:
                 config_files=clouds and [str(clouds)],
                 app_name='magnum-capi').get_one(
                     cloud=name, api_timeout=TIMEOUT)
-            self._connection = connection.Connection(config=region)
-            if kubeclient.is_here(
+            self._connection = sdk.Connection(config=region)
+            if connection.is_here(
                     region.get_auth_args().get('auth_url') or ''):
                 # A proxy of the environment is for other machines.
                 self._connection.session.session.trust_env = False

@@ -12,12 +12,12 @@ import tarfile
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest.kubeclient import kube
 from tests.functional import boxes
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted
@@ -45,7 +45,7 @@ class TestStatus(base.BaseTest):
         cluster = self.cluster(now, running=True, **parts)
         return observe.Observer(
             self.program(cluster),
-            kube.Reader(cluster.kubeconfig, self.base)).look()
+            kube.Client(cluster.kubeconfig)).look()
 
     def test_words_of_the_aggregator(self):
         for word in ('running', 'post-processing', 'complete', 'failed'):
@@ -71,7 +71,7 @@ class TestStatus(base.BaseTest):
         cluster = self.cluster()
         seen = observe.Observer(
             self.program(cluster),
-            kube.Reader(cluster.kubeconfig, self.base)).look()
+            kube.Client(cluster.kubeconfig)).look()
 
         self.assertTrue(seen.gone)
 
@@ -80,7 +80,7 @@ class TestStatus(base.BaseTest):
         del cluster.objects[f'{scripted.SPACE}/pods/sonobuoy']
         seen = observe.Observer(
             self.program(cluster),
-            kube.Reader(cluster.kubeconfig, self.base)).look()
+            kube.Client(cluster.kubeconfig)).look()
 
         self.assertTrue(seen.gone)
 

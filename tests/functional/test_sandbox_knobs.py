@@ -10,7 +10,7 @@ import json
 
 from magnum_capi import waiting
 from magnum_capi_tempest.evidence import capi
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 
@@ -109,7 +109,7 @@ class KnobsTest(boxes.TestCase):
     def building_times(self):
         """Seconds for which the machines of "slow-machines" were built."""
         stack = self.cluster('slow-machines')['cluster_id']
-        reader = kube.Reader(str(self.sandbox.layout().kubeconfig))
+        reader = kube.Client(str(self.sandbox.layout().kubeconfig))
         machines = reader.custom(
             'infrastructure.cluster.x-k8s.io', 'v1beta1',
             'openstackmachines')

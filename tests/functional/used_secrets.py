@@ -14,7 +14,7 @@ import threading
 
 import fixtures
 
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 
 WITNESS = pathlib.Path(__file__).with_name('witness')
 
@@ -51,11 +51,11 @@ class UsedSecrets(fixtures.Fixture):
         self.addCleanup(self._stop.set)
 
     def _watch(self):
-        reader = kube.Reader(self._directory / 'management' / 'kubeconfig')
+        reader = kube.Client(self._directory / 'management' / 'kubeconfig')
         while not self._stop.wait(1):
             try:
                 found = reader.core('secrets')
-            except kube.KubeReadFailed:
+            except kube.KubeError:
                 continue
             for secret in found:
                 where = '/'.join((secret['metadata'].get('namespace', ''),

@@ -16,8 +16,8 @@ from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest.evidence import capi
-from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest import supervision
@@ -150,7 +150,7 @@ class SandboxTest(unittest.TestCase):
                  for o in evidence.objects_of(name, uuid)}
         found |= {
             f'Secret {s["metadata"]["namespace"]}/{s["metadata"]["name"]}'
-            for s in kube.Reader(self.kubeconfig).core('secrets')
+            for s in kube.Client(self.kubeconfig).core('secrets')
             if any(s['metadata']['name'].startswith(
                 f'sh.helm.release.v1.{name}') for name in names)}
         found |= {
@@ -177,14 +177,14 @@ class SandboxTest(unittest.TestCase):
     def nodes(self, stack_id):
         """Nodes through the workload API; a text when it does not answer."""
         name = f'{stack_id}-kubeconfig'
-        secret, = [s for s in kube.Reader(self.kubeconfig).core('secrets')
+        secret, = [s for s in kube.Client(self.kubeconfig).core('secrets')
                    if s['metadata']['name'] == name]
         with tempfile.NamedTemporaryFile(suffix='.kubeconfig') as file:
             file.write(base64.b64decode(secret['data']['value']))
             file.flush()
             try:
                 return workload.nodes(file.name)
-            except kube.KubeReadFailed as e:
+            except kube.KubeError as e:
                 return str(e)
 
     def assert_nodes(self, stack_id, count):

@@ -17,7 +17,7 @@ import psutil
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 from tests.robustness import base
 from tests.robustness import figures
 
@@ -201,7 +201,7 @@ class ConductorTest(base.SandboxTest):
         """What helm says of the releases of a cluster, by their Secrets."""
         return ','.join(sorted(
             s['metadata']['labels']['status']
-            for s in kube.Reader(self.kubeconfig).core('secrets')
+            for s in kube.Client(self.kubeconfig).core('secrets')
             if s['metadata']['name'].startswith(
                 f'sh.helm.release.v1.{name}-')))
 

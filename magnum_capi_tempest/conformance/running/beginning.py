@@ -13,12 +13,12 @@ import dataclasses
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import hydrophone
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import preflight
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import snapshot
 from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.kubeclient import kube
 
 
 def prepare(wish, driven, reader, progress) -> snapshot.Snapshot:

@@ -16,7 +16,6 @@ from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import hydrophone
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import messages
 from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import observe
@@ -26,6 +25,7 @@ from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import salvage
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import watch
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.toolchain import leftovers
 
 

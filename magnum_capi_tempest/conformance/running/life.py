@@ -23,13 +23,13 @@ from magnum_capi_tempest.conformance.running import beginning
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import finishing
 from magnum_capi_tempest.conformance.running import hydrophone
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import watch
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import toolchain
 
 #: How often to look. Sonobuoy itself renews its status every 5 s.
@@ -103,7 +103,8 @@ def run(wish: Wish, world: World) -> outcome.Outcome:
     program = world.ensure([wish.backend], world.progress)[wish.backend]
     with kubeconfigs.access(wish.target, world.connect) as access:
         driven = kind.backend(wish.plan, program, access.kubeconfig)
-        reader = kube.Reader(access.kubeconfig, access.scratch)
+        reader = kube.Client(
+            access.kubeconfig, 'conformance', access.scratch)
         seen = beginning.prepare(wish, driven, reader, world.progress)
         if seen.stand_in:
             wish = dataclasses.replace(wish, plan=dataclasses.replace(
@@ -181,7 +182,8 @@ def _access(record, world):
                            world.progress)[record.backend]
     with kubeconfigs.access(record.target, world.connect) as access:
         yield (kind.backend(record.plan, program, access.kubeconfig),
-               kube.Reader(access.kubeconfig, access.scratch))
+               kube.Client(
+                   access.kubeconfig, 'conformance', access.scratch))
 
 
 @contextlib.contextmanager

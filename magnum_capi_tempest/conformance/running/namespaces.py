@@ -10,7 +10,7 @@ place later: an annotation says whose a namespace is.
 
 from urllib import parse
 
-from magnum_capi_tempest.conformance.running import kube
+from magnum_capi_tempest.kubeclient import kube
 
 #: Annotation: :attr:`.runs.Run.mark` of the run that made it.
 MARK = 'magnum.openstack.org/conformance-run'
@@ -18,7 +18,7 @@ MARK = 'magnum.openstack.org/conformance-run'
 _ALL = '/api/v1/namespaces'
 
 
-def create(reader: kube.Reader, name: str, mark: str, labels: dict[str, str]):
+def create(reader: kube.Client, name: str, mark: str, labels: dict[str, str]):
     """Make the namespace of a run.
 
     :raises KubeError: it is not known whether it was made (``status`` is
@@ -38,17 +38,14 @@ def create(reader: kube.Reader, name: str, mark: str, labels: dict[str, str]):
         raise
 
 
-def is_of(reader: kube.Reader, name: str, mark: str) -> bool:
+def is_of(reader: kube.Client, name: str, mark: str) -> bool:
     """Whether a namespace is the run's, or is gone.
 
     :raises KubeError: that is not known.
     """
-    try:
-        found = reader.get(f'{_ALL}/{parse.quote(name, safe="")}')
-    except kube.KubeError as e:
-        if e.status == 404:
-            return True
-        raise
+    found = reader.get(f'{_ALL}/{parse.quote(name, safe="")}')
+    if found is None:
+        return True
     annotations = found['metadata'].get('annotations') or {}
     return bool(mark) and annotations.get(MARK) == mark
 

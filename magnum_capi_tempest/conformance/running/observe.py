@@ -13,11 +13,11 @@ import time
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance.running import ginkgolog
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import observation
 from magnum_capi_tempest.conformance.running import pod_files
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import symptoms
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import texts
 
 #: Most of a log that is read to count in it; 388 specs wrote 93 KiB.
@@ -41,7 +41,7 @@ class Observer:
     """Makes observations of one run.
 
     :param program: :class:`sonobuoy.Sonobuoy`.
-    :param reader: :class:`kube.Reader`.
+    :param reader: :class:`kube.Client`.
     :param clock: for ``monotonic``.
     :param since: aware datetime when the run began: what the cluster warned
         of before is of no interest.
@@ -164,7 +164,7 @@ class Observer:
             return ''
 
 
-def everything(reader: kube.Reader, nodes, pods) -> symptoms.Look:
+def everything(reader: kube.Client, nodes, pods) -> symptoms.Look:
     """What tells why a cluster is ill; what cannot be read is left out.
 
     :param nodes: objects that the caller has read; ``pods`` too.

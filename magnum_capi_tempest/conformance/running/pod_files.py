@@ -24,7 +24,7 @@ _WORKER, _RESULTS = 'sonobuoy-worker', '/tmp/sonobuoy/results'
 def log(reader, namespace, pod, container):
     """The log so far, a str; empty when there is none.
 
-    :param reader: :class:`.kube.Reader`.
+    :param reader: :class:`..kubeclient.kube.Client`.
     :param pod: its name.
     :param container: that of the tests.
     :raises KubeError: the pod cannot be asked.
@@ -38,7 +38,7 @@ def log(reader, namespace, pod, container):
 def files(reader, namespace, pod):
     """Yield names and contents of the files of results, at the end.
 
-    :param reader: :class:`.kube.Reader`.
+    :param reader: :class:`..kubeclient.kube.Client`.
     :param pod: its name.
     :raises KubeError: the pod cannot be asked.
     :raises Damage: what it answered is no archive.

@@ -13,10 +13,10 @@ import pathlib
 
 from magnum_capi import folders
 from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import pod_files
 from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.kubeclient import kube
 
 LOG, JUNIT, PODS = pod_files.LOG, pod_files.JUNIT, 'pods.json'
 
@@ -37,7 +37,7 @@ class Saved:
     notes: tuple[str, ...] = ()
 
 
-def save(reader: kube.Reader, namespace, folder: pathlib.Path) -> Saved:
+def save(reader: kube.Client, namespace, folder: pathlib.Path) -> Saved:
     """Save logs and JUnit of a run's pods into a folder.
 
     Raises nothing of the cluster's: what cannot be had is a note.

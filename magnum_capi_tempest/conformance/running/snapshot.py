@@ -9,10 +9,10 @@ import re
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import symptoms as symptoms_
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import texts
 
 #: Taints with which the pod of the tests is scheduled all the same: what
@@ -79,14 +79,14 @@ class Snapshot:
         return any(model.STAND_IN in node.system for node in self.nodes)
 
 
-def look(reader: kube.Reader, namespace) -> Snapshot:
+def look(reader: kube.Client, namespace) -> Snapshot:
     """Read a cluster.
 
     :raises EnvironmentProblem: the API cannot be used, and why.
     """
     now = datetime.datetime.now(datetime.timezone.utc)
     try:
-        version = reader.get('/version').get('gitVersion') or ''
+        version = (reader.get('/version') or {}).get('gitVersion') or ''
         pods = reader.items('/api/v1/pods')
         nodes = reader.items('/api/v1/nodes')
         spaces = reader.items('/api/v1/namespaces')

@@ -5,8 +5,8 @@
 import dataclasses
 
 from magnum_capi import waiting
-from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
 
 
@@ -29,7 +29,7 @@ class NodesLook:
     """The nodes at one moment, or why they could not be listed."""
 
     nodes: tuple = ()
-    error: kube.KubeReadFailed | None = None
+    error: kube.KubeError | None = None
 
     def refusal(self):
         """Return why listing will not work later either, or None."""
@@ -57,7 +57,7 @@ def look(path):
     """Look once at the nodes of the cluster of a kubeconfig: NodesLook."""
     try:
         return NodesLook(tuple(workload.nodes(path)))
-    except kube.KubeReadFailed as e:
+    except kube.KubeError as e:
         return NodesLook(error=e)
 
 

@@ -9,8 +9,8 @@ the bounds that annotations of it name
 
 import dataclasses
 
-from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import owners
+from magnum_capi_tempest.kubeclient import kube
 
 _GROUP = 'cluster.x-k8s.io'
 _PLURAL = 'machinedeployments'
@@ -29,7 +29,7 @@ class NodeGroup:
     bounds: tuple
 
 
-class Autoscaler(kube.Reader):
+class Autoscaler(kube.Client):
     """Sees and sizes node groups.
 
     :param kubeconfig: path, of somebody who may change MachineDeployments.
@@ -38,7 +38,7 @@ class Autoscaler(kube.Reader):
     def groups(self, stack_id):
         """Return the node groups of a cluster that have bounds.
 
-        :raises KubeReadFailed: the management cluster did not answer.
+        :raises KubeError: the management cluster did not answer.
         """
         version, = {v for _, v, plural, _ in self.kinds(
             lambda group: group == _GROUP) if plural == _PLURAL}
@@ -57,12 +57,10 @@ class Autoscaler(kube.Reader):
     def scale(self, group, size):
         """Have a node group of :meth:`groups` get so many machines.
 
-        :raises KubeReadFailed: the management cluster did not answer, or
+        :raises KubeError: the management cluster did not answer, or
             refused.
         """
-        where = (_GROUP, self._version, group.namespace, _PLURAL, group.name)
-        scale = self._get(
-            self._custom.get_namespaced_custom_object_scale, *where)
-        scale['spec']['replicas'] = size
-        self._get(self._custom.replace_namespaced_custom_object_scale,
-                  *where, scale)
+        self.replace(
+            f'/apis/{_GROUP}/{self._version}/namespaces/{group.namespace}/'
+            f'{_PLURAL}/{group.name}/scale',
+            lambda scale: scale['spec'].update(replicas=size))

@@ -12,9 +12,8 @@ import dataclasses
 import functools
 from urllib import parse
 
-from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import owners
-from magnum_capi_tempest.tests.common import kube_writer
+from magnum_capi_tempest.kubeclient import kube
 
 _GROUP_END = 'cluster.x-k8s.io'
 _REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
@@ -108,7 +107,7 @@ def in_service(machines, control_plane):
                if m.control_plane is control_plane)
 
 
-class Management(kube_writer.Writer):
+class Management(kube.Client):
     """Changes what the management cluster has of a cluster.
 
     :param kubeconfig: path, of somebody who may change all of it.
@@ -180,7 +179,7 @@ class Management(kube_writer.Writer):
             'op': 'add', 'path': '/spec/paused', 'value': paused})
 
 
-class Workload(kube_writer.Writer):
+class Workload(kube.Client):
     """Changes a workload cluster from within, as its administrator."""
 
     def fail_node(self, name):
@@ -269,8 +268,8 @@ _PAUSE = 'registry.k8s.io/pause:3.10'
 
 
 def is_refused(error):
-    """Whether a KubeReadFailed means: who asks is not let in."""
-    return isinstance(error, kube.KubeReadFailed) and error.status in (
+    """Whether a KubeError means: who asks is not let in."""
+    return isinstance(error, kube.KubeError) and error.status in (
         401, 403)
 
 

@@ -5,17 +5,14 @@
 
 import contextlib
 import dataclasses
-import tempfile
 import threading
 import time
 from urllib import parse
 
 from magnum_capi import waiting
-from magnum_capi_tempest.conformance.running import kube as logs
-from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.tests.common import downtime
-from magnum_capi_tempest.tests.common import kube_writer
 from magnum_capi_tempest.tests.common import workloads
 
 _CORE = f'/api/v1/namespaces/{workloads.NAMESPACE}'
@@ -60,16 +57,15 @@ class Serving:
     """
 
     def __init__(self, kubeconfig, image, timeout, clock=time):
-        self._kubeconfig = kubeconfig
         self._image = image
         self._timeout = timeout
         self._clock = clock
-        self._hands = kube_writer.Writer(kubeconfig)
+        self._hands = kube.Client(kubeconfig)
 
     def start(self):
         """Create it and wait until it serves on every node.
 
-        :raises KubeReadFailed: the API refused.
+        :raises KubeError: the API refused.
         :raises WaitTimeout: it does not become ready; says why.
         """
         for path, obj in workloads.objects(self._image):
@@ -90,7 +86,7 @@ class Serving:
             clients = self._hands.ask('GET', f'{_APPS}/daemonsets/client')
             nodes = len(self._hands.nodes())
             pods = self._hands.core('pods')
-        except kube.KubeReadFailed as e:
+        except kube.KubeError as e:
             if e.is_final:
                 raise
             return [str(e)]
@@ -114,7 +110,7 @@ class Serving:
         Right after a change a pod may still be listed whose node is gone.
 
         :returns: the number of pairs of nodes that were asked.
-        :raises KubeReadFailed: the API refused.
+        :raises KubeError: the API refused.
         :raises WaitTimeout: some do not; names each pair.
         """
         _, asked = waiting.wait_for(
@@ -127,7 +123,7 @@ class Serving:
         """As silent_pairs, but waits for an API that is away."""
         try:
             return self.silent_pairs()
-        except kube.KubeReadFailed as e:
+        except kube.KubeError as e:
             if e.is_final:
                 raise
             return [str(e)], 0
@@ -162,7 +158,7 @@ class Serving:
         try:
             answer = self._hands.ask(
                 'GET', f'{_CORE}/pods/{name}/proxy/dial?{query}')
-        except kube.KubeReadFailed as e:
+        except kube.KubeError as e:
             return str(e)
         heard = set(answer.get('responses') or ())
         return heard.pop() if len(heard) == 1 else str(answer)
@@ -181,20 +177,19 @@ class Serving:
 
         Yields a :class:`Watch`; ``stop`` ends it before the block does.
         """
-        with tempfile.TemporaryDirectory(prefix='magnum-capi-') as scratch:
-            watch = Watch(self.clients, logs.Reader(self._kubeconfig, scratch))
-            watch.start()
-            try:
-                yield watch
-            finally:
-                watch.stop()
+        watch = Watch(self.clients, self._hands)
+        watch.start()
+        try:
+            yield watch
+        finally:
+            watch.stop()
 
 
 class Watch:
     """Reads the clients' logs, from a thread, until it is stopped.
 
     :param clients: function without arguments: the pods of the clients.
-    :param reader: of logs, :class:`~..conformance.running.kube.Reader`.
+    :param reader: of logs, :class:`~..kubeclient.kube.Client`.
     """
 
     #: :class:`Watched`, when it was stopped.
@@ -235,17 +230,17 @@ class Watch:
     def _look(self):
         try:
             clients = self._clients()
-        except kube.KubeReadFailed:
+        except kube.KubeError:
             return
         self._answers.append(time.time())
         for pod in clients:
             name = pod['metadata']['name']
             try:
                 log = self._reader.text(
-                    logs.log_path(workloads.NAMESPACE, name),
+                    kube.log_path(workloads.NAMESPACE, name),
                     container=workloads.CLIENT, timestamps='true',
                     sinceSeconds=self._since(name))
-            except logs.KubeError:
+            except kube.KubeError:
                 # Its node leaves or is new; others are asked, too.
                 continue
             for one in downtime.parse(log, name):

@@ -12,7 +12,7 @@ import fixtures
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.tests.common import capi_objects
 from magnum_capi_tempest.tests.common import factories
@@ -67,8 +67,8 @@ class StrangersTest(operations.BaseSharedClusterTest):
         kubeconfig.write(path, kubeconfig.document(
             server['api_address'], authority, *certificate))
         try:
-            kube.Reader(path).nodes()
-        except kube.KubeReadFailed as e:
+            kube.Client(path).nodes()
+        except kube.KubeError as e:
             if not capi_objects.is_refused(e):
                 raise
             return e.status

@@ -40,7 +40,7 @@ class Machines:
     """The machines of one cluster, and its API.
 
     :param client: docker.DockerClient of the engine.
-    :param writer: ``kube_writer.Writer`` of the cluster.
+    :param writer: ``kube.Client`` of the cluster.
     """
 
     def __init__(self, client, writer):

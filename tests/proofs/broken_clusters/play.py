@@ -11,11 +11,11 @@ import time
 from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import files
+from magnum_capi_tempest.kubeclient import kube
 from tests.proofs.broken_clusters import cases
 from tests.proofs.broken_clusters import table
 
@@ -82,7 +82,8 @@ class _Breaker(threading.Thread):
         try:
             with kubeconfigs.access(self._target,
                                     self._box.user) as access:
-                self._wait(kube.Reader(access.kubeconfig, access.scratch))
+                self._wait(kube.Client(
+                    access.kubeconfig, 'conformance', access.scratch))
             if not self.over.is_set():
                 self._box.progress.info(f'{self._case.broken}: now')
                 self._case.breaks(self._machines)

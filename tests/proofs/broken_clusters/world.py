@@ -14,9 +14,9 @@ from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import machines
-from magnum_capi_tempest.tests.common import kube_writer
 from tests.proofs import boxes
 from tests.proofs.broken_clusters import breaks
 
@@ -89,7 +89,7 @@ class Box(boxes.Box):
         try:
             with kubeconfigs.access(target, self.user) as access:
                 yield breaks.Machines(
-                    client, kube_writer.Writer(access.kubeconfig))
+                    client, kube.Client(access.kubeconfig))
         finally:
             client.close()
 

@@ -16,10 +16,10 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.kubeclient import kube
 from tests.unit import fake_clock
 from tests.unit import own_folders
 
@@ -69,7 +69,7 @@ class Box(fixtures.Fixture):
         self.kubeconfig = self.base / 'kubeconfig'
         self.kubeconfig.write_text('')
         for owner, name, fake in ((processes, 'run', self.call),
-                                  (kube, 'Reader', self.reader)):
+                                  (kube, 'Client', self.reader)):
             self.useFixture(fixtures.MockPatchObject(owner, name, fake))
         self.world = life.World(
             progress=progress.Silent(), clock=fake_clock.FakeClock(),
@@ -90,7 +90,7 @@ class Box(fixtures.Fixture):
         for space in self.lists['namespaces']:
             if path == f'/api/v1/namespaces/{space["metadata"]["name"]}':
                 return space
-        raise kube.KubeError('no such namespace', status=404)
+        return None
 
     def create(self, path, obj):
         if 'create' in self.fails:

@@ -3,10 +3,10 @@
 """What is looked at before a run is created, and what stays if it is not."""
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.kubeclient import kube
 from tests.unit.conformance import run_box
 
 REFUSED = run_box.REFUSED

@@ -7,10 +7,10 @@ from unittest import mock
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest.kubeclient import kube
 from tests.unit.conformance import run_box
 
 COMPLETE = run_box.COMPLETE
@@ -69,7 +69,7 @@ class TestFinishing(run_box.TestCase):
 
         reader = self.box.reader()
         reader.items.side_effect = away
-        with mock.patch.object(kube, 'Reader', return_value=reader):
+        with mock.patch.object(kube, 'Client', return_value=reader):
             ended = self.box.run()
 
         self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)

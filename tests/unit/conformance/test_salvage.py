@@ -9,8 +9,8 @@ import tarfile
 import fixtures
 import testtools
 
-from magnum_capi_tempest.conformance.running import kube
 from magnum_capi_tempest.conformance.running import salvage
+from magnum_capi_tempest.kubeclient import kube
 
 PODS = [
     {'metadata': {'name': 'sonobuoy',

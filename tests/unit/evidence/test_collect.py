@@ -8,7 +8,7 @@ import testtools
 
 from magnum_capi import outfile
 from magnum_capi_tempest.evidence import collect
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 
 
 class FakeReader:
@@ -36,7 +36,7 @@ class FakeReader:
 
     def ask(self, what):
         if what in self.refuses:
-            raise kube.KubeReadFailed('The Kubernetes API refused')
+            raise kube.KubeError('The Kubernetes API refused')
 
 
 class ManagementTest(testtools.TestCase):

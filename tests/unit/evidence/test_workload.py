@@ -14,8 +14,8 @@ from cryptography.x509.oid import NameOID
 import fixtures
 import testtools
 
-from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.kubeclient import kube
 from tests.unit.evidence import fake_kube
 from tests.unit import loopback
 
@@ -65,7 +65,7 @@ class NodesTest(testtools.TestCase):
         self.kube.answers['/api/v1/nodes'] = 401, {}
 
         error = self.assertRaises(
-            kube.KubeReadFailed, workload.nodes, self.kube.kubeconfig)
+            kube.KubeError, workload.nodes, self.kube.kubeconfig)
 
         self.assertEqual(401, error.status)
 
@@ -127,14 +127,14 @@ class StrangerTest(testtools.TestCase):
         other = self.useFixture(TlsServer())
 
         error = self.assertRaises(
-            kube.KubeReadFailed, workload.status_without_certificate,
+            kube.KubeError, workload.status_without_certificate,
             self.server.url, other.ca)
 
         self.assertTrue(error.untrusted, str(error))
 
     def test_no_answer(self):
         error = self.assertRaises(
-            kube.KubeReadFailed, workload.status_without_certificate,
+            kube.KubeError, workload.status_without_certificate,
             'https://127.0.0.1:1', self.server.ca)
 
         self.assertFalse(error.is_final)

@@ -6,7 +6,7 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.evidence import capi
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.leaks import files
 from magnum_capi_tempest.leaks import listing
 from magnum_capi_tempest.leaks import model
@@ -162,7 +162,7 @@ class WatchTest(testtools.TestCase):
 
     def test_a_management_cluster_that_does_not_answer(self):
         management = Management()
-        management.error = kube.KubeReadFailed('dead')
+        management.error = kube.KubeError('dead')
         watch = self.watch(management=management)
         watch.begin()
         watch.add(model.CLUSTER, UUID, 'c')

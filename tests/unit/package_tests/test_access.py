@@ -8,8 +8,8 @@ import testtools
 import yaml
 
 from magnum_capi import errors
-from magnum_capi_tempest.evidence import kube
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.tests.common import access
 
 V = 'v1.34.2'
@@ -77,7 +77,7 @@ class LookTest(testtools.TestCase):
 
     def test_no_answer_shows_nothing(self):
         def refuse(path):
-            raise kube.KubeReadFailed('no answer')
+            raise kube.KubeError('no answer')
 
         look = self.look(refuse)
 
@@ -92,7 +92,7 @@ class WaitForNodesTest(testtools.TestCase):
 
         def nodes(path):
             answer = answers.pop(0) if len(answers) > 1 else answers[0]
-            if isinstance(answer, kube.KubeReadFailed):
+            if isinstance(answer, kube.KubeError):
                 raise answer
             return answer
 
@@ -103,14 +103,14 @@ class WaitForNodesTest(testtools.TestCase):
         return answers
 
     def test_waits_through_connections_that_fail(self):
-        left = self.wait(kube.KubeReadFailed('x'), [MASTER],
+        left = self.wait(kube.KubeError('x'), [MASTER],
                          [MASTER, WORKER])
 
         self.assertEqual([[MASTER, WORKER]], left)
 
     def test_a_refusal_aborts(self):
         self.assertRaises(errors.WaitAborted, self.wait,
-                          kube.KubeReadFailed('x', status=401))
+                          kube.KubeError('x', status=401))
 
     def test_timeout_lists_the_nodes(self):
         error = self.assertRaises(

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import json
-import types
-
 import testtools
 
 from magnum_capi_tempest.tests.common import autoscaler
 
 _BOUND = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
-WHERE = ('cluster.x-k8s.io', 'v1beta2', 'n', 'machinedeployments', 'c1-a')
+WHERE = ('/apis/cluster.x-k8s.io/v1beta2/namespaces/n/machinedeployments/'
+         'c1-a/scale')
 
 
 def deployment(name, **bounds):
@@ -16,30 +14,12 @@ def deployment(name, **bounds):
         f'{_BOUND}-{side}-size': text for side, text in bounds.items()}}}
 
 
-class Scales:
-    """What the client library has for the scale of any kind."""
-
-    def __init__(self):
-        self.replaced = []
-
-    def get_namespaced_custom_object_scale(self, *where, **kwargs):
-        return self._answer({'spec': {'replicas': 1}, 'where': where})
-
-    def replace_namespaced_custom_object_scale(self, *where, **kwargs):
-        self.replaced.append(where)
-        return self._answer({})
-
-    def _answer(self, body):
-        return types.SimpleNamespace(data=json.dumps(body))
-
-
 class Autoscaler(autoscaler.Autoscaler):
     """Without a management cluster."""
 
     def __init__(self, deployments):
         self._deployments = deployments
-        self._custom = Scales()
-        self.server = 'https://127.0.0.1'
+        self.asked = []
 
     def kinds(self, wanted):
         return [kind for kind in (
@@ -49,6 +29,10 @@ class Autoscaler(autoscaler.Autoscaler):
 
     def custom(self, group, version, plural):
         return self._deployments
+
+    def ask(self, method, path, body=None):
+        self.asked.append((method, path, body))
+        return {'kind': 'Scale', 'spec': {'replicas': 1}}
 
 
 class AutoscalerTest(testtools.TestCase):
@@ -68,7 +52,7 @@ class AutoscalerTest(testtools.TestCase):
 
         scaler.scale(scaler.groups('c1')[0], 3)
 
-        (*where, body), = scaler._custom.replaced
-        self.assertEqual(WHERE, tuple(where))
-        self.assertEqual({'replicas': 3}, body['spec'])
-        self.assertEqual(list(WHERE), body['where'])
+        self.assertEqual(
+            [('GET', WHERE, None),
+             ('PUT', WHERE, {'kind': 'Scale', 'spec': {'replicas': 3}})],
+            scaler.asked)

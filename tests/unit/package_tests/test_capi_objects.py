@@ -9,10 +9,9 @@ import fixtures
 import testtools
 import yaml
 
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.tests.common import capi_objects
-from magnum_capi_tempest.tests.common import kube_writer
 from tests.unit import loopback
 
 CORE = '/apis/cluster.x-k8s.io/v1beta2'
@@ -107,7 +106,7 @@ class HandsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.api = self.useFixture(Objects())
-        self.writer = kube_writer.Writer(self.api.kubeconfig)
+        self.writer = kube.Client(self.api.kubeconfig)
         self.api.there['/x'] = {'size': 1}
 
     def grow(self, body):
@@ -122,7 +121,7 @@ class HandsTest(testtools.TestCase):
         self.api.refuse = [409] * 9
 
         error = self.assertRaises(
-            kube.KubeReadFailed, self.writer.replace, '/x', self.grow)
+            kube.KubeError, self.writer.replace, '/x', self.grow)
 
         self.assertEqual(409, error.status)
         self.assertEqual(5, len(self.api.changes()))
@@ -131,7 +130,7 @@ class HandsTest(testtools.TestCase):
         self.api.refuse = [403]
 
         error = self.assertRaises(
-            kube.KubeReadFailed, self.writer.replace, '/x', self.grow)
+            kube.KubeError, self.writer.replace, '/x', self.grow)
 
         self.assertIn('403 to PUT /x', str(error))
         self.assertIn('no, no', str(error))
@@ -168,7 +167,7 @@ class HandsTest(testtools.TestCase):
         self.writer.server = 'http://127.0.0.1:1'
 
         self.assertIsNone(self.assertRaises(
-            kube.KubeReadFailed, self.writer.get, '/x').status)
+            kube.KubeError, self.writer.get, '/x').status)
 
 
 class ManagementTest(testtools.TestCase):

@@ -13,7 +13,7 @@ from testtools import content_type
 
 from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.services import journal
 from magnum_capi_tempest.tests.common import details
 from tests.unit.services import scripted_magnum
@@ -164,7 +164,7 @@ class CollectTest(testtools.TestCase):
 
     def test_what_cannot_be_had_does_not_hide_the_rest(self):
         def explain(stack_id):
-            raise kube.KubeReadFailed('dead')
+            raise kube.KubeError('dead')
 
         management = Management()
         management.conditions = explain

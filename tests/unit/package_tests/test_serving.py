@@ -8,9 +8,7 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance.running import kube as logs
-from magnum_capi_tempest.evidence import kube
-from magnum_capi_tempest.tests.common import kube_writer
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.tests.common import serving
 from tests.unit import fake_clock
 
@@ -39,7 +37,7 @@ class ServingTest(testtools.TestCase):
         self.hands.core.return_value = []
         self.hands.ask.side_effect = self.ask
         self.useFixture(fixtures.MockPatchObject(
-            kube_writer, 'Writer', mock.Mock(return_value=self.hands)))
+            kube, 'Client', mock.Mock(return_value=self.hands)))
         self.answers = {
             '/deployments/web': counted('web', readyReplicas=2),
             '/daemonsets/client': counted('client', numberReady=2),
@@ -83,19 +81,19 @@ class ServingTest(testtools.TestCase):
                          self.serving._missing())
 
     def test_an_api_that_is_away_is_waited_for_and_a_refusal_is_not(self):
-        self.answers['/deployments/web'] = kube.KubeReadFailed('no answer')
+        self.answers['/deployments/web'] = kube.KubeError('no answer')
         self.assertIn('no answer', self.serving._missing()[0])
 
-        self.answers['/deployments/web'] = kube.KubeReadFailed(
+        self.answers['/deployments/web'] = kube.KubeError(
             'refused', status=403)
-        self.assertRaises(kube.KubeReadFailed, self.serving._missing)
+        self.assertRaises(kube.KubeError, self.serving._missing)
 
     def test_all_pairs_of_nodes_talk(self):
         self.assertEqual(([], 2), self.serving.silent_pairs())
 
     def test_a_pair_that_does_not(self):
         self.answers['c1:8080/proxy/dial'] = {'errors': ['timeout']}
-        self.answers['c2:8080/proxy/dial'] = kube.KubeReadFailed('no route')
+        self.answers['c2:8080/proxy/dial'] = kube.KubeError('no route')
 
         bad, asked = self.serving.silent_pairs()
 
@@ -120,7 +118,7 @@ class ServingTest(testtools.TestCase):
             self.assertEqual(2, self.serving.reach_each_other())
 
     def test_an_api_that_is_away_does_not_end_the_wait_for_traffic(self):
-        self.answers['labelSelector'] = kube.KubeReadFailed('no answer')
+        self.answers['labelSelector'] = kube.KubeError('no answer')
 
         def sleep(seconds):
             self.answers['labelSelector'] = {'items': CLIENTS}
@@ -173,13 +171,13 @@ class WatchTest(testtools.TestCase):
         self.assertEqual('client', reader.text.call_args.kwargs['container'])
 
     def test_a_log_that_cannot_be_read_is_no_error(self):
-        watch, _ = self.watch(text=logs.KubeError('node gone'))
+        watch, _ = self.watch(text=kube.KubeError('node gone'))
 
         self.assertEqual(0, watch.seen.ways['name'].rounds)
 
     def test_an_api_that_is_away_is_a_gap_of_its_own(self):
         def away():
-            raise kube.KubeReadFailed('no answer')
+            raise kube.KubeError('no answer')
 
         watch, _ = self.watch(clients=away)
 

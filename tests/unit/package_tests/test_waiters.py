@@ -8,7 +8,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import conditions
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.tests.common import waiters
 from tests.unit import fake_clock
 from tests.unit.services import scripted_magnum
@@ -314,7 +314,7 @@ class ConditionsTest(WaiterTestCase):
 
     def test_a_dead_management_cluster_does_not_hide_the_failure(self):
         def explain(stack_id):
-            raise kube.KubeReadFailed('no answer')
+            raise kube.KubeError('no answer')
 
         error = self.fail_with(explain)
 

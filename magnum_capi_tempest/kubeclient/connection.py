@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""A connection to a Kubernetes API, most often the one of a kubeconfig.
 
-"""A client of the Kubernetes API that a kubeconfig leads to.
-
-For those who are shown any cluster and have to get along with its kubeconfig
-(evidence, conformance): the ``kubernetes`` library reads it, programs that
-log in included. What that library does otherwise than is wanted here is
-mended in this one place:
+The ``kubernetes`` library reads it, programs that log in included. What that
+library does otherwise than is wanted here is mended in this one place:
 
 - it leaves the private key in a file below /tmp until the process ends, and
   for ever when that is killed. Here the key is in a TLS context when a client
@@ -75,13 +72,7 @@ def files(kubeconfig, folder, extra):
     :param folder: where; None: where temporary files go.
     :raises: as :func:`load`.
     """
-    try:
-        from kubernetes import client
-        from kubernetes import config
-    except ImportError as e:
-        raise errors.EnvironmentProblem(
-            'The Python package kubernetes is not installed',
-            hint=f'pip install magnum-capi-tempest[{extra}]') from e
+    client, config = _library(extra)
     current = _current(kubeconfig)
     configuration = client.Configuration()
     with _LOCK, tempfile.TemporaryDirectory(
@@ -102,6 +93,37 @@ def files(kubeconfig, folder, extra):
         yield client.ApiClient(configuration)
 
 
+def to(server, ca, certificate, extra):
+    """Return an ``ApiClient`` of a server, whose key is not copied.
+
+    It does not try again, and no proxy is asked.
+
+    :param server: URL.
+    :param ca: path of the server's authority, or its certificate as PEM
+        text; None for a server without TLS.
+    :param certificate: paths of the client's certificate and key, or None.
+    :param extra: as of :func:`load`.
+    :raises OSError: a file cannot be read, or has no certificate in it.
+    """
+    client, _ = _library(extra)
+    configuration = client.Configuration(host=server)
+    configuration.proxy = None
+    configuration.retries = 0
+    api = client.ApiClient(configuration)
+    if ca:
+        pem = str(ca).startswith('-----BEGIN')
+        context = ssl.create_default_context(
+            cafile=None if pem else ca, cadata=ca if pem else None)
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        if certificate:
+            context.load_cert_chain(*certificate)
+        arguments = api.rest_client.pool_manager.connection_pool_kw
+        for name in _FILES:
+            arguments.pop(name, None)
+        arguments['ssl_context'] = context
+    return api
+
+
 def is_here(url):
     """Return whether a URL leads to this machine's loopback addresses."""
     host = parse.urlsplit(url).hostname or ''
@@ -109,6 +131,17 @@ def is_here(url):
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == 'localhost'
+
+
+def _library(extra):
+    try:
+        from kubernetes import client
+        from kubernetes import config
+    except ImportError as e:
+        raise errors.EnvironmentProblem(
+            'The Python package kubernetes is not installed',
+            hint=f'pip install magnum-capi-tempest[{extra}]') from e
+    return client, config
 
 
 def _current(path):

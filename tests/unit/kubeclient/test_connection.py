@@ -14,7 +14,7 @@ from urllib3.util import ssl_
 import yaml
 
 from magnum_capi import errors
-from magnum_capi_tempest import kubeclient
+from magnum_capi_tempest.kubeclient import connection
 from magnum_capi_tempest import kubeconfig
 from tests.unit.driver import tls_server
 
@@ -40,7 +40,7 @@ class UnusableTest(_Base):
 
     def refused(self, path):
         return self.assertRaises(
-            errors.EnvironmentProblem, kubeclient.load, path, 'evidence')
+            errors.EnvironmentProblem, connection.load, path, 'evidence')
 
     def test_what_the_file_contains_is_not_in_the_error(self):
         for text in ('client-key-data: hunter2', 'users: {hunter2: ]',
@@ -77,14 +77,14 @@ class TlsTest(_Base):
             self.server.key)
 
     def status(self, document=None):
-        api = kubeclient.load(self.write(document or self.document), 'x')
+        api = connection.load(self.write(document or self.document), 'x')
         with api.rest_client.pool_manager as pool:
             return pool.request('GET', self.server.url, retries=False).status
 
     def test_no_file_is_left(self):
         before = list(self.temporary.rglob('*'))
 
-        api = kubeclient.load(self.write(self.document), 'x')
+        api = connection.load(self.write(self.document), 'x')
 
         self.assertEqual(before, list(self.temporary.rglob('*')))
         with api.rest_client.pool_manager as pool:
@@ -131,7 +131,7 @@ class TlsTest(_Base):
             return context
 
         with mock.patch.object(ssl_, 'create_urllib3_context', strict):
-            api = kubeclient.load(self.write(self.document), 'x')
+            api = connection.load(self.write(self.document), 'x')
 
         context = api.rest_client.pool_manager.connection_pool_kw[
             'ssl_context']
@@ -140,7 +140,7 @@ class TlsTest(_Base):
     def test_files_are_private_and_there_for_the_block(self):
         path = self.write(self.document)
 
-        with kubeclient.files(path, self.folder, 'x') as api:
+        with connection.files(path, self.folder, 'x') as api:
             found = api.configuration
             kept = found.key_file, found.cert_file, found.ssl_ca_cert
             for file in kept:
@@ -158,7 +158,7 @@ class ConfigurationTest(_Base):
         del document['clusters'][0]['cluster']['certificate-authority-data']
         if token:
             document['users'][0]['user']['token'] = token
-        return kubeclient.load(self.write(document), 'x').configuration
+        return connection.load(self.write(document), 'x').configuration
 
     def test_a_token_is_sent(self):
         self.assertEqual('Bearer secret', self.configuration(
@@ -180,7 +180,7 @@ class ConfigurationTest(_Base):
             'server': 'https://127.0.0.1:1',
             'proxy-url': 'http://192.0.2.9:3128'}
 
-        found = kubeclient.load(self.write(document), 'x').configuration
+        found = connection.load(self.write(document), 'x').configuration
 
         self.assertEqual('http://192.0.2.9:3128', found.proxy)
 
@@ -194,7 +194,7 @@ class HonouredTest(_Base):
         document['users'][0]['user'] = user or {}
         document['clusters'][0]['cluster'] = {
             'server': 'http://192.0.2.1', **cluster}
-        return kubeclient.load(self.write(document), 'x').configuration
+        return connection.load(self.write(document), 'x').configuration
 
     def sent(self, user):
         return self.configuration(user).auth_settings()[
@@ -237,7 +237,7 @@ class UnsupportedTest(_Base):
         document['clusters'][0]['cluster'] = {
             'server': 'http://192.0.2.1', **(cluster or {})}
         error = self.assertRaises(
-            errors.EnvironmentProblem, kubeclient.load,
+            errors.EnvironmentProblem, connection.load,
             self.write(document), 'x')
         for key in (*(user or {}), *(cluster or {})):
             self.assertIn(f'"{key}"', str(error))
@@ -275,7 +275,7 @@ class UnsupportedTest(_Base):
                 'http://192.0.2.1', 'CA', None, None)
             document['users'][0]['user'] = user
             error = self.assertRaises(
-                errors.EnvironmentProblem, kubeclient.load,
+                errors.EnvironmentProblem, connection.load,
                 self.write(document), 'x')
             self.assertNotIn('hunter2', str(error))
 
@@ -283,7 +283,7 @@ class UnsupportedTest(_Base):
         document = kubeconfig.document('http://192.0.2.1', 'CA', None, None)
         document['users'][0]['name'] = 'another'
 
-        self.assertRaises(errors.EnvironmentProblem, kubeclient.load,
+        self.assertRaises(errors.EnvironmentProblem, connection.load,
                           self.write(document), 'x')
 
 
@@ -292,9 +292,9 @@ class IsHereTest(testtools.TestCase):
     def test_loopback(self):
         for url in ('https://127.0.0.1:6443', 'https://127.77.3.2:6443',
                     'https://[::1]:6443', 'https://localhost'):
-            self.assertTrue(kubeclient.is_here(url), url)
+            self.assertTrue(connection.is_here(url), url)
 
     def test_elsewhere(self):
         for url in ('https://192.0.2.1:6443', 'https://example.org',
                     'https://[2001:db8::1]:6443'):
-            self.assertFalse(kubeclient.is_here(url), url)
+            self.assertFalse(connection.is_here(url), url)

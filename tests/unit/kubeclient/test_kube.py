@@ -1,28 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import os
+import pathlib
+from unittest import mock
+
 import fixtures
 import testtools
 
-from magnum_capi_tempest.evidence import kube
+from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest import kubeconfig
+from tests.unit.driver import tls_server
 from tests.unit.evidence import fake_kube
 
 NODES = '/api/v1/nodes'
 
 
-class ReaderTest(testtools.TestCase):
+class ClientTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
         self.kube = self.useFixture(fake_kube.FakeKube(page=2))
 
     def reader(self):
-        return kube.Reader(self.kube.kubeconfig)
+        return kube.Client(self.kube.kubeconfig)
 
     def test_reads_all_pages(self):
         self.kube.serve(NODES, *({'n': n} for n in range(5)))
 
         self.assertEqual([{'n': n} for n in range(5)], self.reader().nodes())
         self.assertEqual(3, len(self.kube.asked))
+
+    def test_an_object_that_is_absent(self):
+        self.assertIsNone(self.reader().get('/x'))
+
+    def test_a_refusal_is_not_taken_for_an_absence(self):
+        self.kube.answers['/x'] = 403, {}
+
+        error = self.assertRaises(kube.KubeError, self.reader().get, '/x')
+
+        self.assertTrue(error.is_final)
+
+    def test_an_answer_that_is_no_json(self):
+        reader = self.reader()
+        reader._send = lambda *args: b'<html>'
+
+        self.assertRaises(kube.KubeError, reader.get, '/x')
 
     def test_does_not_mind_what_the_models_of_the_client_refuse(self):
         self.kube.serve(NODES, {'status': {'conditions': 'nonsense'}})
@@ -48,7 +70,7 @@ class ReaderTest(testtools.TestCase):
     def test_refusal_carries_the_status(self):
         self.kube.answers[NODES] = 401, {}
 
-        error = self.assertRaises(kube.KubeReadFailed, self.reader().nodes)
+        error = self.assertRaises(kube.KubeError, self.reader().nodes)
 
         self.assertEqual((401, self.kube.url), (error.status, error.where))
 
@@ -56,7 +78,7 @@ class ReaderTest(testtools.TestCase):
         reader = self.reader()
         self.kube.cleanUp()
 
-        error = self.assertRaises(kube.KubeReadFailed, reader.nodes)
+        error = self.assertRaises(kube.KubeError, reader.nodes)
 
         self.assertIsNone(error.status)
         self.assertFalse(error.is_final)
@@ -83,7 +105,7 @@ class FinalTest(testtools.TestCase):
     def test_refusals_are_final(self):
         for status, final in ((401, True), (403, True), (404, False),
                               (503, False), (None, False)):
-            self.assertEqual(final, kube.KubeReadFailed(
+            self.assertEqual(final, kube.KubeError(
                 'x', status=status).is_final, status)
 
     def test_a_certificate_of_another_ca_is_final(self):
@@ -92,3 +114,53 @@ class FinalTest(testtools.TestCase):
 
         self.assertTrue(error.is_final)
         self.assertIn('self signed', str(error))
+
+
+class CommandsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.scratch = self.useFixture(fixtures.TempDir()).path
+        self.server = self.useFixture(tls_server.TlsServer())
+        path = os.path.join(self.scratch, 'kubeconfig')
+        kubeconfig.write(path, kubeconfig.document(
+            self.server.url, self.server.ca, self.server.certificate,
+            self.server.key))
+        self.reader = kube.Client(path, scratch=self.scratch)
+
+    def execute(self, stream):
+        with mock.patch('kubernetes.stream.stream', stream):
+            return self.reader.execute('n', 'p', 'c', ['tar', 'x'])
+
+    def test_key_and_certificate_are_there_while_it_runs(self):
+        seen = []
+
+        def stream(call, pod, namespace, **kwargs):
+            found = call.__self__.api_client.configuration
+            seen.extend((found.key_file, found.cert_file))
+            self.assertEqual([self.server.key, self.server.certificate],
+                             [pathlib.Path(f).read_text() for f in seen])
+            self.assertEqual(('p', 'n', ['tar', 'x']),
+                             (pod, namespace, kwargs['command']))
+            return b'printed'
+
+        self.assertEqual(b'printed', self.execute(stream))
+        self.assertEqual(['kubeconfig'], os.listdir(self.scratch))
+        self.assertTrue(all(f.startswith(self.scratch) for f in seen))
+
+    def test_a_failure_has_no_text_of_the_library(self):
+        def stream(*args, **kwargs):
+            raise ValueError('hunter2')
+
+        error = self.assertRaises(kube.KubeError, self.execute, stream)
+
+        self.assertNotIn('hunter2', str(error))
+        self.assertEqual(['kubeconfig'], os.listdir(self.scratch))
+
+
+class PathsTest(testtools.TestCase):
+
+    def test_names_do_not_lead_elsewhere(self):
+        self.assertEqual('/api/v1/namespaces/n/pods/p/log',
+                         kube.log_path('n', 'p'))
+        self.assertNotIn('?', kube.pod_path('n', 'a?b'))

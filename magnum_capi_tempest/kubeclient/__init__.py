@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The harness's client of Kubernetes APIs, over the package ``kubernetes``."""
