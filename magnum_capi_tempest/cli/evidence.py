@@ -49,7 +49,7 @@ class Collect(base.Judging):
             try:
                 missed += collect.from_management(
                     args.kubeconfig, args.folder / 'management', mode)
-            except errors.EnvironmentProblem as e:
+            except (errors.EnvironmentProblem, errors.UsageError) as e:
                 missed.append(str(e))
         for line in missed:
             print(f'magnum-capi: not collected: {line}', file=sys.stderr)

@@ -109,7 +109,8 @@ def nodes(kubeconfig):
     :param kubeconfig: path.
     :returns: sorted list of Node.
     :raises KubeError: no answer, or refused (``status`` says how).
-    :raises EnvironmentProblem: the file or the client library is missing.
+    :raises EnvironmentProblem: the client library is missing.
+    :raises UsageError: the kubeconfig cannot be used.
     """
     return sorted(node(obj) for obj in kube.Client(kubeconfig).nodes())
 

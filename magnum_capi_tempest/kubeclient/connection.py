@@ -46,9 +46,9 @@ def load(kubeconfig, extra):
 
     :param kubeconfig: path.
     :param extra: of this package, which has the library: "evidence".
-    :raises EnvironmentProblem: the library is not installed, or the file is
-        missing, not a kubeconfig, or one with keys that are not supported;
-        what is in it is never quoted.
+    :raises EnvironmentProblem: the library is not installed.
+    :raises UsageError: the file is missing, not a kubeconfig, or one with
+        keys that are not supported; what is in it is never quoted.
     """
     with files(kubeconfig, None, extra) as api:
         if api.configuration.host.startswith('https:'):
@@ -145,14 +145,30 @@ def _library(extra):
 
 
 def _current(path):
-    try:
-        found = kubeconfig_file.read(pathlib.Path(path))
-        found.require(_CLUSTER, (*_USER, *_logins(found.user)))
-    except errors.UsageError as e:
-        raise errors.EnvironmentProblem(
-            e.what, where=str(e.where), last_seen=e.last_seen,
-            hint=e.hint) from None
+    found = kubeconfig_file.read(pathlib.Path(path))
+    found.require(_CLUSTER, (*_USER, *_logins(found.user)))
+    for kind, section, names in (
+            ('cluster', found.cluster, ('certificate-authority',)),
+            ('user', found.user, ('client-certificate', 'client-key'))):
+        for name in names:
+            _check_file(found.where, kind, section, name)
     return found
+
+
+def _check_file(where, kind, section, name):
+    """Refuse what the library would leave out, or not name.
+
+    Not the file's name: it may be a key that got into the wrong place.
+    """
+    if not section.get(name) or section.get(f'{name}-data'):
+        return
+    if f'{name}-data' in section:
+        raise errors.UsageError(
+            f'"{name}-data" of its {kind} is empty and hides "{name}"',
+            where=where, hint='Remove the empty key')
+    if not (where.parent / str(section[name])).is_file():
+        raise errors.UsageError(
+            f'"{name}" of its {kind} names no file', where=where)
 
 
 def _logins(user):
@@ -178,9 +194,9 @@ def _usable(kubeconfig):
     except Exception as e:
         # The library raises whatever its parts do, PyYAML's errors too. Not
         # the text of the error: it may quote the file.
-        raise errors.EnvironmentProblem(
+        raise errors.UsageError(
             f'Not a usable kubeconfig ({type(e).__name__})',
-            where=str(kubeconfig)) from None
+            where=kubeconfig) from None
 
 
 def _context(arguments):

@@ -74,7 +74,7 @@ class Client:
     :param scratch: folder for certificate and key while a command runs in a
         container; None: where temporary files go.
     :param timeout: seconds between two bytes, and at most to connect.
-    :raises EnvironmentProblem: as :func:`.connection.load`.
+    :raises EnvironmentProblem, UsageError: as :func:`.connection.load`.
     """
 
     def __init__(self, kubeconfig, extra='evidence', scratch=None,

@@ -80,8 +80,8 @@ def parse(items) -> list[Deployment]:
 def read(api) -> list[Deployment]:
     """All Deployments of a cluster.
 
-    :param api: :class:`..client.Client`.
-    :raises ApiError: it does not answer, or does not let us.
+    :param api: :class:`..kubeclient.kube.Client`.
+    :raises KubeError: it does not answer, or does not let us.
     """
     return parse((api.get(_PATH) or {}).get('items', ()))
 

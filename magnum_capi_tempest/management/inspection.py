@@ -9,6 +9,7 @@ its providers run: those that are plain processes have no Deployment.
 import concurrent.futures
 import dataclasses
 
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import requirements
@@ -36,10 +37,10 @@ class Report:
 def inspect(api, infrastructure='openstack', addon_provider=True) -> Report:
     """Look at a cluster.
 
-    :param api: :class:`..client.Client`.
+    :param api: :class:`..kubeclient.kube.Client`.
     :param infrastructure: "openstack" or "docker".
     :param addon_provider: whether charts want the addon provider.
-    :raises ApiError: the cluster does not answer.
+    :raises KubeError: the cluster does not answer.
     """
     kinds = requirements.of(infrastructure, addon_provider)
     asked = kinds + requirements.RESOURCES
@@ -48,7 +49,7 @@ def inspect(api, infrastructure='openstack', addon_provider=True) -> Report:
                 for r in requirements.missing(served, kinds)]
     try:
         running = [d for d in deployments.read(api)]
-    except client.ApiError as e:
+    except kube.KubeError as e:
         if e.status not in (401, 403):
             raise
         running = []
@@ -89,7 +90,7 @@ def releases(found, served) -> list[str]:
 def denied(api, permissions) -> list[requirements.Permission]:
     """What the API server does not allow, see SelfSubjectAccessReview."""
     def allowed(permission):
-        answer = api.request('POST', _REVIEW, review(permission))
+        answer = api.ask('POST', _REVIEW, review(permission))
         return answer['status'].get('allowed', False)
 
     with concurrent.futures.ThreadPoolExecutor(client.CONNECTIONS) as pool:

@@ -65,7 +65,7 @@ class Wanted:
 def complete(api, wanted) -> bool:
     """Whether nothing is left to do.
 
-    :param api: :class:`..client.Client`.
+    :param api: :class:`..kubeclient.kube.Client`.
     """
     there = {(d.namespace, d.name): d for d in deployments.read(api)}
     return not deployments.unavailable(wanted.deployments, there) \

@@ -13,6 +13,7 @@ import pathlib
 import shutil
 
 from magnum_capi import errors
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import files
 from magnum_capi_tempest.management import manifests
@@ -61,10 +62,10 @@ class Processes:
         """Of the administrator."""
         return self.layout.kubeconfig
 
-    def client(self, timeout=30) -> client.Client:
+    def client(self, timeout=30) -> kube.Endpoint:
         """A client with the administrator's certificate."""
         folder = self.layout.pki
-        return client.Client(
+        return client.to(
             self.layout.url('kube-apiserver'), folder / 'ca.crt',
             (folder / 'admin.crt', folder / 'admin.key'), timeout=timeout)
 
@@ -105,14 +106,14 @@ class Processes:
         with progress.step('Kubernetes API'), self._network_conflict():
             supervisor.launch(wanted[:2], timeout, progress)
         with progress.step('Custom resource definitions'):
-            admin.put_all(self._aimed(objects['crds']))
-            admin.wait_established(
-                manifests.names(objects['crds']), timeout)
+            client.put_all(admin, self._aimed(objects['crds']))
+            client.wait_established(
+                admin, manifests.names(objects['crds']), timeout)
         # Only now: the garbage collector looks for kinds every 30 s, and
         # Cluster API's controllers do not start without theirs.
         with progress.step('Cluster API'):
             supervisor.launch(wanted[2:], timeout, progress)
-            admin.put_all(self._aimed(objects['webhooks']))
+            client.put_all(admin, self._aimed(objects['webhooks']))
 
     def remove(self):
         """Remove all its files. Its programs must have ended."""

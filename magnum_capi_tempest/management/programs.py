@@ -71,7 +71,7 @@ def etcd(layout, program, hold=()):
         # There is nobody to elect: the default of 1 s is start-up time.
         '--heartbeat-interval=20', '--election-timeout=200',
         '--quota-backend-bytes=2147483648', '--log-level=warn']
-    probe = client.Client(
+    probe = client.to(
         url, pki / 'ca.crt', (pki / 'etcd-client.crt',
                               pki / 'etcd-client.key'), timeout=3)
     return _program(layout, 'etcd', argv, lambda: probe.answers('/health'))
@@ -80,7 +80,7 @@ def etcd(layout, program, hold=()):
 def kube_apiserver(layout, program, admin):
     """The API server.
 
-    :param admin: :class:`..client.Client` of the administrator.
+    :param admin: :class:`..kubeclient.kube.Client` of the administrator.
     """
     pki = layout.pki
     return _program(layout, 'kube-apiserver', [
@@ -137,7 +137,7 @@ def kube_controller_manager(layout, program):
     """
     pki = layout.pki
     kubeconfig = pki / 'kube-controller-manager.kubeconfig'
-    probe = client.Client(
+    probe = client.to(
         layout.url('kube-controller-manager'), pki / 'ca.crt', timeout=3)
     return _program(layout, 'kube-controller-manager', [
         program, f'--kubeconfig={kubeconfig}',
@@ -164,7 +164,7 @@ def capi(layout, program, docker_host=None, rate_limiting=False):
         upstream does by default (1.14.0, feature/feature.go).
     """
     health = layout.url('capi-health', 'http')
-    probe = client.Client(health, False, timeout=3)
+    probe = client.to(health, timeout=3)
     # Real kubelets must not be newer than their API server: workers wait.
     checks = {'MachineSetPreflightChecks': True} if docker_host else {}
     gates = ','.join(f'{k}={json.dumps(v)}' for k, v in {

@@ -175,7 +175,7 @@ def missing(served, required=ALL) -> list[Requirement]:
 def served(api, required=ALL) -> set[tuple[str, str, str]]:
     """What a cluster serves, of the groups that matter here.
 
-    :param api: :class:`..client.Client`.
+    :param api: :class:`..kubeclient.kube.Client`.
     :returns: set of (group, version, resource).
     """
     found = set()

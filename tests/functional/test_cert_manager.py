@@ -66,9 +66,9 @@ class StandInTest(testtools.TestCase):
         crds = [o for o in yaml.load_all(
             self.repository.cert_manager.read_text(), yaml.CSafeLoader)
             if o['kind'] == 'CustomResourceDefinition']
-        self.api.put_all(crds)
-        self.api.wait_established(
-            [o['metadata']['name'] for o in crds], 30)
+        client.put_all(self.api, crds)
+        client.wait_established(
+            self.api, [o['metadata']['name'] for o in crds], 30)
 
     def start(self, program, mode):
         log = open(self.base / f'{mode}.log', 'w+')
@@ -84,10 +84,10 @@ class StandInTest(testtools.TestCase):
 
     def test_certificate_is_signed_and_injected(self):
         namespace = '/namespaces/default'
-        self.api.put_all([HOOK])
+        client.put_all(self.api, [HOOK])
         for o, plural in ((ISSUER, 'issuers'),
                           (CERTIFICATE, 'certificates')):
-            self.api.request(
+            self.api.ask(
                 'POST', f'/apis/cert-manager.io/v1{namespace}/{plural}', o)
 
         secret = waiting.wait_for(

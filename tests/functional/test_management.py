@@ -14,6 +14,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi import waiting
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import listeners
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import manifests
@@ -88,13 +89,13 @@ class RunningTest(_Base):
 
     def test_others_of_this_machine_are_refused(self):
         layout = self.plane.layout
-        stranger = client.Client(layout.url('kube-apiserver'),
-                                 layout.pki / 'ca.crt')
-        e = self.assertRaises(client.ApiError, stranger.request, 'GET',
+        stranger = client.to(layout.url('kube-apiserver'),
+                             layout.pki / 'ca.crt')
+        e = self.assertRaises(kube.KubeError, stranger.ask, 'GET',
                               '/version')
         self.assertEqual(401, e.status)
-        etcd = client.Client(layout.url('etcd'), layout.pki / 'ca.crt')
-        self.assertRaises(client.ApiError, etcd.request, 'GET', '/version')
+        etcd = client.to(layout.url('etcd'), layout.pki / 'ca.crt')
+        self.assertRaises(kube.KubeError, etcd.ask, 'GET', '/version')
 
     def test_files_are_private(self):
         self.assertEqual(0, self.directory.stat().st_mode & 0o077)
@@ -131,7 +132,7 @@ class RunningTest(_Base):
 
     def test_rejects_what_a_webhook_rejects(self):
         e = self.assertRaises(
-            client.ApiError, workload.create, self.api, 'bad',
+            kube.KubeError, workload.create, self.api, 'bad',
             version='latest')
         self.addCleanup(workload.delete, self.api, 'bad')
         self.assertIn('version', str(e))
@@ -152,7 +153,7 @@ class RunningTest(_Base):
             # Its API server is made again a moment after the controllers.
             try:
                 return len(workload.nodes(self.api, 'resized'))
-            except client.ApiError as e:
+            except kube.KubeError as e:
                 return str(e)
 
         waiting.wait_for(count, done=lambda n: n == 4, timeout=600,

@@ -7,6 +7,7 @@ import pathlib
 import tempfile
 
 from magnum_capi import waiting
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
 
 _NAMESPACE = 'default'
@@ -61,7 +62,7 @@ def objects(name, version='v1.34.2', workers=1):
 
 def create(api, name, **kwargs):
     for o in objects(name, **kwargs):
-        api.request('POST', _path(o['apiVersion'], o['kind']), o)
+        api.ask('POST', _path(o['apiVersion'], o['kind']), o)
 
 
 def get(api, name, version='v1beta2'):
@@ -99,8 +100,8 @@ def resize(api, name, replicas):
         o = api.get(path)
         o['spec']['replicas'] = replicas
         try:
-            return api.request('PUT', path, o)
-        except client.ApiError as e:
+            return api.ask('PUT', path, o)
+        except kube.KubeError as e:
             # A controller was quicker: what was read is old.
             if e.status == 409:
                 return None
@@ -116,7 +117,7 @@ def delete(api, name):
         path = _path(o['apiVersion'], o['kind'], o['metadata']['name'])
         if o['kind'] in ('Cluster', 'OpenStackMachineTemplate',
                          'KubeadmConfigTemplate') and api.get(path):
-            api.request('DELETE', path)
+            api.ask('DELETE', path)
     waiting.wait_for(
         lambda: [o for o in left_over(api) if f'/{name}' in o],
         done=lambda left: not left, timeout=600,

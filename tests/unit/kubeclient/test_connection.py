@@ -40,7 +40,7 @@ class UnusableTest(_Base):
 
     def refused(self, path):
         return self.assertRaises(
-            errors.EnvironmentProblem, connection.load, path, 'evidence')
+            errors.UsageError, connection.load, path, 'evidence')
 
     def test_what_the_file_contains_is_not_in_the_error(self):
         for text in ('client-key-data: hunter2', 'users: {hunter2: ]',
@@ -54,15 +54,16 @@ class UnusableTest(_Base):
         error = self.refused(path)
 
         self.assertNotIn('hunter2', str(error))
-        self.assertEqual(str(path), error.where)
+        self.assertEqual(path, error.where)
 
     def test_missing_file(self):
-        self.assertEqual('/nowhere/kubeconfig',
-                         self.refused('/nowhere/kubeconfig').where)
+        self.assertIn('/nowhere/kubeconfig',
+                      str(self.refused('/nowhere/kubeconfig')))
 
     def test_without_the_library(self):
         with mock.patch.dict(sys.modules, {'kubernetes': None}):
-            error = self.refused('/x')
+            error = self.assertRaises(
+                errors.EnvironmentProblem, connection.load, '/x', 'evidence')
 
         self.assertIn('[evidence]', str(error))
 
@@ -237,7 +238,7 @@ class UnsupportedTest(_Base):
         document['clusters'][0]['cluster'] = {
             'server': 'http://192.0.2.1', **(cluster or {})}
         error = self.assertRaises(
-            errors.EnvironmentProblem, connection.load,
+            errors.UsageError, connection.load,
             self.write(document), 'x')
         for key in (*(user or {}), *(cluster or {})):
             self.assertIn(f'"{key}"', str(error))
@@ -275,15 +276,40 @@ class UnsupportedTest(_Base):
                 'http://192.0.2.1', 'CA', None, None)
             document['users'][0]['user'] = user
             error = self.assertRaises(
-                errors.EnvironmentProblem, connection.load,
+                errors.UsageError, connection.load,
                 self.write(document), 'x')
             self.assertNotIn('hunter2', str(error))
+
+    def refused_file(self, section, name, **more):
+        document = kubeconfig.document('https://192.0.2.1', 'CA', None, None)
+        document['users'][0]['user'] = {
+            'token': 't', 'client-certificate-data': 'aGk=',
+            'client-key-data': 'aGk='}
+        found = document[f'{section}s'][0][section]
+        del found[f'{name}-data']
+        found.update({name: 'hunter2', **more})
+        error = str(self.assertRaises(
+            errors.UsageError, connection.load, self.write(document), 'x'))
+        self.assertIn(f'"{name}"', error)
+        self.assertNotIn('hunter2', error)
+
+    def test_a_missing_file_is_not_quoted(self):
+        self.refused_file('cluster', 'certificate-authority')
+        self.refused_file('user', 'client-certificate')
+        self.refused_file('user', 'client-key')
+
+    def test_empty_data_do_not_hide_a_file(self):
+        for section, name in (('cluster', 'certificate-authority'),
+                              ('user', 'client-certificate'),
+                              ('user', 'client-key')):
+            (self.folder / 'hunter2').write_text('x')
+            self.refused_file(section, name, **{f'{name}-data': ''})
 
     def test_a_context_whose_user_is_missing(self):
         document = kubeconfig.document('http://192.0.2.1', 'CA', None, None)
         document['users'][0]['name'] = 'another'
 
-        self.assertRaises(errors.EnvironmentProblem, connection.load,
+        self.assertRaises(errors.UsageError, connection.load,
                           self.write(document), 'x')
 
 

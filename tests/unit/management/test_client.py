@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import gc
 import http.server
 import json
 import pathlib
 import ssl
-import stat
 import threading
 
 import fixtures
@@ -13,6 +11,7 @@ import testtools
 import yaml
 
 from magnum_capi import errors
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import pki
 from magnum_capi_tempest.management import requirements
@@ -71,6 +70,7 @@ class ApiServer(fixtures.Fixture):
         self.url = f'https://{ADDRESS}:{server.server_address[1]}'
 
     def answer(self, method, path, body):
+        path = path.partition('?')[0]
         if method == 'GET':
             if path in self.objects:
                 return 200, self.objects[path]
@@ -103,23 +103,23 @@ class ClientTest(testtools.TestCase):
         self.pki = self.folder / 'pki'
         pki.make(self.pki, ADDRESS, 'https://unused')
         self.server = self.useFixture(ApiServer(self.pki))
-        self.client = client.Client(
+        self.client = client.to(
             self.server.url, self.pki / 'ca.crt',
             (self.pki / 'admin.crt', self.pki / 'admin.key'), timeout=60)
 
     def test_create(self):
-        self.client.put_all([webhooks('a'), webhooks('b')])
+        client.put_all(self.client, [webhooks('a'), webhooks('b')])
         self.assertEqual(2, len(self.server.objects))
 
     def test_replace(self):
-        self.client.put(webhooks('a'))
-        self.client.put(webhooks('a', more=1))
+        client.put(self.client, webhooks('a'))
+        client.put(self.client, webhooks('a', more=1))
         stored, = self.server.objects.values()
         self.assertEqual(1, stored['more'])
 
     def test_refusal_is_told(self):
         e = self.assertRaises(
-            client.ApiError, self.client.put_all,
+            kube.KubeError, client.put_all, self.client,
             [webhooks('a', refuse=True)])
         self.assertEqual(422, e.status)
         self.assertIn('the webhook says no', str(e))
@@ -134,21 +134,21 @@ class ClientTest(testtools.TestCase):
         self.assertFalse(self.client.answers('/livez'))
 
     def test_no_server(self):
-        lost = client.Client('https://127.210.0.1:1', self.pki / 'ca.crt')
+        lost = client.to('https://127.210.0.1:1', self.pki / 'ca.crt')
         self.assertFalse(lost.answers('/readyz'))
-        e = self.assertRaises(client.ApiError, lost.request, 'GET', '/x')
-        self.assertIn('does not answer', str(e))
+        e = self.assertRaises(kube.KubeError, lost.ask, 'GET', '/x')
+        self.assertIn('did not answer', str(e))
 
     def test_without_certificate(self):
-        stranger = client.Client(self.server.url, self.pki / 'ca.crt')
+        stranger = client.to(self.server.url, self.pki / 'ca.crt')
         self.assertFalse(stranger.answers('/readyz'))
 
     def test_server_of_another_authority(self):
         pki.make(self.folder / 'other', ADDRESS, 'https://unused')
-        wary = client.Client(
+        wary = client.to(
             self.server.url, self.folder / 'other/ca.crt',
             (self.pki / 'admin.crt', self.pki / 'admin.key'))
-        e = self.assertRaises(client.ApiError, wary.request, 'GET', '/x')
+        e = self.assertRaises(kube.KubeError, wary.ask, 'GET', '/x')
         self.assertIn('CERTIFICATE_VERIFY_FAILED', str(e))
 
     def test_environment_is_ignored(self):
@@ -161,10 +161,10 @@ class ClientTest(testtools.TestCase):
     def test_wait_established(self):
         self.server.objects[client.CRDS] = {'items': [
             crd('a', [{'type': 'Established', 'status': 'True'}])]}
-        self.client.wait_established(['a'], timeout=60)
+        client.wait_established(self.client, ['a'], timeout=60)
         e = self.assertRaises(
-            errors.WaitTimeout, self.client.wait_established, ['a', 'b'],
-            timeout=0)
+            errors.WaitTimeout, client.wait_established, self.client,
+            ['a', 'b'], timeout=0)
         self.assertIn('missing b', str(e))
 
     def test_established(self):
@@ -201,13 +201,8 @@ class KubeconfigTest(ClientTest):
     def write(self):
         self.path.write_text(yaml.safe_dump(self.config))
 
-    def test_key_is_private_and_goes_with_the_client(self):
-        folder, = pathlib.Path(self.temporary).iterdir()
-        for path in folder.iterdir():
-            self.assertEqual(0o600, stat.S_IMODE(path.stat().st_mode))
-        self.client = None
-        gc.collect()
-        self.assertFalse(folder.exists())
+    def test_no_key_is_left_in_a_file(self):
+        self.assertEqual([], list(pathlib.Path(self.temporary).iterdir()))
 
     def test_paths_are_relative_to_the_file(self):
         self.config['users'][0]['user'] = {
@@ -217,13 +212,6 @@ class KubeconfigTest(ClientTest):
         self.server.objects['/x'] = {}
         self.assertEqual({}, client.from_kubeconfig(self.path).get('/x'))
 
-    def test_program_to_log_in(self):
-        self.config['users'][0]['user'] = {'exec': {'command': 'aws'}}
-        self.write()
-        e = self.assertRaises(
-            errors.UsageError, client.from_kubeconfig, self.path)
-        self.assertIn('client certificate', str(e))
-
     def test_no_kubeconfig(self):
         for content in ('', '[]', 'a: [', 'clusters: []'):
             self.path.write_text(content)
@@ -231,95 +219,6 @@ class KubeconfigTest(ClientTest):
                 errors.UsageError, client.from_kubeconfig, self.path)
         self.assertRaises(errors.UsageError, client.from_kubeconfig,
                           self.folder / 'nowhere')
-
-
-class RefusedKubeconfigTest(testtools.TestCase):
-    """What would make the client speak as, or to, somebody else."""
-
-    def write(self, user, cluster=None):
-        path = pathlib.Path(
-            self.useFixture(fixtures.TempDir()).path) / 'kubeconfig'
-        path.write_text(yaml.safe_dump({
-            'clusters': [{'name': 'c', 'cluster': {
-                'server': 'https://127.0.0.1:1', **(cluster or {})}}],
-            'users': [{'name': 'u', 'user': {'token': 't', **user}}],
-            'contexts': [
-                {'name': 'x', 'context': {'cluster': 'c', 'user': 'u'}}],
-            'current-context': 'x'}))
-        return path
-
-    def refused(self, user=None, cluster=None, **more):
-        error = self.assertRaises(
-            errors.UsageError, client.from_kubeconfig,
-            self.write({**(user or {}), **more}, cluster))
-        for key in (*(user or {}), *(cluster or {})):
-            self.assertIn(f'"{key}"', str(error))
-        self.assertNotIn('hunter2', str(error))
-
-    def test_user_username(self):
-        self.refused({'username': 'hunter2'})
-
-    def test_user_password(self):
-        self.refused({'password': 'hunter2'})
-
-    def test_user_as(self):
-        self.refused({'as': 'admin'})
-
-    def test_user_as_uid(self):
-        self.refused({'as-uid': '7'})
-
-    def test_user_as_groups(self):
-        self.refused({'as-groups': ['system:masters']})
-
-    def test_user_as_user_extra(self):
-        self.refused({'as-user-extra': {'scope': ['all']}})
-
-    def test_user_token_file(self):
-        self.refused({'tokenFile': '/run/token'})
-
-    def test_user_exec(self):
-        self.refused({'exec': {'command': 'aws'}})
-
-    def test_user_auth_provider(self):
-        self.refused({'auth-provider': {'name': 'oidc'}})
-
-    def test_user_invented_later(self):
-        self.refused({'invented-later': 'hunter2'})
-
-    def test_cluster_proxy_url(self):
-        self.refused(cluster={'proxy-url': 'http://me:hunter2@192.0.2.1'})
-
-    def test_cluster_tls_server_name(self):
-        self.refused(cluster={'tls-server-name': 'k.example'})
-
-    def test_cluster_invented_later(self):
-        self.refused(cluster={'invented-later': 'x'})
-
-    def test_missing_certificate_is_named(self):
-        for name in ('client-certificate', 'client-key'):
-            user = {'client-certificate-data': 'aGk=',
-                    'client-key-data': 'aGk=', f'{name}-data': '',
-                    name: '/nowhere/pem'}
-            path = self.write(user)
-            self.assertIn('/nowhere/pem', str(self.assertRaises(
-                errors.UsageError, client.from_kubeconfig, path)))
-
-    def test_a_line_that_does_not_parse_is_not_quoted(self):
-        path = pathlib.Path(
-            self.useFixture(fixtures.TempDir()).path) / 'kubeconfig'
-        for text in ('users:\n- user: {client-key-data: "hunter2\n',
-                     '    client-key-data: hunter2: x\n',
-                     'client-key-data: \thunter2\n\t- [', '- hunter2',
-                     'hunter2', '!!python/object:hunter2 {}'):
-            path.write_text(text)
-            error = self.assertRaises(
-                errors.UsageError, client.from_kubeconfig, path)
-            self.assertNotIn('hunter2', str(error))
-            self.assertIn(str(path), str(error))
-
-    def test_a_key_that_is_no_base64_is_not_quoted(self):
-        self.refused({'client-key-data': 'hunter2!'}, {},
-                     **{'client-certificate-data': 'aGk='})
 
 
 def crd(name, conditions):

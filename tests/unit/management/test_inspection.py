@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import testtools
 
-from magnum_capi_tempest.management import client
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import inspection
 from magnum_capi_tempest.management import requirements
@@ -29,10 +29,10 @@ class Api(test_deployments.Api):
 
     def get(self, path):
         if self.blind and path.endswith('/deployments'):
-            raise client.ApiError('Forbidden', status=403)
+            raise kube.KubeError('Forbidden', status=403)
         return super().get(path)
 
-    def request(self, method, path, body):
+    def ask(self, method, path, body):
         asked = body['spec']['resourceAttributes']
         name = f'{asked["verb"]} {asked["resource"]}'
         return {'status': {'allowed': name not in self.forbidden}}
