@@ -194,6 +194,10 @@ class MonitorTest(test_reconcile.Base):
         self.poll()
         self.assertEqual((3, 'CREATE_COMPLETE'), (
             self.w.group().node_count, self.w.cluster.status))
+        path = next(p for p in self.api.objects if '/machinedeployments/' in p)
+        self.api.objects[path]['spec']['replicas'] = 2
+        self.poll()
+        self.assertEqual(2, self.w.group().node_count)
 
     def test_size_of_a_group_that_is_not_autoscaled_is_the_users(self):
         self.autoscaled(3)

@@ -227,6 +227,13 @@ class ChangeTest(Base):
         self.resize(3)
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
 
+    def test_attribute_that_only_creations_refuse_is_in_no_ones_way(self):
+        self.created()
+        self.w.store.clusters[small_world.CLUSTER]['docker_volume_size'] = 5
+        self.resize(2)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
     def test_busy_lock_leaves_it_to_the_status(self):
         self.created()
         reconciler = reconcile.Reconciler(
@@ -1033,6 +1040,12 @@ class WatchTest(Base):
                 self.look()
             self.assertEqual(told, 'Waiting: ' in (
                 self.w.cluster.status_reason or ''))
+        # What is told already needs no lock.
+        self.api.seen.clear()
+        self.api.faults = [api_server.UNKNOWN_PATH] * 9
+        self.look()
+        self.assertEqual([], [path for _, path in self.api.calls()
+                              if '/leases' in path])
 
     def died(self):
         """A creation whose conductor died when helm was to begin."""

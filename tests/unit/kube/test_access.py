@@ -240,6 +240,9 @@ class FindTest(_Base):
         (self.folder / 'token').write_text('t')
         (self.folder / 'ca.crt').write_text(server.ca)
         self.assertIsNone(access.find('', environ, self.folder))
+        # A token alone, or a pod without one, is no way in.
+        for one, folder in (({}, self.folder), (environ, self.folder / 'x')):
+            self.assertEqual('config', access.find('', one, folder).name)
         found = access.load(None, environ, self.folder)
         self.assertEqual('https://[fd00::1]:6443', found.server)
         self.assertEqual({'Authorization': 'Bearer t'}, found.headers())

@@ -278,12 +278,13 @@ class RenewTest(_Base):
         self.assertEqual('stranger', self.holder())
 
     def test_deleted_lease_is_noticed(self):
-        with self.lock().hold(0) as held:
-            self.api.objects.clear()
-            self.api.fault_path = re.compile(PATH)
-            self.api.faults = [(409, {}, {})]
-            held.renew()
-            self.assertFalse(held.held)
+        for status in (404, 409):
+            with self.lock().hold(0) as held:
+                self.api.objects.clear()
+                self.api.fault_path = re.compile(PATH)
+                self.api.faults = [(status, {}, {})]
+                held.renew()
+                self.assertFalse(held.held)
 
     def test_own_repeated_renewal_is_no_loss(self):
         with self.lock().hold(0) as held:

@@ -216,7 +216,7 @@ class Helm:
         with scratch.folder() as folder:
             try:
                 return processes.run(
-                    bounded, timeout=seconds + 2 * _GRACE, cwd=folder,
+                    bounded, timeout=self.dead_after, cwd=folder,
                     env=self._env(folder), stdin=stdin, spool=folder)
             except errors.CommandFailed as e:
                 raise helm_errors.failure(argv[0], e) from None

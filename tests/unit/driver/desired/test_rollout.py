@@ -53,7 +53,8 @@ class StrategyTest(testtools.TestCase):
 
     def test_nothing_is_said_where_nodes_are_replaced_by_hand(self):
         for group in ({}, {'count': 1}, {'held': True}):
-            self.assertEqual({}, self.rolling(3, group, type='OnDelete'))
+            for kind in ('OnDelete', 'Surge'):
+                self.assertEqual({}, self.rolling(3, group, type=kind))
 
     SURGE = {'rolloutStrategy': {'rollingUpdate': {
         'maxSurge': 1, 'maxUnavailable': '0%'}}}

@@ -195,8 +195,9 @@ class UninstallTest(_Base):
 
     def test_other_failure_is_none(self):
         self.says('Error: uninstall: boom\n')
-        self.assertRaises(helm_errors.HelmFailed, self.helm().uninstall,
-                          'c1', 'n')
+        e = self.assertRaises(
+            helm_errors.HelmFailed, self.helm().uninstall, 'c1', 'n')
+        self.assertEqual('helm uninstall failed', e.what)
 
     def test_status_has_no_values(self):
         self.script(f"echo '{DONE}'")

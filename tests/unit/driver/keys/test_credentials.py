@@ -10,6 +10,7 @@ import testtools
 
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import delegation
+from tests.unit.driver import objects
 
 NOW = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.timezone.utc)
 
@@ -323,6 +324,13 @@ class StepTest(testtools.TestCase):
             self.state(retired, gone=frozenset((retired.id,))))
 
         self.assertEqual((credentials.FORGET, ()), (step.kind, step.record))
+
+    def test_what_is_retired_is_not_asked_for_again(self):
+        record = (self.entry(objects.as_read(credentials.RETIRED)),
+                  self.entry(credentials.ADOPTED))
+
+        self.assertEqual([False, True], [
+            entry.outgoing for entry in credentials.rotate(record)])
 
     def test_in_use_is_the_last_that_was_applied(self):
         record = (self.entry(credentials.ADOPTED),

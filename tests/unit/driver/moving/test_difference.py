@@ -31,6 +31,12 @@ class DifferenceTest(testtools.TestCase):
                 [made('Cluster', 'c', spec={'a': 1}), made('Other', 'o')],
                 [made('Other', 'o'), made('Cluster', 'c', spec={'a': 2})]))
 
+    def test_fields_are_in_the_order_of_the_chart(self):
+        text = 'kind: Cluster\nmetadata: {name: c}\nspec: {b: %s, a: 1}\n'
+        found = difference.difference(*(
+            difference.parse(text % value) for value in (1, 2)))
+        self.assertIn('-  b: 1\n+  b: 2\n   a: 1', found)
+
     def test_label_that_all_objects_have_is_told_once(self):
         found = [made(kind, 'a') for kind in ('A', 'B', 'C')]
         for one in found:
