@@ -106,4 +106,4 @@ class ManagementClusterTest(testtools.TestCase):
         cluster = capi.ManagementCluster('/nowhere')
 
         self.assertRaises(
-            errors.EnvironmentProblem, cluster.conditions, 'c1')
+            errors.UsageError, cluster.conditions, 'c1')

@@ -5,6 +5,7 @@
 import configparser
 import contextlib
 import io
+import logging
 import pathlib
 
 import fixtures
@@ -99,6 +100,10 @@ class DoorsTest(testtools.TestCase):
 class ThisHouseTest(testtools.TestCase):
 
     def lint(self, config):
+        # import-linter sets logging up, and disables every logger there is.
+        for logger in list(logging.root.manager.loggerDict.values()):
+            if isinstance(logger, logging.Logger):
+                self.addCleanup(setattr, logger, 'disabled', logger.disabled)
         with contextlib.redirect_stdout(io.StringIO()) as out:
             code = importlinter.lint_imports(
                 config_filename=str(config), no_cache=True)
