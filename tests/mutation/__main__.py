@@ -67,14 +67,9 @@ def _parse(argv):
     parser.add_argument('--write-docs', action='store_true',
                         help='write the tables of the documentation')
     args = parser.parse_args(argv)
+    folders = {name for room in rooms.ROOMS.values() for name in room.folders}
     for part in args.parts:
-        try:
-            rooms.room_of(part)
-        except KeyError:
-            known = False
-        else:
-            known = bool(rooms.files(part))
-        if not known:
+        if part.partition('/')[0] not in folders or not rooms.files(part):
             parser.error(f'there is no {part} in '
                          f'{", ".join(sorted(rooms.ROOMS))}')
     if args.jobs < 1 or args.sample is not None and args.sample < 1:

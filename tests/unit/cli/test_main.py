@@ -2,7 +2,6 @@
 
 """The command line as a program: what a person sees and what $? is."""
 
-import configparser
 import contextlib
 import importlib.metadata
 import io
@@ -11,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import tomllib
 from unittest import mock
 
 import fixtures
@@ -23,6 +21,7 @@ from magnum_capi.cli import main
 from magnum_capi import errors
 from tests.unit import own_folders
 from tests.unit import test_foreground
+from tests.unit.zuul import content
 
 _TOP = pathlib.Path(__file__).resolve().parents[3]
 
@@ -46,15 +45,8 @@ sys.exit(main.main())
 
 def commands():
     """{'sandbox up': 'module:Class'} of both distributions."""
-    config = configparser.ConfigParser()
-    config.read(_TOP / 'setup.cfg')
-    lines = config['entry_points']['magnum_capi.cli'].strip().splitlines()
-    project = tomllib.loads(
-        (_TOP / 'magnum-capi' / 'pyproject.toml').read_text())['project']
-    pairs = [*(line.split('=') for line in lines),
-             *project['entry-points']['magnum_capi.cli'].items()]
-    return {name.strip().replace('_', ' '): target.strip()
-            for name, target in pairs}
+    return {name.replace('_', ' '): target
+            for name, target in content.commands().items()}
 
 
 class _Base(testtools.TestCase):
