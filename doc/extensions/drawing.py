@@ -11,6 +11,9 @@ import pathlib
 
 CONFIG = pathlib.Path(__file__).resolve().parents[2] / '.importlinter'
 
+#: The package whose rooms are named with it.
+LIBRARY = 'magnum_capi'
+
 #: Any room at all. It is drawn without arrows: they would say nothing.
 ANY = '*'
 
@@ -25,23 +28,28 @@ path { fill: none; stroke: #777; stroke-width: 1.2; marker-end: url(#head) }
 """
 
 
+def lines(config: pathlib.Path = CONFIG):
+    """What the contracts say, a line each: package, room, its doors."""
+    parser = configparser.ConfigParser()
+    parser.read(config)
+    for name in ('library', 'doors'):
+        contract = parser[f'importlinter:contract:{name}']
+        for line in contract['doors'].strip().splitlines():
+            room, _, used = line.partition(' -> ')
+            yield contract['root'], room, used.split(', ')
+
+
 def doors(config: pathlib.Path = CONFIG) -> dict[str, set[str]]:
     """The rooms that each room imports; of the library with its name.
 
     A room that may import any other one has :data:`ANY` instead.
     """
-    parser = configparser.ConfigParser()
-    parser.read(config)
     found = {}
-    for name in ('library', 'doors'):
-        contract = parser[f'importlinter:contract:{name}']
-        of_library = 'library' not in contract
-        root = f'{contract["root"]}.' if of_library else ''
-        for line in contract['doors'].strip().splitlines():
-            room, _, used = line.partition(' -> ')
-            targets = found.setdefault(root + room, set())
-            for door in used.split(', '):
-                targets.add(ANY if door == ANY else root + _room(door))
+    for package, room, used in lines(config):
+        root = f'{package}.' if package == LIBRARY else ''
+        targets = found.setdefault(root + room, set())
+        for door in used:
+            targets.add(ANY if door == ANY else root + _room(door))
     for targets in list(found.values()):
         for target in targets - {ANY}:
             found.setdefault(target, set())
@@ -50,7 +58,7 @@ def doors(config: pathlib.Path = CONFIG) -> dict[str, set[str]]:
 
 def _room(door):
     parts = door.split('.')
-    return '.'.join(parts[:2]) if parts[0] == 'magnum_capi' else parts[0]
+    return '.'.join(parts[:2]) if parts[0] == LIBRARY else parts[0]
 
 
 def ranks(table: dict[str, set[str]]) -> list[list[str]]:

@@ -45,20 +45,13 @@ class Doors(docutils.SphinxDirective):
     """Which room uses which, as import-linter checks it."""
 
     def run(self):
-        path = TOP / '.importlinter'
-        self.env.note_dependency(str(path))
-        parser = configparser.ConfigParser()
-        parser.read(path)
-        contracts = [parser[f'importlinter:contract:{name}']
-                     for name in ('library', 'doors')]
+        self.env.note_dependency(str(drawing.CONFIG))
         lines = ['.. list-table::', '   :header-rows: 1', '',
                  '   * - room', '     - uses']
-        for contract in contracts:
-            for line in contract['doors'].strip().splitlines():
-                room, _, used = line.partition(' -> ')
-                names = used.replace('*', 'any').split(', ')
-                lines += [f'   * - ``{contract["root"]}.{room}``',
-                          f'     - {", ".join(f"``{n}``" for n in names)}']
+        for package, room, used in drawing.lines():
+            names = ['any' if door == drawing.ANY else door for door in used]
+            lines += [f'   * - ``{package}.{room}``',
+                      f'     - {", ".join(f"``{n}``" for n in names)}']
         return self.parse_text_to_nodes('\n'.join(lines))
 
 
