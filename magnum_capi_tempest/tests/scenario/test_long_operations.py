@@ -110,6 +110,7 @@ class LateClusterTest(BaseLongTest):
 class LateGroupTest(BaseLongTest):
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promised('complete_means_ready')
     @decorators.idempotent_id('8e2b4c90-7d15-4f6a-b3c8-d94f1a60e75b')
     def test_an_update_takes_as_long_as_it_needs(self):
         uuid = self.request_short_cluster()
