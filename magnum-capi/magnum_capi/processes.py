@@ -13,7 +13,7 @@ from magnum_capi import errors
 
 
 def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
-        hint=None, binary=False, spool=None):
+        hint=None, binary=False, spool=None, pass_fds=()):
     """Run a program and return what it printed.
 
     The program gets a session of its own; after ``timeout``, and when the
@@ -29,6 +29,7 @@ def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
     :param spool: folder where its output is kept meanwhile, for a program
         that shall end well even if this process is killed: who writes to a
         pipe that nobody reads is killed, too. Not with ``merge``.
+    :param pass_fds: descriptors that the program inherits.
     :returns: standard output, str.
     :raises CommandFailed: exit code not 0, or timeout.
     :raises EnvironmentProblem: there is no such program.
@@ -39,10 +40,11 @@ def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
         files = [] if spool is None else [stack.enter_context(open(
             os.path.join(spool, name), 'w+b')) for name in ('out', 'err')]
         return _run(argv, files, begin, timeout, env, cwd, stdin, merge,
-                    hint, binary)
+                    hint, binary, pass_fds)
 
 
-def _run(argv, files, begin, timeout, env, cwd, stdin, merge, hint, binary):
+def _run(argv, files, begin, timeout, env, cwd, stdin, merge, hint, binary,
+         pass_fds):
     stdout, stderr = files or (
         subprocess.PIPE, subprocess.STDOUT if merge else subprocess.PIPE)
 
@@ -51,7 +53,8 @@ def _run(argv, files, begin, timeout, env, cwd, stdin, merge, hint, binary):
         return [_content(file, binary) for file in files] or said
 
     process = start(
-        argv, hint, env=env, cwd=cwd, start_new_session=True,
+        argv, hint, env=env, cwd=cwd, pass_fds=pass_fds,
+        start_new_session=True,
         text=not binary, errors=None if binary else 'replace',
         stdout=stdout, stderr=stderr,
         stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL)

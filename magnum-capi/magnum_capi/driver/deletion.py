@@ -7,7 +7,7 @@ from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import loadbalancers
 from magnum_capi.driver import failures
-from magnum_capi.driver.helm import scratch
+from magnum_capi.driver.helm import helm
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import deletion
 from magnum_capi import errors
@@ -86,7 +86,7 @@ class Deletion:
         reconciler.store.drop_certificates(cluster)
         reconciler.vault.remove()
         # Nobody may need helm again soon, which does so, too.
-        scratch.sweep()
+        helm.sweep()
         cluster.status_reason = None
         cluster.status = 'DELETE_COMPLETE'
         reconciler.store.save(cluster)

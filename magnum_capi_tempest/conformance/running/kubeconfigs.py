@@ -5,25 +5,20 @@
 
 Magnum's is an administrator's key. It is written into a folder that only its
 owner can enter, and removed when the command that needed it ends. A command
-that was killed cannot do that: the next one does (:func:`sweep`), as the
-lock that tells a living command from a dead one goes away with its process.
+that was killed cannot do that: the next one does.
 """
 
 import contextlib
 import dataclasses
-import fcntl
-import os
 import pathlib
-import shutil
-import tempfile
 
 from magnum_capi import errors
 from magnum_capi import folders
+from magnum_capi import scratch
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest import paths
 
-_LOCK = 'lock'
 #: Seconds for one request to Magnum or Keystone.
 _TIMEOUT = 60
 
@@ -67,41 +62,14 @@ def access(target, connect=None):
 
 
 @contextlib.contextmanager
-def private(root: pathlib.Path | None = None):
+def private():
     """Yield a folder that is removed at the end, and that nobody else reads.
 
-    :param root: below the state folder by default.
-    :raises UsageError: other users can change that one.
+    :raises UsageError: other users can change the state folder.
     """
-    root = folders.make(root or paths.state() / 'conformance' / '.private')
-    sweep(root)
-    folder = pathlib.Path(tempfile.mkdtemp(dir=root))
-    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(descriptor)
-
-
-def sweep(root: pathlib.Path):
-    """Remove the private folders of commands that were killed."""
-    for folder in root.iterdir():
-        try:
-            descriptor = os.open(folder / _LOCK, os.O_RDWR)
-        except OSError:
-            # Made a moment ago, or killed in that moment: empty, and no
-            # reason to take it away from a living command.
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            continue
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-        finally:
-            os.close(descriptor)
+    root = folders.make(paths.state() / 'conformance' / '.private')
+    with scratch.folder('run-', root) as folder:
+        yield folder.path
 
 
 def _connect(cloud):

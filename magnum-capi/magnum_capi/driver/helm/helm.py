@@ -24,9 +24,12 @@ import tempfile
 
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.helm import scratch
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import scratch
+
+#: What the private folders of its runs are called.
+_SCRATCH = 'magnum-helm-'
 
 #: Seconds between the end of ``helm_timeout`` and the kill of whatever is
 #: left.
@@ -39,6 +42,11 @@ _PASSED = frozenset((
     'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT',
     'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY',
     'http_proxy', 'https_proxy', 'no_proxy'))
+
+
+def sweep() -> None:
+    """Remove the private folders of runs that were killed."""
+    scratch.sweep(_SCRATCH)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,17 +221,18 @@ class Helm:
         if wrapper:
             bounded = [wrapper, f'--kill-after={_GRACE}', str(seconds),
                        *bounded]
-        with scratch.folder() as folder:
+        with scratch.folder(_SCRATCH) as folder:
             try:
                 return processes.run(
-                    bounded, timeout=self.dead_after, cwd=folder,
-                    env=self._env(folder), stdin=stdin, spool=folder)
+                    bounded, timeout=self.dead_after, cwd=folder.path,
+                    env=self._env(folder.path), stdin=stdin,
+                    spool=folder.path, pass_fds=(folder.lock,))
             except errors.CommandFailed as e:
                 raise helm_errors.failure(argv[0], e) from None
 
     def _env(self, folder):
         env = {k: v for k, v in self._environ.items() if k in _PASSED}
-        env['HOME'] = folder
+        env['HOME'] = str(folder)
         for name in ('CACHE', 'CONFIG', 'DATA'):
             env[f'HELM_{name}_HOME'] = os.path.join(folder, name.lower())
         env['HELM_PLUGINS'] = os.path.join(folder, 'plugins')
