@@ -13,7 +13,6 @@ hold it hide it from ``repr``.
 
 import base64
 import dataclasses
-import os
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives import hashes
@@ -21,6 +20,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 import yaml
+
+from magnum_capi import outfile
 
 #: Who the bearer is: Kubernetes takes the common name for the user and the
 #: organization for the group. ``system:masters`` may do everything
@@ -88,15 +89,9 @@ def document(server, ca_pem, cert_pem, key_pem, name='cluster'):
 def write(path, document):
     """Write a kubeconfig that only its owner can read.
 
-    The mode is set when the file is opened, not after: in between, another
-    user of the machine could open it.
+    :raises EnvironmentProblem: it cannot be written.
     """
-    descriptor = os.open(
-        path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, 'w') as f:
-        # An existing file keeps its mode through O_CREAT.
-        os.fchmod(f.fileno(), 0o600)
-        yaml.safe_dump(document, f, sort_keys=False)
+    outfile.write_private(path, yaml.safe_dump(document, sort_keys=False))
 
 
 def _base64(text):

@@ -52,6 +52,18 @@ def whole(path, mode=PUBLIC):
             pathlib.Path(draft).unlink(missing_ok=True)
 
 
+def write_private(path, content: str | bytes) -> None:
+    """Write a file that only its owner can read, at no moment anyone else.
+
+    :param path: as of :func:`whole`.
+    :raises EnvironmentProblem: it cannot be written.
+    """
+    if isinstance(content, str):
+        content = content.encode()
+    with whole(path, PRIVATE) as stream:
+        stream.write(content)
+
+
 @contextlib.contextmanager
 def for_owner_only():
     """Have all that this program and those that it starts make be private."""

@@ -9,7 +9,7 @@ import pathlib
 
 from magnum_capi import errors
 from magnum_capi import folders
-from magnum_capi_tempest.management import files
+from magnum_capi import outfile
 
 #: What was brought up, so that the other commands, and "up" after a crash,
 #: need nothing but the folder.
@@ -30,8 +30,8 @@ def write(directory, record):
 
     :param record: JSON-compatible dict.
     """
-    files.write_private(pathlib.Path(directory) / RECORD,
-                        json.dumps(record).encode())
+    outfile.write_private(
+        pathlib.Path(directory) / RECORD, json.dumps(record))
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ import contextlib
 import pathlib
 
 from magnum_capi import errors
-from magnum_capi_tempest.management import files
+from magnum_capi import outfile
 from magnum_capi_tempest.management import folder
 
 #: Key of the record.
@@ -29,7 +29,7 @@ def give(directory, kubeconfig, target):
                              _KEY: str(target)})
     try:
         if not target.exists() or target.read_bytes() != content:
-            files.write_private(target, content)
+            outfile.write_private(target, content)
         target.chmod(0o600)
     except OSError as e:
         raise errors.EnvironmentProblem(

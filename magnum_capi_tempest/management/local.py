@@ -13,9 +13,9 @@ import pathlib
 import shutil
 
 from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
-from magnum_capi_tempest.management import files
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import pki
@@ -217,7 +217,7 @@ def _write(path, content) -> bool:
     with contextlib.suppress(FileNotFoundError):
         if path.read_bytes() == content:
             return False
-    files.write_private(path, content)
+    outfile.write_private(path, content)
     return True
 
 

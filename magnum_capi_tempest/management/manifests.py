@@ -18,9 +18,9 @@ import pathlib
 import yaml
 
 from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi import processes
 from magnum_capi_tempest.management import addons
-from magnum_capi_tempest.management import files
 from magnum_capi_tempest import paths
 
 CLUSTER_API = ('sigs.k8s.io/cluster-api', 'v1.14.0')
@@ -78,7 +78,7 @@ def load(kubectl, module_directory, progress, directory=None,
     with progress.step('Rendering the manifests of Cluster API'):
         rendered = render(kubectl, module_directory, docker)
         body = json.dumps(rendered).encode()
-        files.write_private(cached, _digest(body) + b'\n' + body)
+        outfile.write_private(cached, _digest(body) + b'\n' + body)
     return rendered
 
 

@@ -32,7 +32,7 @@ from cryptography import x509
 from cryptography.x509 import oid
 import yaml
 
-from magnum_capi_tempest.management import files
+from magnum_capi import outfile
 
 #: File name -> common name of clients of the API server. All are in
 #: ``system:masters``, to which kube-apiserver allows everything: Cluster
@@ -146,7 +146,7 @@ def make(directory, address, server_url):
     for old in (scratch, directory):
         shutil.rmtree(old, ignore_errors=True)
     for name, content in contents.items():
-        files.write_private(scratch / name, content)
+        outfile.write_private(scratch / name, content)
     scratch.rename(directory)
 
 

@@ -5,6 +5,7 @@ import json
 import shlex
 import sys
 
+from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
@@ -12,7 +13,7 @@ from magnum_capi_tempest.sandbox import nodes
 
 def write(layout, passwords):
     """Write clouds.yaml; the kubeconfig is the management cluster's own."""
-    configuration.write_private(
+    outfile.write_private(
         layout.directory / 'clouds.yaml',
         configuration.render('clouds.yaml', layout=layout,
                              passwords=passwords))

@@ -14,9 +14,9 @@ import shutil
 import socket
 
 from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi import processes
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest import supervision
 
 # It does not heed umask(2) but these; its own are 0660 and 0770.
@@ -128,7 +128,7 @@ class RabbitMQ:
         layout = self._layout
         for name in ('mnesia', 'log', 'home'):
             (self._directory / name).mkdir(parents=True, exist_ok=True)
-        configuration.write_private(
+        outfile.write_private(
             self._directory / 'rabbitmq.conf',
             f'listeners.tcp.1 = {layout.address}:{layout.port("rabbitmq")}\n'
             'loopback_users = none\n'

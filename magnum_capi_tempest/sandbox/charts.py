@@ -13,7 +13,7 @@ import shutil
 import yaml
 
 from magnum_capi import errors
-from magnum_capi_tempest.sandbox import configuration
+from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import nodes
 
 #: What the copy has as defaults: see values.yaml of charts/sandbox-cluster.
@@ -49,7 +49,7 @@ def make(directory: pathlib.Path, record):
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(record.chart, target)
     values = merged(_values(target), DOCKER)
-    configuration.write_private(
+    outfile.write_private(
         target / _VALUES, yaml.safe_dump(values, sort_keys=False))
 
 

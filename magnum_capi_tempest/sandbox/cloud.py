@@ -3,6 +3,7 @@
 
 import json
 
+from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import backends
 from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import configuration
@@ -82,7 +83,7 @@ class Cloud:
             seeded['images'] |= seed.add_images(
                 self._layout, self._venv, self._env, passwords,
                 nodes.glance_images(self._record.nodes))
-            configuration.write_private(file, json.dumps(seeded))
+            outfile.write_private(file, json.dumps(seeded))
 
     def _make_data(self, progress):
         """Create and fill the databases, with the services running."""
@@ -106,8 +107,8 @@ class Cloud:
         with progress.step('Users, images, flavors, network'):
             seeded = seed.run(layout, self._venv, self._env, passwords)
         self._supervisor.stop(*(p.name for p in base), 'mariadb')
-        configuration.write_private(layout.directory / 'seeded.json',
-                                    json.dumps(seeded))
+        outfile.write_private(
+            layout.directory / 'seeded.json', json.dumps(seeded))
 
     def _configure(self, passwords, broker):
         configuration.write_services(

@@ -4,7 +4,7 @@
 import jinja2
 
 from magnum_capi.discovery import paste
-from magnum_capi_tempest.management import files
+from magnum_capi import outfile
 
 REGION = 'RegionOne'
 
@@ -13,11 +13,6 @@ SERVICE_FILES = ('keystone.conf', 'glance-api.conf', 'nova.conf',
 
 #: Values that cluster templates of k8s_capi_v1 can name.
 OVERLAY = 'operators.yaml'
-
-
-def write_private(path, text: str):
-    """Write a text that only its owner can read, in one go."""
-    files.write_private(path, str.encode(text))
 
 
 def render(name, **values) -> str:
@@ -44,7 +39,7 @@ def write_services(layout, *, venv, discovery_filter=False, **values):
     if discovery_filter:
         text = paste.with_filter(api_paste.read_text())
         api_paste = layout.etc / 'magnum-api-paste.ini'
-        write_private(api_paste, text)
+        outfile.write_private(api_paste, text)
     for name in (*SERVICE_FILES, OVERLAY):
-        write_private(layout.etc / name, render(
+        outfile.write_private(layout.etc / name, render(
             name, layout=layout, venv=venv, api_paste=api_paste, **values))

@@ -11,7 +11,7 @@ import json
 import pathlib
 import secrets
 
-from magnum_capi_tempest.sandbox import configuration
+from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import layout as layouts
 
 #: Folders of Keystone's keys, below that of the sandbox.
@@ -30,15 +30,14 @@ def make(directory: pathlib.Path) -> dict[str, str]:
     """
     passwords = {user: secrets.token_urlsafe(18)
                  for user in ('admin', 'demo', 'service', 'broker')}
-    configuration.write_private(directory / _PASSWORDS,
-                                json.dumps(passwords))
+    outfile.write_private(directory / _PASSWORDS, json.dumps(passwords))
     for name in REPOSITORIES:
         for folder in (directory / name).parent, directory / name:
             folder.mkdir(mode=0o700, exist_ok=True)
         # The key that encrypts and the next one, as after "keystone-manage
         # fernet_setup": keystone/common/fernet_utils.py.
         for number in ('0', '1'):
-            configuration.write_private(
+            outfile.write_private(
                 directory / name / number,
                 base64.urlsafe_b64encode(secrets.token_bytes(32)).decode())
     return passwords

@@ -11,7 +11,7 @@ import pathlib
 import re
 
 from magnum_capi import errors
-from magnum_capi_tempest.sandbox import configuration
+from magnum_capi import outfile
 
 #: Name of the file of ``sandbox set``.
 SET = '90-set.conf'
@@ -56,7 +56,7 @@ def copy(paths, folder: pathlib.Path):
         except (OSError, ValueError) as e:
             raise errors.UsageError('This file cannot be read', where=path,
                                     last_seen=e) from e
-        configuration.write_private(folder / f'{number}-{stem}.conf', text)
+        outfile.write_private(folder / f'{number}-{stem}.conf', text)
 
 
 def changes(words) -> dict[tuple[str, str], str]:
@@ -115,4 +115,4 @@ def change(folder: pathlib.Path, words):
             'This file was changed by somebody else and cannot be parsed',
             where=path, last_seen=' '.join(str(e).split()),
             hint='Correct or remove it') from e
-    configuration.write_private(path, text)
+    outfile.write_private(path, text)

@@ -18,7 +18,7 @@ import shlex
 
 import magnum_capi
 from magnum_capi import errors
-from magnum_capi_tempest.sandbox import configuration
+from magnum_capi import outfile
 
 _DISTRIBUTION = 'magnum-capi'
 
@@ -58,8 +58,8 @@ def empty(folder: pathlib.Path, cloud: pathlib.Path) -> pathlib.Path:
     mine = folder / library(cloud).relative_to(cloud)
     for path in (folder / 'bin', mine):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    configuration.write_private(folder / 'pyvenv.cfg',
-                                (cloud / 'pyvenv.cfg').read_text())
+    outfile.write_private(
+        folder / 'pyvenv.cfg', (cloud / 'pyvenv.cfg').read_text())
     _link(folder / 'bin' / 'python', cloud / 'bin' / 'python')
     return mine
 
@@ -71,13 +71,13 @@ def make(layout, cloud: pathlib.Path):
     """
     mine = empty(layout.magnum_env, cloud)
     # Such a line is run, and the .pth files of these folders are heeded.
-    configuration.write_private(
+    outfile.write_private(
         mine / 'sandbox.pth', 'import site; ' + '; '.join(
             f'site.addsitedir({str(path)!r})'
             for path in (library(cloud), layout.drivers)) + '\n')
     _add_library(mine)
     command = layout.magnum_env / 'bin' / 'magnum-capi'
-    configuration.write_private(command, _COMMAND.format(
+    outfile.write_private(command, _COMMAND.format(
         python=shlex.quote(str(layout.magnum_env / 'bin' / 'python'))))
     command.chmod(0o700)
 
@@ -90,7 +90,7 @@ def _add_library(library_):
     for name, text in (
             ('METADATA', metadata()),
             ('entry_points.txt', found.read_text('entry_points.txt'))):
-        configuration.write_private(library_ / folder() / name, text or '')
+        outfile.write_private(library_ / folder() / name, text or '')
 
 
 def folder() -> str:

@@ -13,8 +13,8 @@ import json
 import pathlib
 
 from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi_tempest import paths
-from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import wishes
@@ -64,7 +64,7 @@ def load(directory: pathlib.Path) -> Record | None:
 
 
 def save(directory, record):
-    configuration.write_private(
+    outfile.write_private(
         directory / NAME, json.dumps(dataclasses.asdict(record)) + '\n')
 
 

@@ -15,10 +15,9 @@ import json
 import os
 import pathlib
 import re
-import tempfile
 
 from magnum_capi import errors
-from magnum_capi import folders
+from magnum_capi import outfile
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest import paths
@@ -126,14 +125,12 @@ class Store:
 
     def save(self, run: Run):
         """Write a record: whole or not at all, also through a power cut."""
-        folder = self.folder(run.name)
-        folders.private(folder)
-        descriptor, part = tempfile.mkstemp(dir=folder, prefix=f'{_FILE}.')
-        with os.fdopen(descriptor, 'w', encoding='utf-8') as f:
-            json.dump(dataclasses.asdict(run), f, indent=1, default=str)
+        record = json.dumps(dataclasses.asdict(run), indent=1, default=str)
+        with outfile.whole(
+                self.folder(run.name) / _FILE, outfile.PRIVATE) as f:
+            f.write(record.encode())
             f.flush()
             os.fsync(f.fileno())
-        os.replace(part, folder / _FILE)
 
     def load(self, name) -> Run:
         """Read a record.

@@ -21,7 +21,7 @@ import urllib3
 import yaml
 
 from magnum_capi.kube import access
-from magnum_capi_tempest.management import files
+from magnum_capi import outfile
 from magnum_capi_tempest.management import pki
 from tests.proofs.driver_faults import rules
 
@@ -113,7 +113,7 @@ class Proxy:
     def write_kubeconfig(self, path):
         """Write a kubeconfig that leads through the proxy."""
         certificate, key = self._authority.client('magnum', 'system:masters')
-        files.write_private(path, yaml.safe_dump(pki.kubeconfig(
+        outfile.write_private(path, yaml.safe_dump(pki.kubeconfig(
             f'https://{self._address}:{self._port}', self._authority.pem[0],
             certificate, key)).encode())
 

@@ -9,6 +9,7 @@ import jinja2
 import testtools
 
 from magnum_capi.discovery import paste
+from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import profiles
 from tests.unit.sandbox import samples
@@ -123,7 +124,7 @@ class RenderTest(testtools.TestCase):
     def test_a_failed_write_keeps_the_old_file(self):
         path = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'secret'
-        configuration.write_private(path, 'old')
+        outfile.write_private(path, 'old')
         self.assertRaises(
-            TypeError, configuration.write_private, path, b'no text')
+            TypeError, outfile.write_private, path, 1)
         self.assertEqual('old', path.read_text())
