@@ -37,9 +37,10 @@ class CompletesEarly(parts.Seeded):
                      and verdict.coe_version)
             return parts.ended(verdict) if early else verdict
 
-        def _judged(self, rows, snapshot, busy, thorough):
+        def _judged(self, rows, wanted, snapshot, busy, thorough):
             # The version is in no look at a part.
-            return super()._judged(rows, snapshot, busy, True)
+            return super()._judged(
+                rows, wanted, snapshot, busy, True)
 
 
 class ResizesEarly(parts.Seeded):

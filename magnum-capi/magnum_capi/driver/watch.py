@@ -168,7 +168,8 @@ class Watch:
         # Nothing is ended by what a short look does not show.
         wanted = self._wanted(rows)
         thorough |= bool(status.overdue(wanted, self._world.now()))
-        snapshot, verdict = self._judged(rows, snapshot, busy, thorough)
+        snapshot, verdict = self._judged(
+            rows, wanted, snapshot, busy, thorough)
         left = progress.left(snapshot, wanted) if thorough else {}
         if thorough:
             self._memory.attention.found(
@@ -190,12 +191,12 @@ class Watch:
                 return
             # Times of the operation are known for sure only now.
             self._keep(self._progressed(rows, snapshot, left))
-            verdict = status.judge(
-                snapshot, self._wanted(rows), self._world.now())
+            wanted = self._wanted(rows)
+            verdict = status.judge(snapshot, wanted, self._world.now())
             if verdict.status == 'DELETE_COMPLETE':
                 # Who had the lock a moment ago may have made something.
                 snapshot, verdict = self._judged(
-                    rows, self._glance(), busy=False, thorough=True)
+                    rows, wanted, self._glance(), busy=False, thorough=True)
             if not _is_complete(verdict):
                 self._keep(dataclasses.replace(
                     self._state, failing=verdict.failing))
@@ -239,10 +240,9 @@ class Watch:
                            patience=settings.failure_patience,
                            limit=settings.progress_timeout)
 
-    def _judged(self, rows, snapshot, busy, thorough):
+    def _judged(self, rows, wanted, snapshot, busy, thorough):
         """A snapshot with what the judgement needs, and the judgement."""
         kube, reconciler = self._world.kube, self._reconciler
-        wanted = self._wanted(rows)
         verdict = status.judge(snapshot, wanted, self._world.now())
         if busy and not thorough:
             return snapshot, verdict
@@ -294,7 +294,7 @@ class Watch:
             return state
         return state_module.progressed(
             state_module.going_on(state, rows.operation, now), left, now,
-            self._wanted(rows).limit)
+            rows.limit(self._world.settings.progress_timeout))
 
     def _act(self, rows, snapshot, verdict):
         if verdict.status == 'DELETE_COMPLETE':

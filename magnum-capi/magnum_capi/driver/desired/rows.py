@@ -123,6 +123,10 @@ class Rows:
         return node_groups.bounds(
             node_group(group), own, scale_from_zero=self.scale_from_zero)
 
+    def limit(self, minutes):
+        """How long the operation may take without progress: goal.Wanted."""
+        return minutes if self.operation == 'UPDATE' else 0.0
+
     def wanted(self, state, *, patience=0.0, limit=0.0):
         """What a look at the management cluster is judged by.
 
@@ -146,7 +150,7 @@ class Rows:
             since=state.since if same else None,
             timeout=(cluster.create_timeout if self.operation == 'CREATE'
                      else None),
-            limit=limit if self.operation == 'UPDATE' else 0.0,
+            limit=self.limit(limit),
             patience=patience,
             failing=dict(state.failing) if same else {},
             progress=state.progress if same else None,
