@@ -24,6 +24,9 @@ class User:
         self._session = requests.Session()
         # The user's proxies and certificates are not for loopback.
         self._session.trust_env = False
+        # A connection that is kept may be closed by the service just as the
+        # next request is on its way; nothing here is to be sent twice.
+        self._session.headers['Connection'] = 'close'
         who = {'name': name, 'domain': {'id': 'default'}}
         answer = self.request('identity', 'POST', 'auth/tokens', {'auth': {
             'identity': {'methods': ['password'], 'password': {
