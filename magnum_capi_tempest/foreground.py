@@ -21,7 +21,7 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import waiting
 
-#: Exit code of who was ended by SIGTERM, as shells have it.
+#: Exit code of a program that SIGTERM ended, as shells have it.
 TERMINATED = 128 + signal.SIGTERM
 
 #: Environment variable of all that descends from a program.
@@ -140,8 +140,8 @@ def _has_terminal():
 class _Tree:
     """A process and all that descends from it.
 
-    Who was seen once is remembered: when a parent ends first, nobody can
-    tell any more whose its children are.
+    A process that was seen once is remembered: once its parent has ended,
+    nobody can tell any more whose child it is.
     """
 
     def __init__(self, process, mark):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who listens where: the TCP listeners of this machine, read from /proc.
+"""The TCP listeners of this machine and their processes, from /proc.
 
 For errors that name the program which has a port, and for the proof that
 nothing of a run can be reached from another machine.

@@ -349,7 +349,7 @@ API_OPTS = [
         'updated', 'every update is refused, as no flavor is called None'),
     _kept(
         'roles_enforced',
-        'Who has only the role reader in a project changes nothing there: '
+        'A user with only the role reader in a project changes nothing there: '
         'Magnum enforces the roles member and reader ([oslo_policy] '
         'enforce_new_defaults, which is the default)',
         'every user of a project may do what its members may',

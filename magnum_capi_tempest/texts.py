@@ -3,8 +3,8 @@
 """Makes text from elsewhere harmless and short.
 
 A test name or a log may hold terminal escapes, characters that XML does not
-know, or a hundred megabytes. Who reads it cleans it before anything keeps
-it, and who shows it cleans it again. Escaping for a certain form (HTML, XML)
+know, or a hundred megabytes. The reader cleans it before anything keeps it,
+and whatever shows it cleans it again. Escaping for a certain form (HTML, XML)
 is the business of that form.
 """
 

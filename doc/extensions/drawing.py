@@ -2,7 +2,7 @@
 
 """The rooms of both packages as a drawing, made from ``.importlinter``.
 
-Who imports stands above what it imports, so that every arrow points down.
+An importer stands above what it imports, so that every arrow points down.
 """
 
 import configparser

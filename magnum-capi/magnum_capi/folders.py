@@ -78,7 +78,7 @@ def users(user: int, sudo: str | None, map_: str, unknown: int) -> Users:
     """Whom a process trusts; pure.
 
     :param user: number of its effective user.
-    :param sudo: what SUDO_UID says, of who became root by sudo.
+    :param sudo: the value of SUDO_UID: the user who became root by sudo.
     :param map_: /proc/self/uid_map.
     :param unknown: how users show that a user namespace does not map: as
         those that the host's folders above a container's are of.

@@ -27,8 +27,8 @@ def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
     :param merge: return standard error with standard output.
     :param binary: return bytes; standard input is bytes then, too.
     :param spool: folder where its output is kept meanwhile, for a program
-        that shall end well even if this process is killed: who writes to a
-        pipe that nobody reads is killed, too. Not with ``merge``.
+        that is to end well even if this process is killed: a program that
+        writes to a pipe without a reader is killed, too. Not with ``merge``.
     :param pass_fds: descriptors that the program inherits.
     :returns: standard output, str.
     :raises CommandFailed: exit code not 0, or timeout.

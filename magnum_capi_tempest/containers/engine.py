@@ -155,7 +155,7 @@ class Engine:
         """Whether the store is free; then it says who is about to have it.
 
         flock(1), which becomes dockerd, takes the lock for the length of
-        the run. Who loses the race in between does not start.
+        the run. The loser of the race in between does not start.
         """
         lock = self.layout.lock
         folders.make(lock.parent)

@@ -4,7 +4,7 @@
 
 A kubelet sets some for its machine, which for a node in a container is this
 one. Others limit what all containers of a user have together, and are raised.
-Who puts back what they were, and when, is :mod:`.host_record`'s part.
+:mod:`.host_record` decides when they are put back, and by whom.
 """
 
 import contextlib

@@ -49,7 +49,7 @@ class Layout:
 
     @property
     def lock(self) -> pathlib.Path:
-        """Held by who uses the store; names him."""
+        """Locked by the user of the store; names that user."""
         return self.store / 'lock'
 
     @property

@@ -19,7 +19,7 @@ from magnum_capi_tempest import resources
 #: image of pods' sandboxes.
 SANDBOX = b'@SANDBOX_IMAGE@'
 
-#: Units of Debian's that a container cannot or shall not have.
+#: Units of Debian that do not work, or are not wanted, in a container.
 MASKED = (
     'apt-daily-upgrade.timer', 'apt-daily.timer',
     # It hangs the console up, and with that the line by which Cluster API

@@ -2,7 +2,7 @@
 
 """Which of what there is was left behind, and by which test. Pure.
 
-Two snapshots are compared; what is new, belongs to who made it. A ledger of
+Two snapshots are compared; what is new belongs to its maker. A ledger of
 what tests made names them, also in a run of several workers: things are
 found by their own id, by the names that drivers make of it, and at last by
 the user or project, which Tempest makes for each class of tests.
@@ -42,7 +42,7 @@ def remaining(before, after, own, made, test, user):
     :param own: model.Made of the test itself, which must go even if it was
         there before.
     :param made: of it and of the tests of its class.
-    :param test: id of who leaves what no test wrote down.
+    :param test: id to blame for what no test wrote down.
     :param user: id of the user who looks.
     """
     # What cannot be listed any more is not gone for that reason: Magnum

@@ -39,7 +39,7 @@ class Wanted:
     :param driver: of :data:`DRIVERS`.
     :param base: reference of the machine's image, None for minikube's own.
     :param network: name of its container network, None for one of its own.
-    :param subnet: of that network, None when minikube shall choose.
+    :param subnet: of that network, None to let minikube choose.
     :param socket: of the Docker that the machine may use, or None.
     :param offline: all images and programs are there already.
     """

@@ -3,7 +3,7 @@
 """The tests of the suite and the operations of Magnum, as they are recorded.
 
 No test is imported: Tempest's want a configuration before they can be, and
-what a test needs shall not depend on it. ``python -m tests.suite_table`` reads
+what a test needs must not depend on it. ``python -m tests.suite_table`` reads
 both tables from the classes, and a unit test holds them against these.
 """
 

@@ -43,7 +43,7 @@ class Test:
     :param name: short name for people.
     :param id: the whole name, as the test runner takes it.
     :param seconds: None when the stream does not say.
-    :param group: what CI systems shall sort it under; the part of the id in
+    :param group: what CI systems sort it under; the part of the id in
         front of its last dot by default.
     """
 

@@ -3,8 +3,8 @@
 
 Keystone's middleware and the policies are loaded by a service's first
 request, which is slow; and Neutron with several threads may find nothing in
-the second one that comes meanwhile. Whoever uses the sandbox shall not be
-the first.
+the second one that comes meanwhile. No user of the sandbox is to be the
+first.
 """
 
 import concurrent.futures

@@ -30,7 +30,7 @@ def ready(program: model.Program, pid: int) -> bool:
 
 
 def obstacle(program: model.Program, pid: int | None) -> str:
-    """Who else listens where a program should, for a message, or nothing.
+    """Names another listener on the port of a program, or nothing.
 
     :param pid: None when it does not run.
     """

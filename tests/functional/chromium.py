@@ -50,7 +50,7 @@ class Browser(fixtures.Fixture):
             pipe = os.pipe()
             self.addCleanup(_close, pipe[mine])
             ours.append(pipe[mine])
-            # Above 3 and 4, where they shall be for the browser.
+            # Above 3 and 4, where the browser expects them.
             theirs.append(fcntl.fcntl(
                 pipe[1 - mine], fcntl.F_DUPFD_CLOEXEC, 10))
             os.close(pipe[1 - mine])

@@ -119,7 +119,7 @@ class _Run:
     def recorded(self, places, sample):
         """Results of mutants, in their order, and of controls.
 
-        Who survived before something changed is a survivor until it is tried
+        A mutant that survived before a change is a survivor until it is tried
         again: to leave it out would make the score better.
         """
         def last(place, control=False):

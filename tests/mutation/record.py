@@ -87,7 +87,7 @@ class Record:
            control: bool = False) -> Result | None:
         """What is known and still holds.
 
-        The source has to be the same. Who survived is tried again when
+        The source has to be the same. A survivor is tried again when
         anything else is not.
 
         :param rest: None: who survived then counts as a survivor.

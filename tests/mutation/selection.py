@@ -57,7 +57,7 @@ def tests_of(place: mutants.Place, text: str, measured: Measured) -> dict:
 
 def importers(texts: dict[str, str], tests: dict[str, str],
               ) -> dict[str, set[str]]:
-    """Who imports which file.
+    """The importers of each file.
 
     :param texts: sources of the package by file, as in :mod:`.rooms`.
     :param tests: sources of tests by module.

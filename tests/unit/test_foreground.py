@@ -205,6 +205,6 @@ class SignalTest(testtools.TestCase):
 
 
 def assert_gone(pid):
-    # The last moments of a process are not waited for by who killed it.
+    # Nobody waits for the last moments of a process that was killed.
     waiting.wait_for(lambda: processes.ended(pid), done=bool,
                      timeout=60, what=f'process {pid} to be gone')

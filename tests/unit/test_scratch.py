@@ -96,7 +96,7 @@ class ScratchTest(testtools.TestCase):
             self.assertTrue(left.exists())
 
     def test_what_is_no_folder_keeps_nobody(self):
-        # To open a FIFO is to wait for who writes to it.
+        # To open a FIFO is to wait for its writer.
         path = self.folder / f'{PREFIX}fifo'
         os.mkfifo(path)
         self.useFixture(fixtures.Timeout(5, gentle=True))

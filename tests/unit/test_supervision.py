@@ -334,7 +334,7 @@ class ListensTest(_Shared):
         self.assertEqual([True], self.asked)
 
     def test_one_that_ends_while_others_start(self):
-        """Whoever waits for them would talk to who takes its port."""
+        """A client that waits for them would talk to the taker of its port."""
         e = self.assertRaises(
             errors.WaitAborted, self.launch,
             self.server('$serve & while ! test -e $OUT/enough; do :; done; '

@@ -8,7 +8,7 @@ from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import watch
 from magnum_capi_defects import parts
 
-#: How far the clock of who looks is ahead: more than Magnum's create_timeout.
+#: How far the observer's clock is ahead: more than Magnum's create_timeout.
 AHEAD = datetime.timedelta(hours=2)
 
 
@@ -63,7 +63,7 @@ class FailsAtOnce(parts.Seeded):
 
 
 class ClockAhead(parts.Seeded):
-    """Who looks at a cluster has another clock than who changes it."""
+    """The observer of a cluster has another clock than its changer."""
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         world = self._world()

@@ -76,7 +76,7 @@ class Source:
 
         :raises UsageError: there was no good version yet; it names the file.
         """
-        # Who finds that another thread reads it is served by the one before.
+        # While another thread reads it, the one before is in force.
         if self._changed() and self._lock.acquire(
                 blocking=self._policy is None):
             try:

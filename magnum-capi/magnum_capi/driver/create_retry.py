@@ -7,8 +7,8 @@ Before a cluster has an application credential nobody but the request of its
 user can go on with its creation, and that is at hand as long as its conductor
 lives. A management cluster that does not answer lets the lock run out. Then
 it is taken again, and all is reconciled from the beginning with what is
-there by then. Who had the lock meanwhile has the last word: it is not taken
-from anybody, and a cluster that is no longer being created is left alone.
+there by then. A holder of the lock meanwhile has the last word: it is taken
+from nobody, and a cluster that is no longer being created is left alone.
 """
 
 import contextlib

@@ -5,10 +5,9 @@
 
 Magnum's API waits for an upgrade, and after ``rpc_response_timeout`` answers
 500 while the conductor works on. No sum of time limits of single requests is
-a limit of all of them, so the work has a thread of its own, and whoever waits
-for it leaves in time. Who leaves before anything was changed has refused the
-work: it stops before it changes something. Who leaves later has been told
-that it goes on.
+a limit of all of them, so the work has a thread of its own, and the caller
+leaves in time. Before anything was changed, that cancels the work: it stops
+before it changes something. Later, the caller has been told that it goes on.
 """
 
 from concurrent import futures

@@ -59,7 +59,7 @@ class Operations:
         """Take over what the rows say now.
 
         :param rows: that the conductor has changed and not saved.
-        :param remove: nodes that shall go first, by any of their names.
+        :param remove: nodes to remove first, by any of their names.
         :param group: row of the node group that changes: its nodes are to
             be able to join.
         :param resize: its user asks for the size that ``group`` has, also
@@ -79,7 +79,7 @@ class Operations:
         """Ask for the deletion of everything.
 
         The rows say it before the lock is waited for, so that a creation
-        under way stops; and again with the lock, for who had it may have
+        under way stops; and again with the lock, for its last holder may have
         saved what it read before.
         """
         settings = self._world.settings
@@ -129,7 +129,7 @@ class Operations:
                         'application credential: %s', self._cluster.uuid, e)
 
     def _leave(self):
-        """Have the rows say that everything shall go."""
+        """Mark every row as being deleted."""
         for row in (self._cluster, *self._store.groups(self._cluster)):
             row.status = 'DELETE_IN_PROGRESS'
             row.status_reason = None

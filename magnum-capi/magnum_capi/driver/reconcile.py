@@ -5,7 +5,7 @@
 
 Create, update, resize, node groups and upgrade all take it, and so does the
 periodic status when a request was lost half-way: whatever is there already is
-found and kept. Who walks it holds the lock of the cluster, and reads the rows
+found and kept. The caller holds the lock of the cluster, and reads the rows
 only then, so that the last request counts.
 """
 

@@ -60,8 +60,8 @@ class Memory:
     :param used_at: monotonic time in seconds of the last look.
     :param looking: held while a thread looks at the cluster.
     :param written: when the row of the cluster was written last, by the
-        clock of who did, and since when it is so, by that of the management
-        cluster.
+        clock of its writer, and since when it is so, by that of the
+        management cluster.
     """
 
     state: state_module.State | None = None
@@ -194,7 +194,7 @@ class Watch:
             wanted = self._wanted(rows)
             verdict = status.judge(snapshot, wanted, self._world.now())
             if verdict.status == 'DELETE_COMPLETE':
-                # Who had the lock a moment ago may have made something.
+                # The last holder of the lock may have made something.
                 snapshot, verdict = self._judged(
                     rows, wanted, self._glance(), busy=False, thorough=True)
             if not _is_complete(verdict):
@@ -209,7 +209,7 @@ class Watch:
 
     def _keep(self, state):
         self._state = state
-        # Who ends the operation cannot tell other processes to forget.
+        # The process that ends the operation cannot tell others to forget.
         self._memory.state = dataclasses.replace(state, secrets={})
 
     def _tell(self, rows, reason):

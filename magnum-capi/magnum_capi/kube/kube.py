@@ -17,7 +17,7 @@ from magnum_capi.kube import served
 #: (https://kubernetes.io/docs/reference/using-api/server-side-apply/).
 FIELD_MANAGER = 'magnum'
 
-#: Machines that Cluster API shall take away first (Cluster API,
+#: Machines that Cluster API is to remove first (Cluster API,
 #: api/core/v1beta1/machine_types.go: DeleteMachineAnnotation).
 DELETE_MACHINE = 'cluster.x-k8s.io/delete-machine'
 

@@ -64,7 +64,7 @@ class Lock:
     :param duration: seconds after which it is free if it is not renewed.
     :param labels: of the Lease.
     :param background: renew it in a thread; without, call :meth:`renew`.
-    :param sightings: dict that locks share, for who looks again and again
+    :param sightings: dict that locks share, for callers that look repeatedly
         and never waits: what one saw unchanged, the next need not see anew.
 
     >>> with Lock(kube, namespace, 'c1', duration=30).hold(60) as lock:
@@ -186,7 +186,7 @@ class Lock:
                 return
 
     def _try(self):
-        """Try to take it: None, or the identity of who has it."""
+        """Try to take it: None, or the identity of its holder."""
         start = self._clock.monotonic()
         try:
             return self._created(start)

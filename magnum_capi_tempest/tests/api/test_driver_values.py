@@ -2,7 +2,7 @@
 
 """Images whose properties are texts that nobody expects.
 
-Who may upload an image may write anything into its properties.
+A user who may upload an image may write anything into its properties.
 """
 
 from tempest.lib import decorators

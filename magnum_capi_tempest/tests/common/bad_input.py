@@ -16,8 +16,8 @@ import dataclasses
 #: at it.
 REFUSED = frozenset((400, 404, 409, 413, 415, 422))
 
-#: Statuses of a refusal because of who asks: the project has it not, or the
-#: role does not allow it.
+#: Statuses of a refusal of the user: it is not in the project, or the role
+#: does not allow it.
 DENIED = frozenset((403, 404))
 
 #: Texts that end lines, statements, strings, tags and formats somewhere.

@@ -37,7 +37,7 @@ class FairTest(testtools.TestCase):
     def setUpClass(cls):  # noqa: MC102
         super().setUpClass()
         if cls.is_serial_execution_requested():
-            # Who is skipped need not wait.
+            # A skipped class need not wait.
             cls.skip_checks()
             close()
         else:

@@ -37,8 +37,8 @@ class Rule:
     :param untold: those of whom nothing is said: an admin of another project,
         where Magnum 23 looks in the own project first; those who would end
         what is asked for.
-    :param denied: statuses of a denial. Who must not know of something gets
-        the answer for what does not exist.
+    :param denied: statuses of a denial. A persona that must not know of
+        something gets the answer for what does not exist.
     """
 
     allowed: frozenset
@@ -85,7 +85,7 @@ RULES = {
     'resize cluster': Rule(_WRITERS, _AWAY),
     'upgrade cluster': Rule(frozenset(), _WRITERS | _AWAY),
     'delete cluster': Rule(frozenset(), _WRITERS | _AWAY),
-    # The certificates are those of who made the cluster.
+    # The certificates are those of the cluster's creator.
     'show CA certificate': Rule(
         frozenset((MEMBER, PROJECT_ADMIN, CREDENTIAL)), _AWAY),
     'sign certificate': Rule(

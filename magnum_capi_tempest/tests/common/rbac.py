@@ -81,7 +81,7 @@ def judged(rule, ask, by):
     :param by: persona -> factories.Magnum.
     :returns: list of sentences.
     """
-    # Who is denied first: then it is still there.
+    # Denied personas first: then it is still there.
     order = sorted(by, key=lambda persona: (persona in rule.allowed, persona))
     found = [rule.judge(persona, refusals.answer(ask, by[persona]).status)
              for persona in order]
@@ -89,7 +89,7 @@ def judged(rule, ask, by):
 
 
 class BaseRbacTest(base.BaseMagnumCapiTest):
-    """A test of who may do something.
+    """A test of the personas that may do something.
 
     :cvar by: persona -> factories.Magnum.
     """

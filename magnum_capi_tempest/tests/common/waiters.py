@@ -177,7 +177,7 @@ class ClusterWaiter:
             failed=observations.Update.failure))
 
     def update(self, before, node_count):
-        """Return a looks.Update for who looks at it with a pace of his own.
+        """Return a looks.Update for a caller with a pace of its own.
 
         :param before: see :meth:`until_updated`.
         :param node_count: wanted, of that group.

@@ -111,7 +111,7 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
 
 
 class MembersTest(BaseInvalidCredentialTest):
-    """Who made a cluster is not there any more."""
+    """The creator of a cluster is gone."""
 
     credentials = ['primary', 'project_member', 'admin']
     required_flags = ('invalid_credential_shown', 'members_cure', 'resize')

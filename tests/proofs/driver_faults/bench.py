@@ -91,7 +91,7 @@ class Bench:
         self.ready_again(*cases)
 
     def ready_again(self, *cases):
-        """Wait until clusters are as they shall be, without any fault.
+        """Wait until clusters are in their desired state, without any fault.
 
         :raises MagnumCapiError: one is not.
         """

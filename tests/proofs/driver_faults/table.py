@@ -53,7 +53,7 @@ class Goal:
     template: str = ''
 
     def is_true(self, truth):
-        """Whether the machines are as they shall be."""
+        """Whether the machines are as desired."""
         return truth == Truth(1, self.workers, 0, frozenset({self.version}))
 
     def is_reached(self, look, truth):

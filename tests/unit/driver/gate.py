@@ -12,7 +12,7 @@ PATIENCE = 60
 
 
 class Gate(fixtures.Fixture):
-    """Who waits for an answer leaves as soon as the work stands here."""
+    """The caller that waits for an answer leaves once the work is here."""
 
     def _setUp(self):
         self._reached = threading.Event()

@@ -19,7 +19,7 @@ from tests.unit import loopback
 
 
 class TlsServer(fixtures.Fixture):
-    """Answers ``{}`` to who shows a certificate of its CA.
+    """Answers ``{}`` to a client with a certificate of its CA.
 
     ``ca`` and ``certificate`` are PEM text, ``key`` too: one key for all.
 

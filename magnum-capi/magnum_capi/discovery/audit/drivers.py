@@ -102,7 +102,7 @@ def _clash(catalog, subject, providers, fallback):
     if default in providers:
         return findings.Draft(
             'clash-with-default', subject,
-            f'It is provided by {listed}. Who names no driver gets '
+            f'It is provided by {listed}. A template that names none gets '
             f'{default}, the [drivers]default_driver', _NAME_ONE)
     text = f'It is provided by {listed}, and none of them is the default'
     if fallback is not None:

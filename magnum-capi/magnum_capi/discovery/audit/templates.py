@@ -75,7 +75,7 @@ def _of_image(template, decision, cloud, catalog):
             'template-image-gone', str(template),
             f'Its image {model.shown(template.image_id)} is not there, or '
             + ('not the only one of this name' if cloud.everything
-               else 'not visible to who looked'),
+               else 'not visible to this user'),
             'Make a new template, or delete it')
         return
     if image.says.magnum_distro not in (None, template.cluster_distro):

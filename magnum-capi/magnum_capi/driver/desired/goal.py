@@ -19,7 +19,7 @@ class GroupWanted:
         unique for the control plane.
     :param name: its name in Magnum, for texts.
     :param status: its status in Magnum now; ``DELETE_IN_PROGRESS`` means
-        that it shall go.
+        that it is to be deleted.
     :param count: machines wanted; ignored when ``autoscaled``.
     :param kube_version: of its machines if not the cluster's.
     :param held: whether it keeps what it is, because its turn in an upgrade
@@ -49,7 +49,7 @@ class Wanted:
     :param name: of the Cluster and of the release (``names.cluster``).
     :param status: the cluster's in Magnum now: ``CREATE_IN_PROGRESS`` ...
     :param kube_version: with or without "v"; None when not known.
-    :param groups: all node groups, also those that shall go.
+    :param groups: all node groups, also those being deleted.
     :param since: when the operation began, aware datetime; None: no limit.
     :param timeout: minutes a creation may take; None or 0: no limit.
     :param limit: minutes that an update may take without progress; 0: no
@@ -61,7 +61,7 @@ class Wanted:
     :param failing: since when something is seen to have failed; see
         ``verdicts.Verdict.failing``.
     :param addons: whether the chart deploys any.
-    :param digest: of the chart and values that shall be applied; needs
+    :param digest: of the desired chart and values; needs
         ``snapshot.Snapshot.release``. Finds what the other parts cannot
         show, such as another image or flavor.
     """

@@ -61,7 +61,7 @@ class Rows:
         return (self.cluster.status or '').endswith('_IN_PROGRESS')
 
     def live(self, applied=frozenset()):
-        """The node groups that there shall be.
+        """The desired node groups.
 
         One whose creation failed before Helm had it has left nothing
         behind, and what was wrong with it must not be in the way of others.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a cluster shall be, in plain values.
+"""The desired state of a cluster, in plain values.
 
 Nothing of Magnum is in here, so that every rule can be tested with a line of
 Python. ``store`` makes these of Magnum's objects, ``validation`` says whether

@@ -105,7 +105,7 @@ def refusals(present, target, running, groups=(), os_may_change=True):
     """Why a cluster cannot be upgraded; empty when it can.
 
     :param present: Template that the cluster is of.
-    :param target: Template that it shall become.
+    :param target: Template to upgrade to.
     :param running: version of its control plane, None when not known.
     :param groups: Group of every node group of workers.
     :param os_may_change: whether machines of another distribution may take

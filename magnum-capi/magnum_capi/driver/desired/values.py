@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Helm values of a cluster: one pure function of what it shall be.
+"""Helm values of a cluster: a pure function of its desired state.
 
 Both charts are served, the published openstack-cluster and sandbox-cluster of
 this project; what differs between their versions is in ``charts``. A value

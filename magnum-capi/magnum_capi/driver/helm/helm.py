@@ -10,7 +10,7 @@ in Magnum's working directory would otherwise win over the repository.
 Helm may outlive the Magnum that started it. That is wanted: an operation
 that ends leaves a clean release, one that is killed leaves a pending one. The
 program ``timeout`` bounds its life, so that after ``helm_timeout`` nobody
-works on a release but who holds the lock of the cluster.
+but the holder of the cluster's lock works on a release.
 """
 
 import contextlib

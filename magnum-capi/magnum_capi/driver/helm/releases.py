@@ -132,7 +132,7 @@ def _deployed(kube, namespace, release):
 def repair(kube, namespace, release, dead_after):
     """Make a release usable that a dead helm left pending.
 
-    To be called by who holds the lock of the cluster, so no other helm of
+    To be called by the holder of the lock of the cluster, so no other helm of
     this driver runs. One whose Magnum died may: it counts as dead only after
     ``dead_after``, when it is killed by itself (see :mod:`helm`).
 

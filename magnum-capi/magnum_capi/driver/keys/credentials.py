@@ -120,7 +120,7 @@ class State:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What to do next. Who carries it out does exactly this, then asks again.
+    """What to do next. The caller does exactly this, then asks again.
 
     ========= =========================================================
     PLAN      write ``record``

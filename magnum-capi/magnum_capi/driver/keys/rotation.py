@@ -187,7 +187,7 @@ class Rotation:
                                        self._cluster.uuid),
                 has=self._user.roles, allowed=self._settings.credential_roles)
         except services.Conflict:
-            # Who lost the lock must not delete what its heir has made.
+            # After a lost lock, what the next holder made must not be deleted.
             if (self._tries >= _TRIES
                     or self._vault.state().record != state.record):
                 raise

@@ -57,7 +57,7 @@ def _by_key(objects):
 
 
 def _predecessor(key, gone, new, old):
-    """Who had the name before, but for its last part; None: nobody knows."""
+    """The former holder of the name, but for its last part; None: unknown."""
     kind, stem = key[0], key[1].rpartition('-')[0]
     alike = [[other for other in keys if other[0] == kind
               and other[1].rpartition('-')[0] == stem]

@@ -144,7 +144,7 @@ class Move:
             difference.difference(now, then))
 
     def _plan(self, rows, state, made_of, target, held=None):
-        """What it shall be made of; the cloud that it has stays."""
+        """What it is to be made of; its cloud stays."""
         return gather.plan(
             rows, self._store.cloud, self._world.settings,
             applied=state.applied, joining=(), held=held or {},

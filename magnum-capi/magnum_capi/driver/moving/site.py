@@ -22,7 +22,7 @@ REFUSED, PENDING, FAILED = 'refused', 'pending', 'failed'
 
 _PACE = waiting.Pace(2.0, 1.5, 10.0)
 
-#: Outcomes of who is not what was asked for.
+#: Outcomes of clusters that are not what was asked for.
 UNDONE = (REFUSED, PENDING, FAILED)
 
 

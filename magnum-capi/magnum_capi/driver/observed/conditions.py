@@ -6,7 +6,7 @@ The same object looks different when v1beta1 and when v1beta2 is asked for:
 conditions of the new vocabulary are under ``status.v1beta2`` of the old
 shape, those of the old one under ``status.deprecated.v1beta1`` of the new
 (Cluster API 1.14, api/core/v1beta1 and v1beta2, ``*_types.go``). Older
-releases have the old vocabulary only. Who judges need not know: these
+releases have the old vocabulary only. Callers need not know: these
 functions answer from the newest vocabulary that is there.
 
 Objects are plain dicts as the Kubernetes API returns them.

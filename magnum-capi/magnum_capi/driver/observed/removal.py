@@ -25,7 +25,7 @@ def machines(found, nodes, release, group, earlier=()) -> list[str]:
 
     :param found: the Machines of the cluster.
     :param nodes: what the user named.
-    :param group: row of the node group, with the size that it shall have.
+    :param group: row of the node group, with its desired size.
     :param earlier: names of the Machines that were meant by requests that
         this one overtakes. Those of the group go as well, unless it does not
         lose so many any more.

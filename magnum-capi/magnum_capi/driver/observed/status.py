@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Magnum shall say of a cluster, judged from one look at it. Pure.
+"""The status of a cluster, judged from one observation of it. Pure.
 
 Two mistakes are easy: to say COMPLETE before it is true, and to wait for
 ever. So every part has to be seen and to answer to what is wanted, not just

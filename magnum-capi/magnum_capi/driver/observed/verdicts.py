@@ -22,7 +22,7 @@ ADVANCE = 'advance'
 
 @dataclasses.dataclass(frozen=True)
 class GroupVerdict:
-    """What Magnum shall say of a node group.
+    """The status of a node group.
 
     :param status: of Magnum, ``CREATE_COMPLETE`` ...
     :param reason: text, empty when there is nothing to say.
@@ -39,7 +39,7 @@ class GroupVerdict:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What Magnum shall say of a cluster, and what is to be done.
+    """The status of a cluster, and what to do next.
 
     :param status: of Magnum, ``CREATE_IN_PROGRESS`` ...
     :param reason: one readable text, empty when all is well.

@@ -132,7 +132,7 @@ class RowsTest(testtools.TestCase):
         digests = {self.rows().digest(held=one) for one in (
             {}, held, {small_world.WORKERS: ('image', '1.34.3')})}
         self.assertEqual(3, len(digests))
-        # Who is gone is none.
+        # A group that is gone is none.
         self.assertEqual(self.rows().digest(),
                          self.rows().digest(held={'gone': ('i', 'v')}))
         self.assertEqual([False, True], [
