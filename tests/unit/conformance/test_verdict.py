@@ -3,6 +3,7 @@
 """What a result is worth, and where a record contradicts itself."""
 
 import dataclasses
+import unittest
 
 import testtools
 
@@ -102,10 +103,13 @@ class VerdictTest(testtools.TestCase):
                                '1 of 2 required tests did not pass')
             self.assertEqual((REQUIRED[1],), found.missing)
 
-    def test_a_certified_run_of_an_unknown_minor(self):
-        found = self.judge(good(), verdict.INCOMPLETE, 'no list', names=None)
+    @unittest.expectedFailure
+    def test_a_certified_run_without_a_list_is_judged_by_what_ran(self):
+        found = self.judge(good(), verdict.PASSED, names=None)
 
-        self.assertFalse(found.eligible)
+        self.assertEqual(
+            (False, ('there is no list of required tests for Kubernetes '
+                     'v1.34.9',)), (found.eligible, found.hindrances))
 
     def test_another_run_passes_without_them_and_is_not_eligible(self):
         result = by_hand.result(by_hand.passed('x'), mode=model.QUICK)
