@@ -40,7 +40,7 @@ class RunTest(testtools.TestCase):
                 (by_hand.result(by_hand.passed('a'), planned=2),
                  'INCOMPLETE'),
                 (by_hand.result(by_hand.passed('a'), mode=model.CERTIFIED),
-                 'INCOMPLETE'),
+                 'PASSED'),
                 (by_hand.result(by_hand.passed('a'), infra_errors=(infra,)),
                  'HARNESS ERROR'),
                 (by_hand.result(by_hand.passed('a'), suite_nodes=(node,)),

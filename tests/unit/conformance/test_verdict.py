@@ -3,7 +3,6 @@
 """What a result is worth, and where a record contradicts itself."""
 
 import dataclasses
-import unittest
 
 import testtools
 
@@ -103,7 +102,6 @@ class VerdictTest(testtools.TestCase):
                                '1 of 2 required tests did not pass')
             self.assertEqual((REQUIRED[1],), found.missing)
 
-    @unittest.expectedFailure
     def test_a_certified_run_without_a_list_is_judged_by_what_ran(self):
         found = self.judge(good(), verdict.PASSED, names=None)
 
