@@ -59,7 +59,7 @@ def show(record, *, as_json=False, verified=False, kubernetes='',
     from magnum_capi_tempest.conformance import verdict as verdicts
     result = reading.find(record, verified=verified, kubernetes=kubernetes)
     verdict = verdicts.judge(
-        result, required.names(result.cluster.kubernetes))
+        result, required.of(result.cluster.kubernetes))
     if as_json:
         import json
         json.dump(lines.document(result, verdict), stream, indent=1)

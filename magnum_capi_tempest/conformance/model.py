@@ -151,6 +151,23 @@ class Cluster:
 
 
 @dataclasses.dataclass(frozen=True)
+class Required:
+    """The tests that certify a release.
+
+    :param names: as a spec's name is.
+    :param version: release that they are of, ``v1.36.5``.
+    :param remark: why they may not be those of the cluster's release; such
+        a list decides nothing against the cluster.
+    :param certifies: who passed all of them can be certified by them.
+    """
+
+    names: tuple[str, ...]
+    version: str = ''
+    remark: str = ''
+    certifies: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
 class Result:
     """Everything that one run says.
 

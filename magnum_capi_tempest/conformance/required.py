@@ -2,43 +2,137 @@
 
 """Which tests certify a cluster of some Kubernetes version?
 
-The lists are files of this package, made by ``tools/required_tests.py`` from
-the pinned Go modules k8s.io/kubernetes; one for each minor, because patch
-releases do not change them.
+The lists are files, made by :mod:`magnum_capi_tempest.conformance.lists` from
+Kubernetes' Go modules. The head of a file names the versions that were looked
+at and hold just this list; patch releases between two of them hold it, too.
+Files of this package come first, then those that a user has made.
 """
 
-import functools
+import datetime
 import pathlib
 import re
+import typing
 
-_DATA = pathlib.Path(__file__).with_name('data')
-_MINOR = re.compile(r'v?1\.(\d{1,3})(?!\d)')
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest import paths
+
+PACKAGED = pathlib.Path(__file__).with_name('data')
+PATTERN = 'required-v1.*.txt'
+#: Kubernetes has three minor releases a year.
+_STALE = datetime.timedelta(days=120)
+_VERSION = re.compile(r'v?1\.(\d{1,3})(?:\.(\d{1,3})(?!\d)|(?![\d.]))')
+_LOOKED = re.compile(r'# (v1\.\d+\.\d+) (\d{4}-\d\d-\d\d) (h1:\S+)\n')
+UPDATE = 'magnum-capi conformance lists update'
 
 
-def path(minor: str) -> pathlib.Path:
-    """File of a minor, ``v1.34``, whether it is there or not."""
-    return _DATA / f'required-{minor}.txt'
+class Looked(typing.NamedTuple):
+    """A version that was looked at.
+
+    :param number: (minor, patch); the order of versions.
+    :param date: when it was published.
+    :param h1: hash of its module.
+    :param path: file of its list.
+    """
+
+    number: tuple[int, int]
+    version: str
+    date: datetime.date
+    h1: str
+    path: pathlib.Path
+
+
+def folder() -> pathlib.Path:
+    """Where a user's own lists are."""
+    return paths.state() / 'conformance-lists'
+
+
+def number(version: str) -> tuple[int, int | None] | None:
+    """(36, 5) of ``v1.36.5+build``, (36, None) of ``1.36``."""
+    match = _VERSION.match(version)
+    return match and (int(match[1]), match[2] and int(match[2]))
+
+
+def looked_at() -> list[Looked]:
+    """Every version whose tests are known, oldest first."""
+    found = {}
+    for place in (folder(), PACKAGED):
+        for path in sorted(place.glob(PATTERN)):
+            for entry in _head(path):
+                found[entry.number] = entry
+    return [found[key] for key in sorted(found)]
+
+
+def _head(path):
+    with open(path, encoding='utf-8') as stream:
+        for line in stream:
+            if not line.startswith('#'):
+                return
+            if match := _LOOKED.fullmatch(line):
+                yield Looked(number(match[1]), match[1],
+                             datetime.date.fromisoformat(match[2]), match[3],
+                             path)
+
+
+def read(path) -> tuple[str, ...]:
+    """Names of a file, as a spec's name is."""
+    lines = path.read_text(encoding='utf-8').splitlines()
+    return tuple(line for line in lines
+                 if line and not line.startswith('#'))
 
 
 def minors() -> tuple[str, ...]:
     """The minors that there is a list for, oldest first."""
-    found = (p.stem.removeprefix('required-')
-             for p in _DATA.glob('required-v1.*.txt'))
-    return tuple(sorted(found, key=lambda m: int(m.rpartition('.')[2])))
+    return tuple(dict.fromkeys(f'v1.{one.number[0]}' for one in looked_at()))
 
 
-@functools.cache
-def names(kubernetes_version: str) -> tuple[str, ...] | None:
-    """Names of the tests, as a spec's name is; None without a list.
+def of(kubernetes_version: str) -> model.Required | None:
+    """The tests of a version, or the nearest that are known, with a remark.
 
-    :param kubernetes_version: ``v1.34.9``, ``1.34``, ``v1.34.9+build``.
+    :param kubernetes_version: ``v1.34.9``, ``1.34``, ``v1.34.9+build``; of a
+        minor alone the newest list counts.
+    :returns: None for what is older than every list, and for no version.
     """
-    match = _MINOR.match(kubernetes_version)
-    if not match:
+    wanted = number(kubernetes_version)
+    known = looked_at()
+    if not wanted or not known or wanted[0] < known[0].number[0]:
         return None
-    try:
-        lines = path(f'v1.{match[1]}').read_text().splitlines()
-    except FileNotFoundError:
-        return None
-    return tuple(line for line in lines
-                 if line and not line.startswith('#'))
+    minor, patch = wanted
+    same = [one for one in known if one.number[0] == minor]
+    if not same:
+        nearest = [one for one in known if one.number[0] < minor][-1]
+        return model.Required(
+            read(nearest.path), nearest.version, certifies=False,
+            remark=f'there is no list of required tests for Kubernetes '
+                   f'{kubernetes_version}: compared with that of '
+                   f'{nearest.version}; to get one: {UPDATE}')
+    if patch is None:
+        return model.Required(read(same[-1].path), same[-1].version)
+    return _within(same, patch, kubernetes_version)
+
+
+def _within(same, patch, kubernetes_version):
+    """The tests of a patch release of a minor that is known."""
+    older = [one for one in same if one.number[1] <= patch]
+    newer = [one for one in same if one.number[1] >= patch]
+    nearest = older[-1] if older else newer[0]
+    names = read(nearest.path)
+    if older and newer and (nearest.path == newer[0].path
+                            or names == read(newer[0].path)):
+        return model.Required(names, nearest.version)
+    return model.Required(
+        names, nearest.version,
+        remark=f'nobody looked at the required tests of Kubernetes '
+               f'{kubernetes_version}: compared with those of '
+               f'{nearest.version}; to get them: {UPDATE} '
+               f'v1.{same[0].number[0]}.{patch}')
+
+
+def stale(today: datetime.date) -> str:
+    """What to tell when a newer minor is to be expected; may be empty."""
+    newest = next(one for one in looked_at()
+                  if f'v1.{one.number[0]}' == minors()[-1])
+    if today - newest.date < _STALE:
+        return ''
+    return (f'{minors()[-1]}, the latest release that is known here, is of '
+            f'{newest.date}: look for a newer one with "{UPDATE}", or name '
+            'it with --latest')

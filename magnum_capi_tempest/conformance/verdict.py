@@ -33,6 +33,7 @@ class Verdict:
     :param hindrances: what stands between the run and certification, also
         of a run that passed.
     :param missing: required tests that did not run, by codename.
+    :param remarks: what to know of the verdict, a line each.
     """
 
     outcome: str
@@ -40,6 +41,7 @@ class Verdict:
     eligible: bool = False
     hindrances: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -50,12 +52,12 @@ def judge(result, required=None):
     """Give the verdict on a result.
 
     :param result: :class:`~.model.Result`.
-    :param required: names of the tests that certification needs for the
-        Kubernetes minor of the cluster, None when there is no list of it.
+    :param required: :class:`~.model.Required`, the tests that certification
+        needs for the cluster's version; None when nobody knows them.
     :returns: :class:`Verdict`.
     """
     failures = result.failures
-    missing = _missing(result, required) if required is not None else ()
+    missing = _missing(result, required.names) if required else ()
     harness = _harness_reasons(result)
     incomplete = _incomplete_reasons(result, required, missing)
     failed = [s for s in failures if s.status == model.FAILED]
@@ -76,8 +78,11 @@ def judge(result, required=None):
     hindrances = _hindrances(result, required, missing)
     if outcome != PASSED:
         hindrances = [f'the run is not passed: {outcome}', *hindrances]
+    remarks = (required.remark,) if (
+        required and required.remark and required.certifies
+        and result.mode == model.CERTIFIED) else ()
     return Verdict(outcome, tuple(reasons), not hindrances,
-                   tuple(hindrances), missing)
+                   tuple(hindrances), missing, remarks)
 
 
 def _missing(result, required):
@@ -105,9 +110,8 @@ def _incomplete_reasons(result, required, missing):
         reasons.append(f'{result.begun} specs were begun, '
                        f'{result.planned} were planned')
     reasons += result.problems
-    if result.mode == model.CERTIFIED and missing:
-        reasons.append(f'{len(missing)} of {len(required)} required tests '
-                       'did not pass')
+    if result.mode == model.CERTIFIED and missing and not required.remark:
+        reasons.append(_sum(required, missing))
     return reasons
 
 
@@ -122,7 +126,14 @@ def _hindrances(result, required, missing):
     if required is None:
         found.append('there is no list of required tests for '
                      f'Kubernetes {result.cluster.kubernetes or "?"}')
-    elif missing:
-        found.append(f'{len(missing)} of {len(required)} required tests '
-                     'did not pass')
+        return found
+    if not required.certifies:
+        found.append(required.remark)
+    if missing:
+        found.append(_sum(required, missing))
     return found
+
+
+def _sum(required, missing):
+    return (f'{len(missing)} of {len(required.names)} required tests did not '
+            'pass')

@@ -13,6 +13,7 @@ import re
 import struct
 import subprocess
 import sys
+import warnings
 import zlib
 
 import fixtures
@@ -22,9 +23,11 @@ from testtools import content
 from benchmarks import conformance_archives
 from magnum_capi import processes
 from magnum_capi import progress
+from magnum_capi_tempest.conformance import lists
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
@@ -317,8 +320,13 @@ class HostileTest(testtools.TestCase):
 class RequiredTest(testtools.TestCase):
 
     def test_the_lists_are_those_of_the_pinned_modules(self):
-        out = processes.run(
-            [sys.executable, 'tools/required_tests.py', '--check', 'v1.34',
-             'v1.36'], timeout=1800, cwd=TOP)
+        for version in ('v1.34.9', 'v1.36.4', 'v1.36.5'):
+            self.assertEqual(
+                version, lists.update(version, required.folder()).before)
 
-        self.assertEqual('v1.34: same\nv1.36: same\n', out)
+    def test_whether_there_are_newer_ones(self):
+        """Only warns: releases come when they come."""
+        newer = lists.unseen()
+        if newer:
+            warnings.warn('nobody looked at the required tests of '
+                          + ', '.join(newer))

@@ -90,4 +90,4 @@ def _judged(record, result, source):
         told(record, result), mode=mode,
         cluster=dataclasses.replace(result.cluster, **about))
     return Outcome(record, result, verdict_.judge(
-        result, required.names(result.cluster.kubernetes)), source)
+        result, required.of(result.cluster.kubernetes)), source)

@@ -36,6 +36,8 @@ def lines(result, verdict):
         yield 'Between it and certification:', ''
     for hindrance in verdict.hindrances:
         yield f'  - {_line(hindrance)}', ''
+    for remark in verdict.remarks:
+        yield _line(f'Note: {remark}'), 'yellow'
     if verdict.eligible:
         yield '', ''
         yield 'Eligible for certification.', 'bold green'
@@ -50,6 +52,7 @@ def document(result, verdict):
         'eligible': verdict.eligible,
         'hindrances': list(verdict.hindrances),
         'missing': list(verdict.missing),
+        'remarks': list(verdict.remarks),
         'mode': result.mode, 'kubernetes': result.cluster.kubernetes,
         'nodes': list(result.cluster.nodes),
         'stand_in_images': result.stand_in_images, 'whole': result.whole,

@@ -123,6 +123,7 @@ def document(result, verdict, reruns=()) -> dict:
         'eligible': verdict.eligible,
         'hindrances': list(verdict.hindrances),
         'missing': list(verdict.missing),
+        'remarks': list(verdict.remarks),
         'signs': list(result.signs),
         'stand_in_images': result.stand_in_images,
         'mode': result.mode,
@@ -202,7 +203,8 @@ def _sections(result, verdict, reruns):
     if result.stand_in_images:
         yield report.Section('STAND-IN IMAGES', (STAND_INS,))
     yield report.Section(certification(verdict), (
-        verdict.hindrances or ('every required test passed',)))
+        *(verdict.hindrances or ('every required test passed',)),
+        *verdict.remarks))
     names = missing(result, verdict)
     if names:
         yield report.Section(

@@ -76,7 +76,7 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
         result, title=title or result.title,
         cluster=dataclasses.replace(result.cluster, **about))
     return comparison.Judged(result, verdicts.judge(
-        result, required.names(result.cluster.kubernetes)))
+        result, required.of(result.cluster.kubernetes)))
 
 
 def load_all(given, store=None) -> list[comparison.Judged]:

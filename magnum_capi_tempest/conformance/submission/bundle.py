@@ -104,7 +104,7 @@ def build(source, product_file, out, *, name=None, setup_file=None,
 
 def _run_reasons(result):
     """Why the run certifies nothing; empty when it does."""
-    required = lists.names(result.cluster.kubernetes)
+    required = lists.of(result.cluster.kubernetes)
     verdict = verdicts.judge(result, required)
     if verdict.eligible:
         return []

@@ -8,6 +8,7 @@ and links are not followed.
 """
 
 import dataclasses
+import datetime
 import os
 import pathlib
 import re
@@ -49,7 +50,8 @@ class Report:
         return not any(f.level == findings.ERROR for f in self.findings)
 
 
-def check(folder, *, title=None, latest=None, online=False) -> Report:
+def check(folder, *, title=None, latest=None, online=False,
+          today=None) -> Report:
     """Judge a submission.
 
     :param folder: path.
@@ -58,6 +60,7 @@ def check(folder, *, title=None, latest=None, online=False) -> Report:
     :param latest: latest release of Kubernetes, ``v1.36``; by default the
         latest one whose list of tests is known here.
     :param online: ask the addresses in PRODUCT.yaml.
+    :param today: date by which the lists of tests are old or not.
     :raises UsageError: there is no such folder, or no such release.
     :raises EnvironmentProblem: it cannot be read.
     """
@@ -67,8 +70,16 @@ def check(folder, *, title=None, latest=None, online=False) -> Report:
         raise errors.EnvironmentProblem(
             f'Cannot read the submission: {e.strerror}',
             where=e.filename or folder) from e
+    if latest is None:
+        found = [*_stale(today or datetime.date.today()), *found]
     return Report(submission,
                   (*rules.judge(submission), *found), online)
+
+
+def _stale(today):
+    """A warning when the latest release is perhaps another one."""
+    if told := lists.stale(today):
+        yield findings.Finding('12', told, level=findings.WARNING)
 
 
 def _read(folder, title, latest, online):
@@ -91,8 +102,16 @@ def _read(folder, title, latest, online):
     asked = pages.ask(submission.product) if online else None
     submission = dataclasses.replace(
         submission, title=title, pages=asked,
-        required=lists.names(submission.release))
+        required=_required(submission))
     return submission, [*links, *_secrets(submission, root)]
+
+
+def _required(submission):
+    """The tests of the version that the log names, or of the release."""
+    version = submission.log.kubernetes
+    if not version.startswith(f'{submission.release}.'):
+        version = submission.release
+    return lists.of(version)
 
 
 def _files(folder, root):

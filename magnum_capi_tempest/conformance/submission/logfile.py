@@ -10,7 +10,7 @@ import dataclasses
 import re
 
 _VERSION = re.compile(
-    rb'(?:e2e test|kube-apiserver) version: (v1\.\d{1,3})[.\s+-]')
+    rb'(?:e2e test|kube-apiserver) version: ((v1\.\d{1,3})(?:\.\d+)?)[.\s+-]')
 _RAN = re.compile(rb'^Ran (\d{1,9}) of (\d{1,9}) Specs in ')
 _SUMS = re.compile(
     rb'-- (\d{1,9}) Passed \| (\d{1,9}) Failed \|')
@@ -30,6 +30,8 @@ class Log:
     """What there is in the file.
 
     :param versions: releases that it names, ``v1.34``, each once.
+    :param kubernetes: the last version that it names, which is that of the
+        API server, ``v1.34.9``; may be empty.
     :param ran: specs that ran, None when the log has no last line.
     :param sums: (passed, failed) of the last line, None likewise.
     """
@@ -37,6 +39,7 @@ class Log:
     versions: tuple[Said, ...] = ()
     ran: Said | None = None
     sums: Said | None = None
+    kubernetes: str = ''
 
 
 def read(lines) -> Log:
@@ -44,16 +47,18 @@ def read(lines) -> Log:
 
     :param lines: iterable of bytes, each with its line end.
     """
-    versions, ran, sums = {}, None, None
+    versions, ran, sums, kubernetes = {}, None, None, ''
     for number, line in enumerate(lines, 1):
         if b'version: v1.' in line:
             found = _VERSION.search(line)
             if found:
-                versions.setdefault(found[1].decode(), number)
+                kubernetes = found[1].decode()
+                versions.setdefault(found[2].decode(), number)
         elif line.startswith((b'Ran ', b'\x1b')) or b' Passed' in line:
             line = _COLOUR.sub(b'', line)
             if found := _RAN.match(line):
                 ran, sums = Said(int(found[1]), number), None
             elif found := _SUMS.search(line):
                 sums = Said((int(found[1]), int(found[2])), number)
-    return Log(tuple(Said(*item) for item in versions.items()), ran, sums)
+    return Log(tuple(Said(*item) for item in versions.items()), ran, sums,
+               kubernetes)

@@ -152,7 +152,7 @@ def _lines(pieces):
 
 def _reports(result):
     verdict = verdicts.judge(
-        result, required.names(result.cluster.kubernetes))
+        result, required.of(result.cluster.kubernetes))
     return {JSON: json_.render(presentation.run(result, verdict)),
             HTML: page.render(result, verdict)}
 

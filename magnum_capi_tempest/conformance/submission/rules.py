@@ -15,6 +15,7 @@ import re
 import types
 import typing
 
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.submission import cases
 from magnum_capi_tempest.conformance.submission import findings
 from magnum_capi_tempest.conformance.submission import logfile
@@ -29,6 +30,7 @@ _FOLDER = re.compile(rf'({_RELEASE})/(.+)')
 _TITLE = re.compile(rf'(.*) ({_RELEASE})[ /](.*)')
 #: Without these words the bot takes a pull request for something else.
 _WORDS = 'conformance results for'
+_UPDATE = '"magnum-capi conformance lists update"'
 #: Findings of one kind that are listed one by one.
 _LISTED = 20
 
@@ -57,8 +59,8 @@ class File:
 class Submission:
     """Everything that the rules look at.
 
-    :param required: codenames of the tests that certification needs, None
-        when there is no list for the release.
+    :param required: :class:`~..model.Required`, the tests that certification
+        needs; None when nobody knows them.
     :param latest: latest release of Kubernetes, ``v1.36``.
     :param pages: field of PRODUCT.yaml to the content type of its URL,
         empty when it did not answer; None when nobody asked.
@@ -69,7 +71,7 @@ class Submission:
     product: product.Product
     cases: cases.Cases
     log: logfile.Log
-    required: tuple[str, ...] | None
+    required: model.Required | None
     latest: str
     pages: typing.Mapping[str, str] | None = dataclasses.field(
         default_factory=lambda: types.MappingProxyType({}))
@@ -205,7 +207,8 @@ def _supported(submission):
     elif _minor(release) > _minor(latest):
         yield findings.Finding(
             '12', f'{release} is newer than {latest}, the latest release '
-            'that is known here: the bot waits until it has its list')
+            f'that is known here: to know it, {_UPDATE}, or --latest '
+            f'{release}', level=findings.WARNING)
 
 
 def _minor(release):
@@ -222,7 +225,13 @@ def _required(submission):
             '13', 'there is no list of required tests for '
             f'{submission.release or "no release"}', file)
         return
-    yield from _short(_not_passed(submission, file), '13', file)
+    level = findings.ERROR
+    if submission.required.remark:
+        level = findings.WARNING
+        yield findings.Finding('13', submission.required.remark, file,
+                               level=level)
+    yield from _short(_not_passed(submission, file, level), '13', file,
+                      level)
 
 
 def _unreadable(submission, rule):
@@ -231,24 +240,24 @@ def _unreadable(submission, rule):
                             submission.path(JUNIT), line)
 
 
-def _not_passed(submission, file):
+def _not_passed(submission, file, level):
     """A finding for each required test that did not pass."""
     by_name = {}
     for case in submission.cases.conformance:
         by_name.setdefault(case.name, []).append(case)
-    for name in submission.required:
+    for name in submission.required.names:
         entries = by_name.get(cases.codename(name), ())
         # Of two of one name one is enough; an error is rule 14's.
         if any(not entry.ends & {'skipped', 'failure'} for entry in entries):
             continue
         if not entries:
             yield findings.Finding('13', f'required, and not there: {name}',
-                                   file)
+                                   file, level=level)
         else:
             last = entries[-1]
             how = 'failed' if 'failure' in last.ends else 'was skipped'
             yield findings.Finding('13', f'required, and {how}: {name}',
-                                   file, last.line)
+                                   file, last.line, level)
 
 
 def _no_failure(submission):
@@ -260,25 +269,26 @@ def _no_failure(submission):
               for case in submission.cases.conformance
               if 'skipped' not in case.ends and case.ends]
     yield from _short(failed, '14', file)
-    if failed:
+    required = submission.required
+    if failed or not required or required.remark:
         return
     passed = {case.name for case in submission.cases.conformance
               if not case.ends}
-    missing = [name for name in submission.required or ()
+    missing = [name for name in required.names
                if cases.codename(name) not in passed]
     if missing:
         yield findings.Finding(
-            '14', f'{len(missing)} of {len(submission.required)} required '
+            '14', f'{len(missing)} of {len(required.names)} required '
             'tests are not there as passed', file)
 
 
-def _short(found, rule, file):
+def _short(found, rule, file, level=findings.ERROR):
     """The first of many, and how many more there are."""
     found = list(found)
     yield from found[:_LISTED]
     if len(found) > _LISTED:
         yield findings.Finding(
-            rule, f'and {len(found) - _LISTED} more', file)
+            rule, f'and {len(found) - _LISTED} more', file, level=level)
 
 
 def _log_version(submission):

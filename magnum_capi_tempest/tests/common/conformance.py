@@ -123,7 +123,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
                 cni=known.cni or template.get('network_driver') or '',
                 image=template.get('image_id') or ''))
         return dataclasses.replace(ended, result=result, verdict=(
-            verdict.judge(result, required.names(known.kubernetes))))
+            verdict.judge(result, required.of(known.kubernetes))))
 
     def start_workload(self, cluster):
         """Start a workload that serves: serving.Serving."""

@@ -37,7 +37,7 @@ def folder(path):
 
 
 def judged(result):
-    return verdict.judge(result, required.names(result.cluster.kubernetes))
+    return verdict.judge(result, required.of(result.cluster.kubernetes))
 
 
 def passed(name, seconds=1.0, **kwargs):

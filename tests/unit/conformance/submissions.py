@@ -4,6 +4,7 @@
 
 import dataclasses
 
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance.submission import cases
 from magnum_capi_tempest.conformance.submission import logfile
@@ -34,7 +35,13 @@ def product_yaml(**changes):
 
 
 def submission(**changes):
-    """A submission that breaks no rule, but for the changes."""
+    """A submission that breaks no rule, but for the changes.
+
+    :param changes: of its fields; ``required`` may be names alone.
+    """
+    required = changes.pop('required', ('a [Conformance]', 'b [Conformance]'))
+    if isinstance(required, tuple):
+        required = model.Required(required)
     files = tuple(rules.File(f'{FOLDER}/{name}', 10) for name in rules.FILES)
     good = rules.Submission(
         title=TITLE, files=files, product=product.parse(product_yaml()),
@@ -42,7 +49,7 @@ def submission(**changes):
                            cases.Case('b [Conformance]', 4)), None, 2, 0),
         log=logfile.Log((logfile.Said(RELEASE, 1),), logfile.Said(2, 8),
                         logfile.Said((2, 0), 9)),
-        required=('a [Conformance]', 'b [Conformance]'), latest='v1.36')
+        required=required, latest='v1.36')
     return dataclasses.replace(good, **changes)
 
 
@@ -53,7 +60,7 @@ def junit(*more, broken=(), names=None):
     :param names: of the tests that ran; those that are required by default.
     """
     listed = []
-    for at, name in enumerate(names or required.names(RELEASE)):
+    for at, name in enumerate(names or required.of(RELEASE).names):
         bad = ('failed', '<failure>x</failure>') if at in broken else ()
         listed.append(archives.case(f'[It] {_escaped(name)}', *bad))
     return archives.junit('\n', '\n'.join([*listed, *more]),
@@ -67,7 +74,7 @@ def _escaped(name):
 
 def certified(broken=(), version='v1.34.9', names=None, **changes):
     """Members of the archive of a certified run; None leaves one out."""
-    names = names or required.names(RELEASE)
+    names = names or required.of(RELEASE).names
     count = len(names)
     members = archives.files() | {
         archives.SERVER: archives.files()[archives.SERVER].replace(

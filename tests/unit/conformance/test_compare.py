@@ -75,7 +75,7 @@ class DifferenceTest(testtools.TestCase):
 
     def test_renames_from_1_34_to_1_35(self):
         # Three required tests only lost or got a label.
-        old, new = (set(required.names(v)) for v in ('v1.34', 'v1.35'))
+        old, new = (set(required.of(v).names) for v in ('v1.34', 'v1.35'))
 
         found = compare.renames(old - new, new - old)
 

@@ -61,7 +61,8 @@ def evil_result():
 def evil_pages():
     """Both pages, made of hostile texts."""
     result = evil_result()
-    judged = verdict.judge(result, (EVIL, 'missing ' + EVIL))
+    judged = verdict.judge(result, model.Required(
+        (EVIL, 'missing ' + EVIL)))
     return (
         page.render(result, judged, [result]),
         page.render_comparison(comparison.of(

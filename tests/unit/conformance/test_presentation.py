@@ -23,6 +23,7 @@ from tests.unit.conformance import by_hand
 
 
 def run_of(result, reruns=(), required=None):
+    required = required and model.Required(required)
     return presentation.run(result, verdict.judge(result, required), reruns)
 
 

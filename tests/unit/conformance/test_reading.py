@@ -13,7 +13,6 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import infra
 from magnum_capi_tempest.conformance.record import reading
-from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import archives
 from tests.unit.conformance import by_hand
@@ -323,24 +322,3 @@ class InfraTest(testtools.TestCase):
 
         self.assertNotIn('hunter2', error.message)
         self.assertIn('ImagePullBackOff', error.message)
-
-
-class RequiredTest(testtools.TestCase):
-
-    def test_counts_of_the_minors(self):
-        self.assertEqual(('v1.33', 'v1.34', 'v1.35', 'v1.36'),
-                         required.minors())
-        self.assertEqual(
-            [419, 424, 441, 446],
-            [len(set(required.names(m))) for m in required.minors()])
-
-    def test_a_real_run_knows_every_name(self):
-        names = {s.name for s in by_hand.real(by_hand.PARALLEL).specs}
-
-        self.assertEqual(set(), set(required.names('v1.34.9')) - names)
-
-    def test_versions(self):
-        for version in ('v1.34', '1.34.0', 'v1.34.9+k3s1', 'v1.34.9'):
-            self.assertEqual(424, len(required.names(version)), version)
-        for version in ('', 'v1.3', 'v1.340', 'v2.34.1', 'x', 'v1.99.0'):
-            self.assertIsNone(required.names(version), version)

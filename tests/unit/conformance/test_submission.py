@@ -44,7 +44,7 @@ class BuildTest(_Base):
         (self.folder / 'p.yaml').write_bytes(about)
         store = runs.Store(self.folder / 'runs')
         return bundle.build(archive, self.folder / 'p.yaml', self.out,
-                            **{'store': store} | kwargs)
+                            **{'store': store, 'latest': 'v1.36'} | kwargs)
 
     def refused(self, *args, **kwargs):
         error = self.assertRaises(bundle.Refused, self.build, *args, **kwargs)
@@ -73,7 +73,8 @@ class BuildTest(_Base):
     def test_what_was_built_passes_its_check(self):
         made = self.build()
 
-        report = check.check(made.folder, title=made.title)
+        report = check.check(made.folder, title=made.title,
+                             latest='v1.36')
 
         self.assertEqual(((), True), (report.findings, report.ok))
 
@@ -180,7 +181,8 @@ class CheckTest(_Base):
         place = submissions.write(self.folder)
 
         for folder in (place, self.folder):
-            report = check.check(folder, title=submissions.TITLE)
+            report = check.check(folder, title=submissions.TITLE,
+                                 latest='v1.36')
             self.assertEqual((), report.findings)
             self.assertEqual('v1.34', report.submission.release)
 
@@ -204,7 +206,8 @@ class CheckTest(_Base):
         (place / 'README.md').unlink()
         (place / 'README.md').symlink_to('/etc/hostname')
 
-        found = check.check(place, title=submissions.TITLE).findings
+        found = check.check(place, title=submissions.TITLE,
+                            latest='v1.36').findings
 
         self.assertEqual({'2'}, {f.rule for f in found})
 
@@ -274,7 +277,8 @@ class CommandTest(_Base):
     def test_check_tells_by_its_exit_code(self):
         place = submissions.write(self.folder)
 
-        self.assertEqual(0, self.run_command(cli.Check, place))
+        self.assertEqual(0, self.run_command(
+            cli.Check, place, '--latest', 'v1.36'))
         self.assertIn('It can be submitted', self.stdout.getvalue())
         self.assertIn('rules 9, 15', self.stdout.getvalue())
         self.assertEqual(1, self.run_command(
@@ -294,4 +298,4 @@ class CommandTest(_Base):
 
             self.assertEqual(code, self.run_command(
                 cli.Build, archive, '--product', self.folder / 'p.yaml',
-                '--out', self.out / str(code)))
+                '--out', self.out / str(code), '--latest', 'v1.36'))

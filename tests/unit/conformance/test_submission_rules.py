@@ -4,6 +4,7 @@
 
 import testtools
 
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.submission import cases
 from magnum_capi_tempest.conformance.submission import findings
 from magnum_capi_tempest.conformance.submission import logfile
@@ -163,8 +164,9 @@ class RulesTest(testtools.TestCase):
         self.keeps('12', latest='v1.36')
         self.assertIn('v1.35', self.breaks('12', latest='v1.37'))
 
-    def test_12_new_releases_have_no_list_yet(self):
-        self.breaks('12', latest='v1.33')
+    def test_12_new_releases_say_that_the_lists_are_old(self):
+        self.assertIn('lists update', self.breaks(
+            '12', level=findings.WARNING, latest='v1.33'))
 
     def test_13_a_required_test_is_there(self):
         text = self.breaks('13', file=submissions.JUNIT, required=(
@@ -183,6 +185,13 @@ class RulesTest(testtools.TestCase):
             "[It] exec with 'cat /tmp/health' [Conformance]"), 3),))
 
         self.keeps('13', cases=found, required=(name,))
+
+    def test_13_the_nearest_list_only_warns(self):
+        required = model.Required(('c [Conformance]',), 'v1.34.9', 'other')
+        found = rules.judge(submissions.submission(required=required))
+
+        self.assertEqual([('13', findings.WARNING)] * 2,
+                         [(f.rule, f.level) for f in found])
 
     def test_13_there_is_a_list(self):
         self.breaks('13', file=submissions.JUNIT, required=None)

@@ -31,7 +31,7 @@ def good(**kwargs):
 class VerdictTest(testtools.TestCase):
 
     def judge(self, result, outcome, *reasons, names=REQUIRED):
-        found = verdict.judge(result, names)
+        found = verdict.judge(result, names and model.Required(names))
         self.assertEqual(outcome, found.outcome)
         for pattern in reasons:
             self.assertRegex('\n'.join(found.reasons), pattern)
@@ -136,7 +136,7 @@ class VerdictTest(testtools.TestCase):
                       found.reasons)
 
     def test_a_required_test_under_another_name_is_missing(self):
-        names = required.names('v1.34.9')
+        names = required.of('v1.34.9').names
         specs = [by_hand.passed(name) for name in names[1:]]
         specs.append(by_hand.passed(names[0] + ' '))
 

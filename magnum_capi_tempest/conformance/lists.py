@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Makes lists of required tests from Kubernetes' published Go modules.
+
+A list is ``test/conformance/testdata/conformance.yaml`` of the module
+k8s.io/kubernetes, which is what CNCF's bot compares with. The hash of every
+module that was looked at is kept in the head of its list: what is looked at
+again must be the same. The checksum database of Go does not know all of these
+modules, and proxies list only some of the versions that they serve.
+"""
+
+import dataclasses
+import json
+import pathlib
+
+import yaml
+
+from magnum_capi import errors
+from magnum_capi import outfile
+from magnum_capi import processes
+from magnum_capi import progress as progress_
+from magnum_capi_tempest.conformance.record import suite_names
+from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import pins
+
+MODULE = 'k8s.io/kubernetes'
+SOURCE = 'test/conformance/testdata/conformance.yaml'
+#: Seconds for the list of versions, and for a module of 30 MB.
+_ASK, _DOWNLOAD = 60, 600
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """The tests of one version.
+
+    :param date: when it was published, ISO 8601.
+    :param h1: hash of the module.
+    :param vouched: the checksum database of Go, or an earlier look, says that
+        this is the hash.
+    """
+
+    version: str
+    date: str
+    h1: str
+    names: tuple[str, ...]
+    vouched: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Updated:
+    """What became of a version.
+
+    :param path: file of its list.
+    :param before: version that it is compared with, empty without one.
+    :param added: tests that are required now; ``dropped`` likewise.
+    """
+
+    found: Found
+    path: pathlib.Path
+    before: str = ''
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+def unseen() -> list[str]:
+    """Versions that the module proxy lists and whose tests nobody knows.
+
+    :raises CommandFailed: the proxy does not answer.
+    """
+    program = go.find_go()
+    told = json.loads(processes.run(
+        [program, 'list', '-m', '-versions', '-json', MODULE], timeout=_ASK,
+        cwd='/', env=go.environment(program), hint=go.NETWORK))
+    return [version for version in told.get('Versions', ())
+            if '-' not in version and (found := required.of(version))
+            and found.remark]
+
+
+def update(version, folder, progress=None) -> Updated:
+    """Look at a version, and keep its list.
+
+    :param version: ``v1.36.5``.
+    :param folder: of the lists.
+    :raises UsageError: that is no version.
+    :raises EnvironmentProblem: it is not what it was when it was looked at.
+    :raises CommandFailed: the module cannot be had.
+    """
+    number = required.number(version)
+    if not number or version != f'v1.{number[0]}.{number[1]}':
+        raise errors.UsageError(f'{version!r} is no version of Kubernetes',
+                                hint='For example v1.36.5')
+    known = {one.number: one for one in required.looked_at()}
+    pinned = known.get(number)
+    found = look(version, pinned.h1 if pinned else '', progress)
+    if pinned:
+        _same(found, pinned)
+        return Updated(found, pinned.path, version)
+    before = max((n for n in known if n < number), default=None)
+    return _kept(found, known.get(before), folder)
+
+
+def _same(found, pinned):
+    if found.names != required.read(pinned.path):
+        raise errors.EnvironmentProblem(
+            f'The list of {found.version} is not that of its module',
+            where=pinned.path, hint='Remove the file, and update again')
+
+
+def _kept(found, before, folder):
+    old = required.read(before.path) if before else ()
+    added = tuple(sorted(set(found.names) - set(old)))
+    dropped = tuple(sorted(set(old) - set(found.names)))
+    if before and not added and not dropped and before.path.parent == folder:
+        path = before.path
+        head = [line for line in path.read_text().splitlines()
+                if line.startswith('#')]
+    else:
+        path = folder / f'required-{found.version}.txt'
+        head = [f'# {MODULE} {SOURCE}']
+    head.append(f'# {found.version} {found.date} {found.h1}')
+    with outfile.whole(path) as stream:
+        stream.write('\n'.join([*head, *found.names, '']).encode())
+    return Updated(found, path, before.version if before else '', added,
+                   dropped)
+
+
+def look(version, pin='', progress=None) -> Found:
+    """The tests of a version, from its module.
+
+    :param pin: hash that the module must have.
+    """
+    progress = progress or progress_.Progress()
+    program = go.find_go(progress)
+    env = go.environment(program)
+    argv = [program, 'mod', 'download', '-json', f'{MODULE}@{version}']
+    vouched = bool(pin)
+    with progress.step(f'Go module {MODULE} {version}'):
+        try:
+            told = _download(argv, env, trusted=vouched)
+        except errors.CommandFailed as e:
+            if vouched or 'sumdb' not in e.output:
+                raise
+            told = _download(argv, env, trusted=True)
+        else:
+            vouched = True
+    module = pins.Module(MODULE, version, pin or told['Sum'])
+    document = (go.check_module(module, told) / SOURCE).read_text()
+    return Found(version, _date(told), told['Sum'], _names(version, document),
+                 vouched)
+
+
+def _download(argv, env, trusted):
+    if trusted:
+        env = {**env, 'GONOSUMDB': MODULE}
+    return json.loads(processes.run(argv, timeout=_DOWNLOAD, cwd='/', env=env,
+                                    hint=go.NETWORK))
+
+
+def _date(told):
+    return json.loads(pathlib.Path(told['Info']).read_text())['Time'][:10]
+
+
+def _names(version, document):
+    names = [suite_names.spec(entry['codename'])
+             for entry in yaml.safe_load(document)]
+    if len(set(names)) != len(names):
+        raise errors.EnvironmentProblem('A test is in the list twice',
+                                        where=version)
+    return tuple(sorted(names))
