@@ -164,8 +164,10 @@ def quote(name: str) -> str:
     Go's syntax (regexp.QuoteMeta), which Ginkgo uses. Ginkgo writes blanks
     between the parts of a name, and a name that is the beginning of another
     one still matches both: the run is compared with the plan afterwards.
+    Where a name has several blanks, the reader has one.
     """
-    return re.sub(r'([\\.+*?()|\[\]{}^$])', r'\\\1', name.strip())
+    return ' +'.join(re.sub(r'([\\.+*?()|\[\]{}^$])', r'\\\1', word)
+                     for word in name.split(' ') if word)
 
 
 class Backend(typing.Protocol):

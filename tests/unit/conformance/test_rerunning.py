@@ -45,7 +45,7 @@ class ExecuteTest(testtools.TestCase):
         wish, = self.wishes
         self.assertEqual(dataclasses.replace(
             PLAN, mode=model.FOCUSED, expression='^Kubernetes e2e suite *('
-            r'\[sig-a\] x\.y) *$'), wish.plan)
+            r'\[sig-a\] +x\.y) *$'), wish.plan)
         self.assertEqual(WISH, dataclasses.replace(wish, plan=PLAN))
 
     def test_real_runs(self):
