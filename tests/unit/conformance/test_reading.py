@@ -5,6 +5,7 @@
 import hashlib
 import json
 import pathlib
+import unittest
 
 import fixtures
 import testtools
@@ -180,6 +181,16 @@ class SmallTest(_Base):
               'Container pending; ImagePullBackOff'),
              ('other', 'x', 'an error without words')],
             [(e.kind, e.where, e.message) for e in result.infra_errors])
+
+    @unittest.expectedFailure
+    def test_journals_of_no_node(self):
+        result = self.read(**{
+            'plugins/systemd-logs/results/error.json':
+                b'{"error": "no nodes matched the selector"}'})
+
+        self.assertEqual(verdict.PASSED, by_hand.judged(result).outcome)
+        self.assertEqual(['systemd-logs'],
+                         [e.where for e in result.infra_errors])
 
     def test_a_lost_junit_file(self):
         log = archives.log(2, 1, 1, more=(

@@ -3,6 +3,7 @@
 """What a result is worth, and where a record contradicts itself."""
 
 import dataclasses
+import unittest
 
 import testtools
 
@@ -72,6 +73,19 @@ class VerdictTest(testtools.TestCase):
                     '[SynchronizedBeforeSuite]', model.FAILED),)}):
             self.judge(by_hand.result(**kwargs), verdict.HARNESS_ERROR,
                        'no spec ran')
+
+    @unittest.expectedFailure
+    def test_another_plugin_that_failed_decides_nothing(self):
+        errors = {'infra_errors': (model.InfraError(
+            'lost', 'systemd-logs', 'no nodes were found'),)}
+
+        found = verdict.judge(good(**errors), model.Required(REQUIRED))
+
+        self.assertEqual((verdict.PASSED, True), (found.outcome,
+                                                  found.eligible))
+        self.judge(by_hand.result(**errors), verdict.HARNESS_ERROR)
+        self.judge(good(suite_finished=False, **errors),
+                   verdict.HARNESS_ERROR)
 
     def test_what_makes_a_run_incomplete(self):
         for kwargs, reason in (
