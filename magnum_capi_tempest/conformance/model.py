@@ -33,6 +33,9 @@ SKIPPED_ITSELF = 'skipped itself'
 #: Every status of a spec, the ones to look at first in front.
 STATUSES = (FAILED, UNFINISHED, SKIPPED, PASSED)
 
+#: The plugin whose test cases are specs.
+E2E = 'e2e'
+
 SONOBUOY = 'sonobuoy'
 HYDROPHONE = 'hydrophone'
 

@@ -78,11 +78,30 @@ def judge(result, required=None):
     hindrances = _hindrances(result, required, missing)
     if outcome != PASSED:
         hindrances = [f'the run is not passed: {outcome}', *hindrances]
-    remarks = (required.remark,) if (
-        required and required.remark and required.certifies
-        and result.mode == model.CERTIFIED) else ()
     return Verdict(outcome, tuple(reasons), not hindrances,
-                   tuple(hindrances), missing, remarks)
+                   tuple(hindrances), missing,
+                   tuple(_remarks(result, required)))
+
+
+def _remarks(result, required):
+    if (required and required.remark and required.certifies
+            and result.mode == model.CERTIFIED):
+        yield required.remark
+    for error in result.infra_errors:
+        if not _decides(error, result):
+            yield (f'{error.where}: {error.message} (not the e2e tests, '
+                   'which came to their end)')
+
+
+def _decides(error, result):
+    """Does it cast doubt on the e2e tests?
+
+    What broke beside them, such as journals of nodes, does only where they
+    did not come to their end, for it may be why.
+    """
+    plugin = error.where.partition('/')[0]
+    return (plugin == model.E2E or not result.ran
+            or not result.suite_finished)
 
 
 def _missing(result, required):
@@ -91,7 +110,8 @@ def _missing(result, required):
 
 
 def _harness_reasons(result):
-    reasons = [f'{e.where}: {e.message}' for e in result.infra_errors]
+    reasons = [f'{e.where}: {e.message}' for e in result.infra_errors
+               if _decides(e, result)]
     reasons += [f'suite node {n.name} failed' for n in result.suite_nodes
                 if n.status == model.FAILED]
     return reasons

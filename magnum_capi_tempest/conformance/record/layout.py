@@ -7,8 +7,6 @@ and a folder for the version of the server.
 
 import re
 
-#: The plugin whose test cases are specs.
-E2E = 'e2e'
 #: What a plugin left.
 RESULT = re.compile(
     r'plugins/(?P<plugin>[^/]+)/(?:'

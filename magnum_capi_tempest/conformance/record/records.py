@@ -13,7 +13,7 @@ from magnum_capi_tempest.conformance.record import layout
 from magnum_capi_tempest.conformance.record import summary
 from magnum_capi_tempest import texts
 
-E2E = layout.E2E
+E2E = model.E2E
 #: Errors of a plugin that are kept; a broken plugin has one for each node.
 _ERRORS = 200
 #: Plugins that are told apart.

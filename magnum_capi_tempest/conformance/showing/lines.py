@@ -114,7 +114,7 @@ def _errors(result):
     if not result.infra_errors:
         return
     yield '', ''
-    yield 'The harness failed, which says nothing about the cluster:', ''
+    yield 'Errors of the harness, not of the cluster:', ''
     for error in result.infra_errors[:_SPECS]:
         yield ('  ' + _line(f'{error.kind}, {error.where}: '
                             f'{error.message}'), 'magenta')

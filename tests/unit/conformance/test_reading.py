@@ -5,7 +5,6 @@
 import hashlib
 import json
 import pathlib
-import unittest
 
 import fixtures
 import testtools
@@ -182,7 +181,6 @@ class SmallTest(_Base):
              ('other', 'x', 'an error without words')],
             [(e.kind, e.where, e.message) for e in result.infra_errors])
 
-    @unittest.expectedFailure
     def test_journals_of_no_node(self):
         result = self.read(**{
             'plugins/systemd-logs/results/error.json':
