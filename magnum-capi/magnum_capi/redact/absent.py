@@ -17,15 +17,23 @@ _NOTHING = re.compile(
     r'''(?:(?:basic|bearer|digest|token)\s+)?(?:<masked>|<omitted>|<hidden>'''
     r'''|<nil>|<none>|<unset>|<set to the key .*|\*{3,}|null|nil'''
     r'''|none|true|false|on|off|yes|no|~|\d+ bytes|str(?:ing)?|bool(?:ean)?'''
+    # The word that instructions take for one.
+    r'''|test'''
+    # Times behind the steps of Kubernetes' tests, in colours.
+    r'''|(?:\x1b\[[\d;]{1,16}m)?@? ?\d\d/\d\d/\d\d \d\d:\d\d:\d\d'''
+    r'''(?:\.\d{1,9})?(?:\x1b\[\d{0,3}m)?'''
     # Hashes of tokens, as keystoneauth logs them.
     r'''|\{SHA\d{0,3}\}[0-9a-f]{40,128}|)[\s,;'"]*''', re.I)
 _PATH = re.compile(
     r'(?:file://)?~?/(?:etc|home|opt|root|run|srv|tmp|usr|var)(?:/[\w.@+-]+)*'
     r'|~?(?:/[\w@+-]+)*/[\w-]+\.(?:pem|key|crt|conf|cfg|ini|json|ya?ml|txt)')
 _NAME = r'[A-Za-z_][\w.-]*'
-#: ``$OS_PASSWORD``, ``{{ admin_password }}``, ``<password>``, ``PASSWORD``.
+#: ``<password>``, ``<YOUR API TOKEN>``, with the scheme before it.
+_BLANK = re.compile(
+    r'(?:(?:basic|bearer|digest|token)\s+)?<[A-Za-z][A-Za-z_. -]{0,60}>', re.I)
+#: ``$OS_PASSWORD``, ``{{ admin_password }}``, ``PASSWORD``.
 _PLACE = re.compile(
-    rf'\$\{{{_NAME}\}}|\$[A-Z_]+|\{{\{{ *{_NAME} *\}}\}}|<{_NAME}>'
+    rf'\$\{{{_NAME}\}}|\$[A-Z_]+|\{{\{{ *{_NAME} *\}}\}}'
     rf'|%\({_NAME}\)s|[A-Z_-]+')
 _NAMED = re.compile(_NAME)
 #: A remark behind a value in YAML, INI, shells and Python.
@@ -39,7 +47,7 @@ _ERROR = re.compile(
     r'''|failure|forbidden|has|invalid|is|missing|must|not|permission'''
     r'''|rejected|required|rpc|timeout|unable|unauthorized|unexpected'''
     r'''|unknown|unsupported|was|Delete|Get|Patch|Post|Put|secrets'''
-    r'''|serviceaccounts)(?=[\s:.,;]|\Z)''')
+    r'''|server message|serviceaccounts)(?=[\s:.,;]|\Z)''')
 #: Words that most sentences have, and lists of words do not.
 _FUNCTION = re.compile(
     r'(?<![\w-])(?:a|all|an|and|any|are|as|at|be|by|can|does|for|from|has|have'
@@ -61,7 +69,8 @@ def absent(value: str) -> bool:
     if len(value) > _MOST:
         return False
     value = _REMARK.sub('', value)
-    if _NOTHING.fullmatch(value) or _PATH.fullmatch(value):
+    if (_NOTHING.fullmatch(value) or _PATH.fullmatch(value)
+            or _BLANK.fullmatch(value)):
         return True
     name = _PLACE.fullmatch(value) and _NAMED.search(value)
     return bool(name and names.kind(name.group()))
