@@ -6,6 +6,8 @@ import hashlib
 import io
 import os
 import pathlib
+import shutil
+import unittest
 from unittest import mock
 
 import fixtures
@@ -200,6 +202,22 @@ class CheckTest(_Base):
         self.assertEqual(f'{submissions.JUNIT}:{number}',
                          report.findings[0].place)
         self.assertFalse(report.ok)
+
+    @unittest.expectedFailure
+    def test_the_log_of_another_product(self):
+        mine = archives.junit('\n', '\n'.join(
+            archives.case('[It] a [Conformance]') for _ in range(2)),
+            properties=(('RandomSeed', '18'),), attributes='time="3.4"')
+        for seed, took, same in (('18', '3.423', True), ('19', '3.423', False),
+                                 ('', '3.423', True), ('', '99.1', False)):
+            log = archives.log(2, 2, total=2).replace(b'3.423', took.encode())
+            if seed:
+                log = f'Random Seed: {seed} - will\n'.encode() + log
+            with self.subTest(seed=seed, took=took):
+                report = self.check(**{'junit_01.xml': mine, 'e2e.log': log})
+                shutil.rmtree(self.folder / 'v1.34')
+                self.assertEqual(not same, findings.LOG_MATCH in {
+                    f.rule for f in report.findings})
 
     def test_a_link_is_no_file(self):
         place = submissions.write(self.folder)

@@ -3,6 +3,7 @@
 """What a result is worth, and where a record contradicts itself."""
 
 import dataclasses
+import unittest
 
 import testtools
 
@@ -192,6 +193,16 @@ class CrosscheckTest(testtools.TestCase):
                                   counts={'Passed': 3, 'Failed': 0})
 
         self.assertEqual(3, len(self.problems(log)))
+
+    @unittest.expectedFailure
+    def test_a_log_of_another_run_with_the_same_counts(self):
+        log = dataclasses.replace(self.LOG, seed='17', seconds=5412.3)
+        for seed, seconds, same in (
+                ('17', 5412.345, True), ('18', 5412.345, False),
+                ('', 5412.345, True), ('', 5399.9, False), ('', None, True)):
+            properties = {'RandomSeed': seed} if seed else {}
+            found = self.problems(log, properties=properties, seconds=seconds)
+            self.assertEqual(not same, any('another run' in p for p in found))
 
     def test_a_log_without_an_end_says_nothing(self):
         self.assertEqual([], self.problems(e2elog.Log(planned=2)))
