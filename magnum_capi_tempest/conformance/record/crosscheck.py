@@ -11,6 +11,8 @@ import collections
 
 from magnum_capi_tempest.conformance import model
 
+#: Seconds by which Ginkgo's own times of one suite may differ.
+_SECONDS = 1
 #: Names in one line.
 _NAMES = 3
 
@@ -33,6 +35,9 @@ def problems(suite, log, plugin=None):
     found += _cases(suite)
     if suite.properties.get('DryRun') == 'true':
         found.append('it was a dry run: no spec was executed')
+    if log is not None:
+        found += other_run((log.seed, log.seconds), (
+            suite.properties.get('RandomSeed', ''), suite.seconds))
     if log is not None and log.ran is not None:
         found += _log(suite, log)
     if plugin is not None and plugin.counts:
@@ -43,6 +48,25 @@ def problems(suite, log, plugin=None):
             found.append(f"Sonobuoy's summary counts {_words(theirs)}, "
                          f'the JUnit file has {_words(ours)}')
     return found
+
+
+def other_run(log, junit):
+    """A line when log and JUnit file are of two runs.
+
+    By the random seed of Ginkgo, which both repeat; where one does not, by
+    how long the suite took.
+
+    :param log: random seed, may be empty, and seconds, None without.
+    :param junit: the same of the JUnit file.
+    """
+    pairs = [('random seed', *pair) for pair in zip(log[:1], junit[:1])
+             if all(pair)]
+    if not pairs and None not in (log[1], junit[1]) and (
+            abs(log[1] - junit[1]) > _SECONDS):
+        pairs = [('seconds', log[1], junit[1])]
+    return [f'the e2e log is of another run than the JUnit file: {what} '
+            f'{ours} and {theirs}' for what, ours, theirs in pairs
+            if ours != theirs]
 
 
 def _claims(suite):

@@ -19,6 +19,7 @@ _RAN = re.compile(
     rb'^Ran (\d{1,9}) of (\d{1,9}) Specs in (\d{1,9}(?:\.\d+)?) seconds?$',
     re.M)
 _COUNTS = re.compile(rb'(\d{1,9}) (Passed|Failed|Flaked|Pending|Skipped)')
+_SEED = re.compile(rb'^Random Seed: (\d{1,20})\b', re.M)
 _SERVER = re.compile(rb'kube-apiserver version: (v\d[\w.+-]{0,60})')
 #: Bytes; shorter pieces are joined.
 _SMALL = 16 << 10
@@ -37,6 +38,7 @@ class Log:
     :param counts: Ginkgo's words to numbers, ``{'Passed': 384, ...}``.
     :param failed: names of the specs that failed, as the summary has them.
     :param server: version of the API server, empty when it does not say.
+    :param seed: the random seed of the suite, empty likewise.
     :param last: the last lines, cleaned, for a reader.
     """
 
@@ -47,6 +49,7 @@ class Log:
     counts: dict = dataclasses.field(default_factory=dict)
     failed: tuple[str, ...] = ()
     server: str = ''
+    seed: str = ''
     last: str = ''
 
 
@@ -81,7 +84,8 @@ class Scanner:
     def close(self) -> Log:
         """Say that there is no more."""
         tail = _plain(b''.join(self._tail))
-        planned = _PLANNED.search(_plain(self._head))
+        head = _plain(self._head)
+        planned, seed = _PLANNED.search(head), _SEED.search(head)
         server = _SERVER.search(self._head)
         ran = _last_ran(tail)
         counts = {}
@@ -96,6 +100,7 @@ class Scanner:
             seconds=float(ran[3]) if ran else None,
             counts=counts, failed=_failed(tail, ran),
             server=server[1].decode() if server else '',
+            seed=seed[1].decode() if seed else '',
             last=texts.end(tail[-8000:].decode('utf-8', 'replace'), 2000))
 
 

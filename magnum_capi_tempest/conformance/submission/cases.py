@@ -10,10 +10,14 @@ attributes and the sums of the file say.
 import dataclasses
 from xml.parsers import expat
 
+from magnum_capi_tempest.conformance.record import case
 from magnum_capi_tempest.conformance.record import limits
+from magnum_capi_tempest import texts
 
 #: Where the elements must stand for the bot to see them.
 _CASE = ['testsuites', 'testsuite', 'testcase']
+_SUITE = _CASE[:2]
+_PROPERTY = [*_SUITE, 'properties', 'property']
 _ENDS = frozenset(('skipped', 'failure', 'error'))
 #: The bot repairs names in this way; one name changed its quotes.
 _REPAIRS = (('&#39;', "'"), ('&#34;', '"'), ('&gt;', '>'),
@@ -41,12 +45,16 @@ class Cases:
     :param broken: (text, line) when the bot cannot read it.
     :param ran: specs of any kind that were not skipped.
     :param failed: those of them that failed.
+    :param seed: random seed of Ginkgo, empty when the file does not say.
+    :param seconds: what the suite took, None likewise.
     """
 
     conformance: tuple[Case, ...] = ()
     broken: tuple[str, int] | None = None
     ran: int = 0
     failed: int = 0
+    seed: str = ''
+    seconds: float | None = None
 
 
 def codename(name) -> str:
@@ -76,7 +84,8 @@ def read(pieces, most=limits.DEFAULT) -> Cases:
                              e.lineno))
     except _Refused as e:
         return Cases(broken=(str(e), reader.line))
-    return Cases(tuple(reader.conformance), None, reader.ran, reader.failed)
+    return Cases(tuple(reader.conformance), None, reader.ran, reader.failed,
+                 reader.seed, reader.seconds)
 
 
 class _Reader:
@@ -89,6 +98,7 @@ class _Reader:
         self._count = self._fed = 0
         self.conformance = []
         self.ran = self.failed = 0
+        self.seed, self.seconds = '', None
         self._expat = expat.ParserCreate()
         self._expat.XmlDeclHandler = self._declaration
         self._expat.StartDoctypeDeclHandler = self._doctype
@@ -129,6 +139,11 @@ class _Reader:
             self._ends = set()
         elif self._path[:-1] == _CASE and name in _ENDS:
             self._ends.add(name)
+        elif self._path == _SUITE and self.seconds is None:
+            self.seconds = case.seconds(attributes.get('time'))
+        elif (self._path == _PROPERTY
+                and attributes.get('name') == 'RandomSeed'):
+            self.seed = texts.line(attributes.get('value', ''), 20)
 
     def _end(self, name):
         if self._path == _CASE:

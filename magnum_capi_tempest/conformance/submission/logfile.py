@@ -11,7 +11,9 @@ import re
 
 _VERSION = re.compile(
     rb'(?:e2e test|kube-apiserver) version: ((v1\.\d{1,3})(?:\.\d+)?)[.\s+-]')
-_RAN = re.compile(rb'^Ran (\d{1,9}) of (\d{1,9}) Specs in ')
+_RAN = re.compile(
+    rb'^Ran (\d{1,9}) of (\d{1,9}) Specs in (\d{1,9}(?:\.\d{1,9})?)?')
+_SEED = re.compile(rb'^Random Seed: (\d{1,20})\b')
 _SUMS = re.compile(
     rb'-- (\d{1,9}) Passed \| (\d{1,9}) Failed \|')
 _COLOUR = re.compile(rb'\x1b\[[0-9;]*m')
@@ -34,12 +36,16 @@ class Log:
         API server, ``v1.34.9``; may be empty.
     :param ran: specs that ran, None when the log has no last line.
     :param sums: (passed, failed) of the last line, None likewise.
+    :param seed: random seed of Ginkgo, empty when the log does not say.
+    :param seconds: what the suite took, None likewise.
     """
 
     versions: tuple[Said, ...] = ()
     ran: Said | None = None
     sums: Said | None = None
     kubernetes: str = ''
+    seed: str = ''
+    seconds: float | None = None
 
 
 def read(lines) -> Log:
@@ -48,17 +54,21 @@ def read(lines) -> Log:
     :param lines: iterable of bytes, each with its line end.
     """
     versions, ran, sums, kubernetes = {}, None, None, ''
+    seed, seconds = '', None
     for number, line in enumerate(lines, 1):
         if b'version: v1.' in line:
             found = _VERSION.search(line)
             if found:
                 kubernetes = found[1].decode()
                 versions.setdefault(found[2].decode(), number)
-        elif line.startswith((b'Ran ', b'\x1b')) or b' Passed' in line:
+        elif line.startswith((b'Ran', b'\x1b')) or b' Passed' in line:
             line = _COLOUR.sub(b'', line)
             if found := _RAN.match(line):
                 ran, sums = Said(int(found[1]), number), None
+                seconds = float(found[3]) if found[3] else None
+            elif found := _SEED.match(line):
+                seed = found[1].decode()
             elif found := _SUMS.search(line):
                 sums = Said((int(found[1]), int(found[2])), number)
     return Log(tuple(Said(*item) for item in versions.items()), ran, sums,
-               kubernetes)
+               kubernetes, seed, seconds)

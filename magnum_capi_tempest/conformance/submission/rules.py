@@ -16,6 +16,7 @@ import types
 import typing
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import crosscheck
 from magnum_capi_tempest.conformance.submission import cases
 from magnum_capi_tempest.conformance.submission import findings
 from magnum_capi_tempest.conformance.submission import logfile
@@ -305,6 +306,9 @@ def _log_match(submission):
             f.name == LOG and f.size for f in submission.files):
         return
     log, found, file = submission.log, submission.cases, submission.path(LOG)
+    for told in crosscheck.other_run((log.seed, log.seconds),
+                                     (found.seed, found.seconds)):
+        yield findings.Finding(findings.LOG_MATCH, told, file)
     if log.ran is None:
         yield findings.Finding(
             findings.LOG_MATCH, 'the log has no last line "Ran N of M '

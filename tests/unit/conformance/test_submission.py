@@ -7,7 +7,6 @@ import io
 import os
 import pathlib
 import shutil
-import unittest
 from unittest import mock
 
 import fixtures
@@ -203,7 +202,6 @@ class CheckTest(_Base):
                          report.findings[0].place)
         self.assertFalse(report.ok)
 
-    @unittest.expectedFailure
     def test_the_log_of_another_product(self):
         mine = archives.junit('\n', '\n'.join(
             archives.case('[It] a [Conformance]') for _ in range(2)),
