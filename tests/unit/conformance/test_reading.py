@@ -5,6 +5,8 @@
 import hashlib
 import json
 import pathlib
+import unittest
+from unittest import mock
 
 import fixtures
 import testtools
@@ -199,6 +201,56 @@ class SmallTest(_Base):
 
         self.assertEqual(['[sig-a] B c'], [s.name for s in result.failures])
         self.assertIn('there is no JUnit file', result.problems)
+
+    @unittest.expectedFailure
+    def test_another_archive(self):
+        error = self.assertRaises(
+            damage.Damage, self.read_bytes,
+            archives.by_library({'etc/os-release': b'ID=debian'}))
+
+        self.assertIn("is no archive of Sonobuoy's", str(error))
+
+    @unittest.expectedFailure
+    def test_an_archive_that_was_unpacked(self):
+        for name, content in archives.files().items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+        result = reading.find(self.folder)
+
+        self.assertEqual(({'passed': 1}, 'v1.34.9', model.SONOBUOY),
+                         (result.counts, result.cluster.kubernetes,
+                          result.backend))
+        self.assertEqual(verdict.PASSED, by_hand.judged(result).outcome)
+
+    @unittest.expectedFailure
+    def test_a_spec_that_skipped_itself_without_saying_so(self):
+        # Ginkgo v1 had no words for it.
+        result = self.read(
+            archives.case('a'), '<testcase name="b"><skipped/></testcase>',
+            **{archives.LOG: archives.log(2, 1, total=2)})
+
+        self.assertEqual(verdict.PASSED, by_hand.judged(result).outcome)
+
+    def test_an_interrupted_suite_left_something_out(self):
+        log = archives.log(2, 1, total=2).replace(
+            b'SUCCESS!', b'FAIL! - Interrupted by User')
+        result = self.read(
+            archives.case('a'), '<testcase name="b"><skipped/></testcase>',
+            **{archives.LOG: log})
+
+        self.assertEqual(verdict.INCOMPLETE, by_hand.judged(result).outcome)
+
+    @unittest.expectedFailure
+    def test_a_disk_that_cannot_be_read(self):
+        by_hand.folder(self.folder / 'run')
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.conformance.record.reading._pieces',
+            mock.Mock(side_effect=OSError(5, 'Input/output error'))))
+
+        self.assertRaisesRegex(damage.Damage, 'Input/output error',
+                               reading.find, self.folder / 'run')
 
     def test_a_lost_log(self):
         result = self.read(**{archives.LOG: None})

@@ -2,6 +2,8 @@
 
 """What is read out of the files of a submission, with its lines."""
 
+import unittest
+
 import testtools
 
 from magnum_capi_tempest.conformance.record import limits
@@ -121,3 +123,15 @@ class ProductTest(testtools.TestCase):
             for n in range(ord('a'), ord('z')))
 
         self.assertEqual(26, len(product.parse(bomb).nested))
+
+
+class DocumentsTest(testtools.TestCase):
+
+    @unittest.expectedFailure
+    def test_an_end_of_the_document(self):
+        for end in (b'---\n', b'---\n\n', b'...\n'):
+            found = product.parse(b'---\nname: x\n' + end)
+            self.assertEqual((None, 'x'), (found.broken, found.value('name')))
+
+    def test_a_second_document(self):
+        self.assertIsNotNone(product.parse(b'a: b\n---\nc: d\n').broken)
