@@ -13,7 +13,7 @@ usage: tools/run_tests.sh [--only STAGE]...
 
 Sets everything up and runs the stages in this order:
 
-  style       flake8, doors between rooms, doc8, bashate
+  style       flake8, doors between rooms, types, doc8, bashate
   unit        hermetic tests
   functional  tests with real programs on this machine
   docs        documentation and release notes, a warning is an error
@@ -95,6 +95,8 @@ stage_style() {
     check flake8 flake8 || bad=1
     check 'doors between rooms' lint-imports --no-logo --no-cache || bad=1
     check 'test ids' check-uuid --package magnum_capi_tempest.tests || bad=1
+    check types mypy --config-file magnum-capi/pyproject.toml \
+        --cache-dir "$work/mypy" magnum-capi/magnum_capi || bad=1
     check doc8 doc8 -q ./*.rst doc/source releasenotes/notes || bad=1
     check bashate bashate -i E003,E006 tools/*.sh .ci/run || bad=1
     count $((1 - bad)) $bad

@@ -8,22 +8,28 @@ where, how long it waited, what was last seen, what to do next. The command
 line prints that line and exits with ``exit_code``; a traceback is for bugs.
 """
 
+from __future__ import annotations
+
+import collections.abc
+import typing
+
 
 class MagnumCapiError(Exception):
     """Base of all errors of this project.
 
     :param what: what went wrong, without a final full stop.
-    :param where: file, URL, program or host that it concerns.
+    :param where: file, URL, program or host that it concerns; shown as text.
     :param elapsed: seconds waited before giving up.
-    :param last_seen: last state observed.
+    :param last_seen: last state observed; shown as text.
     :param hint: what the user can do next.
     """
 
     #: Exit code of the command line.
     exit_code = 1
 
-    def __init__(self, what, *, where=None, elapsed=None, last_seen=None,
-                 hint=None):
+    def __init__(self, what: str, *, where: typing.Any = None,
+                 elapsed: float | None = None, last_seen: typing.Any = None,
+                 hint: str | None = None) -> None:
         super().__init__(what)
         self.what = what
         self.where = where
@@ -31,7 +37,7 @@ class MagnumCapiError(Exception):
         self.last_seen = last_seen
         self.hint = hint
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = self.what
         if self.where is not None:
             text += f' ({self.where})'
@@ -62,7 +68,8 @@ class WaitFailed(MagnumCapiError):
     :param state: what the last look returned, an object of the caller's.
     """
 
-    def __init__(self, what, *, state=None, **kwargs):
+    def __init__(self, what: str, *, state: typing.Any = None,
+                 **kwargs: typing.Any) -> None:
         super().__init__(what, **kwargs)
         self.state = state
 
@@ -78,12 +85,15 @@ class WaitAborted(WaitFailed):
 class CommandFailed(MagnumCapiError):
     """An outside program failed or took too long.
 
-    :param argv: the command line, a list of strings.
+    :param argv: the command line.
     :param returncode: exit code, None when it was stopped after ``timeout``.
     :param output: the end of what it printed.
     """
 
-    def __init__(self, argv, returncode, output, *, elapsed=None, hint=None):
+    def __init__(self, argv: collections.abc.Sequence[str],
+                 returncode: int | None, output: str, *,
+                 elapsed: float | None = None,
+                 hint: str | None = None) -> None:
         how = ('did not end in time' if returncode is None
                else f'failed with exit code {returncode}')
         super().__init__(

@@ -128,7 +128,7 @@ def make(path: pathlib.Path) -> pathlib.Path:
     return check(target)
 
 
-def private(path) -> pathlib.Path:
+def private(path: str | pathlib.Path) -> pathlib.Path:
     """Make a folder for its owner only, and those above that are missing.
 
     One that is there already stays as it is, whosever it is.
@@ -144,7 +144,7 @@ def private(path) -> pathlib.Path:
     return path
 
 
-def _walk(path) -> Way:
+def _walk(path: str | pathlib.Path) -> Way:
     waiting = [*reversed((pathlib.Path.cwd() / path).parts[1:])]
     here, links = pathlib.Path('/'), 0
     steps = [_step(here)]
@@ -173,24 +173,25 @@ def _walk(path) -> Way:
     return Way((*steps, _step(here)), here, True)
 
 
-def _step(path):
+def _step(path: pathlib.Path) -> Step:
     found = os.lstat(path)
     return Step(path, found.st_uid, found.st_mode)
 
 
-def _text(path):
+def _text(path: str) -> str:
     with contextlib.suppress(OSError):
         return pathlib.Path(path).read_text()
     return ''
 
 
-def _name(user):
+def _name(user: int) -> str:
     try:
         return f'the user {pwd.getpwuid(user).pw_name}'
     except KeyError:
         return f'the user {user}'
 
 
-def _unusable(path, error):
+def _unusable(path: pathlib.Path, error: OSError
+              ) -> errors.EnvironmentProblem:
     return errors.EnvironmentProblem(
         f'Cannot use this folder: {error.strerror}', where=path)

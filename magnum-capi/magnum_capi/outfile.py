@@ -6,10 +6,12 @@ A reader never sees half a file under its name; what Ctrl-C or a full disk
 leaves behind is removed.
 """
 
+import collections.abc
 import contextlib
 import os
 import pathlib
 import tempfile
+import typing
 
 from magnum_capi import errors
 from magnum_capi import folders
@@ -21,7 +23,8 @@ PUBLIC = 0o666
 
 
 @contextlib.contextmanager
-def whole(path, mode=PUBLIC):
+def whole(path: str | pathlib.Path, mode: int = PUBLIC
+          ) -> collections.abc.Iterator[typing.BinaryIO]:
     """Open a binary file to write; it gets its name at the end.
 
     :param path: folders above it are made, with mode 0700 for a PRIVATE one.
@@ -52,7 +55,7 @@ def whole(path, mode=PUBLIC):
             pathlib.Path(draft).unlink(missing_ok=True)
 
 
-def write_private(path, content: str | bytes) -> None:
+def write_private(path: str | pathlib.Path, content: str | bytes) -> None:
     """Write a file that only its owner can read, at no moment anyone else.
 
     :param path: as of :func:`whole`.
@@ -65,7 +68,7 @@ def write_private(path, content: str | bytes) -> None:
 
 
 @contextlib.contextmanager
-def for_owner_only():
+def for_owner_only() -> collections.abc.Iterator[None]:
     """Have all that this program and those that it starts make be private."""
     before = os.umask(0o077)
     try:
@@ -74,7 +77,7 @@ def for_owner_only():
         os.umask(before)
 
 
-def _umask():
+def _umask() -> int:
     umask = os.umask(0)
     os.umask(umask)
     return umask

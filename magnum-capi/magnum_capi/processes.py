@@ -2,25 +2,57 @@
 
 """Run an outside program to its end, with a timeout and a typed error."""
 
+from __future__ import annotations
+
+import collections.abc
 import contextlib
 import os
 import pathlib
 import signal
 import subprocess
 import time
+import typing
 
 from magnum_capi import errors
 
+#: A program and its arguments.
+Argv = collections.abc.Sequence[str | os.PathLike[str]]
+Folder = str | os.PathLike[str]
 
-def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
-        hint=None, binary=False, spool=None, pass_fds=()):
+
+@typing.overload
+def run(argv: Argv, *, timeout: float,
+        env: collections.abc.Mapping[str, str] | None = None,
+        cwd: Folder | None = None, stdin: str | None = None,
+        merge: bool = False, hint: str | None = None,
+        binary: typing.Literal[False] = False, spool: Folder | None = None,
+        pass_fds: tuple[int, ...] = ()) -> str:
+    ...
+
+
+@typing.overload
+def run(argv: Argv, *, timeout: float,
+        env: collections.abc.Mapping[str, str] | None = None,
+        cwd: Folder | None = None, stdin: bytes | None = None,
+        merge: bool = False, hint: str | None = None,
+        binary: typing.Literal[True], spool: Folder | None = None,
+        pass_fds: tuple[int, ...] = ()) -> bytes:
+    ...
+
+
+def run(argv: Argv, *, timeout: float,
+        env: collections.abc.Mapping[str, str] | None = None,
+        cwd: Folder | None = None, stdin: str | bytes | None = None,
+        merge: bool = False, hint: str | None = None, binary: bool = False,
+        spool: Folder | None = None,
+        pass_fds: tuple[int, ...] = ()) -> str | bytes:
     """Run a program and return what it printed.
 
     The program gets a session of its own; after ``timeout``, and when the
     caller is interrupted, the whole session is killed, so that no
     grandchild stays behind.
 
-    :param argv: list of strings; secrets do not belong here.
+    :param argv: secrets do not belong here.
     :param timeout: seconds.
     :param env: whole environment, the caller's own by default.
     :param stdin: text for its standard input, nothing by default.
@@ -30,26 +62,34 @@ def run(argv, *, timeout, env=None, cwd=None, stdin=None, merge=False,
         that is to end well even if this process is killed: a program that
         writes to a pipe without a reader is killed, too. Not with ``merge``.
     :param pass_fds: descriptors that the program inherits.
-    :returns: standard output, str.
+    :returns: standard output.
     :raises CommandFailed: exit code not 0, or timeout.
     :raises EnvironmentProblem: there is no such program.
     """
-    argv = [str(a) for a in argv]
+    words = [str(a) for a in argv]
     begin = time.monotonic()
     with contextlib.ExitStack() as stack:
         files = [] if spool is None else [stack.enter_context(open(
             os.path.join(spool, name), 'w+b')) for name in ('out', 'err')]
-        return _run(argv, files, begin, timeout, env, cwd, stdin, merge,
+        return _run(words, files, begin, timeout, env, cwd, stdin, merge,
                     hint, binary, pass_fds)
 
 
-def _run(argv, files, begin, timeout, env, cwd, stdin, merge, hint, binary,
-         pass_fds):
-    stdout, stderr = files or (
-        subprocess.PIPE, subprocess.STDOUT if merge else subprocess.PIPE)
+def _run(argv: list[str],
+         files: collections.abc.Sequence[typing.BinaryIO], begin: float,
+         timeout: float, env: collections.abc.Mapping[str, str] | None,
+         cwd: Folder | None, stdin: str | bytes | None, merge: bool,
+         hint: str | None, binary: bool, pass_fds: tuple[int, ...]
+         ) -> str | bytes:
+    stdout: int | typing.BinaryIO = subprocess.PIPE
+    stderr: int | typing.BinaryIO = (
+        subprocess.STDOUT if merge else subprocess.PIPE)
+    if files:
+        stdout, stderr = files
 
-    def communicate(*args, **kwargs):
-        said = process.communicate(*args, **kwargs)
+    def communicate(stdin: str | bytes | None = None,
+                    timeout: float | None = None) -> typing.Any:
+        said = process.communicate(stdin, timeout=timeout)
         return [_content(file, binary) for file in files] or said
 
     process = start(
@@ -74,19 +114,19 @@ def _run(argv, files, begin, timeout, env, cwd, stdin, merge, hint, binary,
         raise errors.CommandFailed(
             argv, process.returncode, _text(err or out),
             elapsed=time.monotonic() - begin, hint=hint)
-    return out
+    return typing.cast('str | bytes', out)
 
 
-def _content(file, binary):
+def _content(file: typing.BinaryIO, binary: bool) -> str | bytes:
     file.seek(0)
     content = file.read()
     return content if binary else content.decode(errors='replace')
 
 
-def start(argv, hint=None, **options) -> subprocess.Popen:
+def start(argv: collections.abc.Sequence[str], hint: str | None = None,
+          **options: typing.Any) -> subprocess.Popen[typing.Any]:
     """Start a program that the caller waits for.
 
-    :param argv: list of strings.
     :param options: of Popen.
     :raises EnvironmentProblem: there is no such program.
     """
@@ -98,18 +138,18 @@ def start(argv, hint=None, **options) -> subprocess.Popen:
             hint=hint) from e
 
 
-def _text(output):
+def _text(output: str | bytes | None) -> str:
     if isinstance(output, bytes):
         return output.decode(errors='replace')
     return output or ''
 
 
-def _kill(process):
+def _kill(process: subprocess.Popen[typing.Any]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def inherits(pid, variable, value) -> bool:
+def inherits(pid: int, variable: str, value: Folder) -> bool:
     """Whether a process was started with a variable of this value.
 
     A program that changes its title writes over its environment.
@@ -120,7 +160,7 @@ def inherits(pid, variable, value) -> bool:
         return f'{variable}={value}'.encode() in f.read().split(b'\0')
 
 
-def stat(pid):
+def stat(pid: int | str) -> tuple[str, int, int]:
     """State, parent and beginning (in ticks) of a process; see proc(5).
 
     :raises OSError: it has ended.
@@ -130,7 +170,7 @@ def stat(pid):
     return fields[0], int(fields[1]), int(fields[19])
 
 
-def ended(pid) -> bool:
+def ended(pid: int) -> bool:
     """Whether a process has given back all it had, its ports among that.
 
     Nobody may have asked for its exit code yet. The first thread of a process

@@ -7,27 +7,32 @@ line when a part ends (and, when it lasts, a sign of life), so that a log of a
 CI job reads well without a terminal.
 """
 
+from __future__ import annotations
+
+import collections.abc
 import contextlib
 import sys
 import threading
 import time
+import typing
 
 
 class Progress:
     """Prints timed lines to a stream.
 
-    :param stream: text stream, standard error by default.
+    :param stream: standard error by default.
     :param patience: seconds after which a running step says that it still
         runs; again after twice as long, and so on.
     """
 
-    def __init__(self, stream=None, patience=2.0):
+    def __init__(self, stream: typing.TextIO | None = None,
+                 patience: float = 2.0) -> None:
         self._stream = stream
         self._patience = patience
         self._start = time.monotonic()
         self._lock = threading.Lock()
 
-    def info(self, text):
+    def info(self, text: str) -> None:
         """Print one line, with the seconds since this object was made."""
         with self._lock:
             stream = self._stream or sys.stderr
@@ -35,7 +40,8 @@ class Progress:
             print(f'[{elapsed:6.1f}s] {text}', file=stream, flush=True)
 
     @contextlib.contextmanager
-    def step(self, what):
+    def step(self, what: str) -> collections.abc.Iterator[
+            collections.abc.Callable[[str], None]]:
         """Time a part of the work and say when it is done or has failed.
 
         Yields a function ``note(text)`` for what the step is busy with.
@@ -44,7 +50,7 @@ class Progress:
         over = threading.Event()
         busy = [what]
 
-        def life():
+        def life() -> None:
             pause = self._patience
             while not over.wait(pause):
                 self.info(f'{busy[0]} ... {time.monotonic() - begin:.0f} s')
@@ -67,5 +73,5 @@ class Progress:
 class Silent(Progress):
     """Says nothing: for tests and for callers that show their own."""
 
-    def info(self, text):
+    def info(self, text: str) -> None:
         pass

@@ -7,6 +7,9 @@ bounded, stops at once on a state from which success cannot come, and says
 what it last saw. The clock is a parameter: tests do not sleep.
 """
 
+from __future__ import annotations
+
+import collections.abc
 import dataclasses
 import time
 import typing
@@ -18,6 +21,8 @@ from magnum_capi import errors
 #: errors its waits passed over; reports count them. It stands here, below
 #: both, as to import the reports takes every worker a sixth of a second.
 TOLERATED = 'tolerated'
+
+State = typing.TypeVar('State')
 
 
 class Clock(typing.Protocol):
@@ -39,19 +44,23 @@ class Pace:
     most: float = 5.0
 
 
-def wait_for(poll, *, done, timeout, what, failed=None, describe=repr,
-             pace=Pace(), clock: Clock = time, hint=None):
+def wait_for(poll: collections.abc.Callable[[], State], *,
+             done: collections.abc.Callable[[State], typing.Any],
+             timeout: float, what: str,
+             failed: collections.abc.Callable[
+                 [State], str | None] | None = None,
+             describe: collections.abc.Callable[[State], str] = repr,
+             pace: Pace = Pace(), clock: Clock = time,
+             hint: str | None = None) -> State:
     """Call ``poll`` until ``done`` accepts what it returned.
 
-    :param poll: function without arguments; returns the observed state.
-        What it raises is not caught here: a poll that may meet passing
-        errors returns them as a state.
-    :param done: function of the state, true when the wait is over.
+    :param poll: returns the observed state. What it raises is not caught
+        here: a poll that may meet passing errors returns them as a state.
+    :param done: true when the wait is over.
     :param timeout: seconds.
     :param what: what is waited for, for messages: "cluster c1 to be ready".
-    :param failed: function of the state, returns a reason (str) for a state
-        from which ``done`` cannot come any more, else None.
-    :param describe: function of the state, its short text for messages.
+    :param failed: the reason why ``done`` cannot come any more, or None.
+    :param describe: a short text of the state, for messages.
     :returns: the state that ``done`` accepted.
     :raises WaitAborted: ``failed`` gave a reason.
     :raises WaitTimeout: ``timeout`` seconds went by. Both carry the last
