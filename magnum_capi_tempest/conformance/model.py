@@ -185,6 +185,8 @@ class Result:
     :param planned: how many specs Ginkgo said it would run ("Will run N of
         M specs"), None when there is no such line.
     :param suite_finished: Ginkgo wrote its last line, so nothing was cut.
+    :param suite_succeeded: and that line says so: of the planned specs only
+        those did not run that skipped themselves.
     :param specs: one entry a spec, skipped ones too.
     :param whole: the record was read to its end; False where the reader was
         told to stop behind the results of the e2e tests.
@@ -209,6 +211,7 @@ class Result:
     seconds: float | None = None
     planned: int | None = None
     suite_finished: bool = False
+    suite_succeeded: bool = False
     specs: tuple[Spec, ...] = ()
     suite_nodes: tuple[SuiteNode, ...] = ()
     infra_errors: tuple[InfraError, ...] = ()

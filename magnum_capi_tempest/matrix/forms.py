@@ -3,7 +3,6 @@
 """The matrix as JSON, Markdown and on a terminal."""
 
 import rich.box
-import rich.console
 from rich.table import Table
 from rich.text import Text
 
@@ -111,7 +110,7 @@ def show(matrix, *, page=None, console=None):
     :param page: path of the HTML page, printed last when given.
     :param console: ``rich.console.Console``, standard output by default.
     """
-    console = console or rich.console.Console(highlight=False)
+    console = console or terminal.Console(highlight=False)
     say = terminal.printer(console)
     say()
     say(TITLE, 'bold red' if matrix.exit_code else 'bold green')

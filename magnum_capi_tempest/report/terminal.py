@@ -18,12 +18,20 @@ FAILURES = 20
 SECTION = 20
 
 
+class Console(rich.console.Console):
+    """A console whose reader may go: "... | head"."""
+
+    def on_broken_pipe(self):
+        # Rich's own ends with 1, which is a verdict.
+        raise
+
+
 def printer(console=None):
     """A function ``say(text, style)`` that prints without wrapping.
 
     :param console: ``rich.console.Console``, standard output by default.
     """
-    console = console or rich.console.Console(highlight=False)
+    console = console or Console(highlight=False)
 
     def say(content='', style=''):
         # A Text is never parsed for markup, whatever a test is called.

@@ -83,6 +83,10 @@ class Content:
                           f'{self._source.inflated} inflated',
                 hint='Retrieve it again') from e
         except (OSError, zlib.error, _Error) as e:
+            if isinstance(e, OSError) and e.errno:
+                raise damage.Damage(
+                    f'Cannot read the record: {e.strerror}',
+                    where=self._where) from e
             what = 'is corrupt' if self._source.inflated else 'is no gzip file'
             raise damage.Damage(
                 f'The archive {what}', where=self._where,

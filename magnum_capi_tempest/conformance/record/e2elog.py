@@ -38,6 +38,7 @@ class Log:
     :param counts: Ginkgo's words to numbers, ``{'Passed': 384, ...}``.
     :param failed: names of the specs that failed, as the summary has them.
     :param server: version of the API server, empty when it does not say.
+    :param success: Ginkgo's last line says SUCCESS: nobody interrupted it.
     :param seed: the random seed of the suite, empty likewise.
     :param last: the last lines, cleaned, for a reader.
     """
@@ -50,6 +51,7 @@ class Log:
     failed: tuple[str, ...] = ()
     server: str = ''
     seed: str = ''
+    success: bool = False
     last: str = ''
 
 
@@ -88,7 +90,7 @@ class Scanner:
         planned, seed = _PLANNED.search(head), _SEED.search(head)
         server = _SERVER.search(self._head)
         ran = _last_ran(tail)
-        counts = {}
+        counts, line = {}, b''
         if ran:
             line = tail[ran.end():].lstrip().partition(b'\n')[0]
             counts = {word.decode(): int(number)
@@ -101,6 +103,7 @@ class Scanner:
             counts=counts, failed=_failed(tail, ran),
             server=server[1].decode() if server else '',
             seed=seed[1].decode() if seed else '',
+            success=line.startswith(b'SUCCESS!'),
             last=texts.end(tail[-8000:].decode('utf-8', 'replace'), 2000))
 
 

@@ -48,6 +48,10 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
                 whole = False
                 break
             record.take(member, walk)
+    if whole and record.foreign:
+        raise damage.Damage("It is no archive of Sonobuoy's", where=path,
+                            hint='Name the .tar.gz that "sonobuoy retrieve" '
+                            'or "magnum-capi conformance run" has left')
     sha256 = content.sha256 if whole else expect_sha256 or ''
     if whole and expect_sha256 not in (None, sha256):
         raise damage.Damage(
@@ -85,20 +89,76 @@ def read_files(junit_path, e2e_log_path, *, title=None,
                          kubernetes)
 
 
+def read_folder(path, *, title=None, limits=bounds.DEFAULT):
+    """Read an archive that was unpacked into a folder.
+
+    Links are not followed. Nothing certifies that it is ``verified``.
+
+    :returns: :class:`~..model.Result`.
+    """
+    path = pathlib.Path(path)
+    record = records.Record(path, limits)
+    tree = _Tree(path, limits)
+    for member in tree:
+        record.take(member, tree)
+    return record.result(title or path.resolve().name, '', True)
+
+
+class _Tree:
+    """The files of a folder, as :class:`~.archive.Walk` has an archive's."""
+
+    def __init__(self, path, limits):
+        self._path, self._limits = path, limits
+        self._file = None
+
+    def __iter__(self):
+        count = 0
+        for place, folders, names in os.walk(self._path):
+            folders.sort()
+            for name in sorted(names):
+                count += 1
+                if count > self._limits.members:
+                    raise damage.Damage(
+                        f'More than {self._limits.members} files',
+                        where=self._path)
+                self._file = pathlib.Path(place) / name
+                if self._file.is_file() and not self._file.is_symlink():
+                    yield archive.Member(
+                        self._file.relative_to(self._path).as_posix(),
+                        self._file.stat().st_size)
+
+    def content(self):
+        """The pieces of the current file."""
+        with _open(self._file) as stream:
+            yield from _pieces(stream, self._file, self._limits)
+
+
 def find(path, *, title=None, verified=False, **kwargs):
     """Read an archive, or a folder with one or with Hydrophone's files.
+
+    The folder may be an archive that was unpacked.
 
     :param verified: see :func:`read`.
     :param kwargs: of :func:`read_files`, for loose files.
     :returns: :class:`~..model.Result`.
-    :raises Damage: there is none, or several.
+    :raises Damage: there is none, or several, or they cannot be read.
     """
     path = pathlib.Path(path)
+    try:
+        return _find(path, title, verified, kwargs)
+    except OSError as e:
+        raise damage.Damage(f'Cannot read the record: {e.strerror}',
+                            where=e.filename or path) from e
+
+
+def _find(path, title, verified, kwargs):
     if not path.is_dir():
         return read(path, title=title, verified=verified)
     files = path / 'junit_01.xml', path / 'e2e.log'
     if any(file.exists() for file in files):
         return read_files(*files, title=title, **kwargs)
+    if (path / 'plugins').is_dir():
+        return read_folder(path, title=title)
     archives = sorted(path.glob('*.tar.gz'))
     if len(archives) != 1:
         raise damage.Damage(

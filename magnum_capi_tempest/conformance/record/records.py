@@ -62,6 +62,11 @@ class Record:
         elif not self._network:
             self._network = documents.network(self._document(member, walk))
 
+    @property
+    def foreign(self) -> bool:
+        """Nothing of it is what Sonobuoy writes."""
+        return not (self._plugins or self._documents or self._hosts)
+
     def enough(self, name):
         """Is all there that a quick look needs, before this member?
 
@@ -174,6 +179,7 @@ class Record:
             started=suite.started,
             seconds=suite.seconds if log.seconds is None else log.seconds,
             planned=log.planned, suite_finished=log.ran is not None,
+            suite_succeeded=log.success,
             specs=tuple(suite.specs), suite_nodes=tuple(suite.nodes),
             infra_errors=tuple(self._errors), plugins=plugins,
             cluster=cluster, whole=whole, stand_in_images=self._stand_in(),

@@ -2,7 +2,6 @@
 """A comparison on a terminal and as Markdown; :mod:`.page` has its HTML."""
 
 import rich.box
-import rich.console
 from rich.table import Table
 from rich.text import Text
 
@@ -46,7 +45,7 @@ def show(comparison, *, console=None):
 
     :param console: ``rich.console.Console``, standard output by default.
     """
-    console = console or rich.console.Console(highlight=False)
+    console = console or terminal.Console(highlight=False)
     grid = comparison.grid
     say = terminal.printer(console)
     say()

@@ -55,6 +55,10 @@ _BARE = re.compile(r'(Unexpected error:?|Expected|Timed out after \S+'
                    r'|Told to stop trying after \S+|Error:?)\.?$')
 #: ``In [It] at: /go/.../output.go:263 @ 11/21/26 09:39:12.359``
 _PLACE = re.compile(r'In \[\w+\] at: (?P<path>\S+?):(?P<line>\d+)\b')
+#: A line of Ginkgo v1's, ``/go/.../dns.go:12``.
+_PLACE_V1 = re.compile(r'^(?P<path>/\S{1,500}\.go):(?P<line>\d+)$', re.M)
+#: The framework's time before its words, ``Jul 12 08:47:53.571: ``.
+_TIME = re.compile(r'^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?: ')
 #: ``At 2026-11-21 09:39:08 +0000 UTC - event for NAME: {kubelet n2} ...``,
 #: the namespace's events as kubernetes/test/e2e/framework/debug looks them up
 #: after a failure.
@@ -110,6 +114,9 @@ def of(spec, nodes=()) -> Fingerprint:
     :param nodes: names of the cluster's nodes, which are volatile as well.
     """
     found = _PLACE.search(spec.failure)
+    if not found:
+        # The last one: the first is that of the framework's wrapper.
+        found = next(reversed([*_PLACE_V1.finditer(spec.failure)]), None)
     place = f'{_below(found["path"])}:{found["line"]}' if found else ''
     message = stable(_headline(spec.failure)[:_MOST], nodes)
     return Fingerprint(message[:_WIDTH] or _silent(spec), place)
@@ -182,8 +189,9 @@ def slowest(result, number=10) -> tuple[model.Spec, ...]:
 def _headline(failure):
     """The words of a failure, without values that it dumps."""
     lines = [line.strip() for line in failure.splitlines()]
-    lines = [re.sub(r'^\[[A-Z]+\]\s*', '', line) for line in lines
-             if line and not _PLACE.match(line)]
+    lines = [_TIME.sub('', re.sub(r'^\[[A-Z]+\]\s*', '', line))
+             for line in lines if line and not _PLACE.match(line)
+             and not _PLACE_V1.match(line)]
     if not lines:
         return ''
     if not _BARE.match(lines[0]):

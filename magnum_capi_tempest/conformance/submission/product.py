@@ -118,7 +118,14 @@ def _compose(text):
                                        problem_mark=event.start_mark)
     loader = yaml.SafeLoader(text)
     try:
-        return loader.get_single_node()
+        first = loader.get_node() if loader.check_node() else None
+        # An empty document: of a "---" at the end.
+        while loader.check_node():
+            other = loader.get_node()
+            if other.start_mark.index != other.end_mark.index:
+                raise yaml.MarkedYAMLError(problem='found another document',
+                                           problem_mark=other.start_mark)
+        return first
     finally:
         loader.dispose()
 

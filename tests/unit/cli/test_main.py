@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import unittest
 from unittest import mock
 
 import fixtures
@@ -178,7 +177,6 @@ class ProcessTest(_Base):
             err = process.stderr.read()
         self.assertEqual((141, ''), (process.returncode, err))
 
-    @unittest.expectedFailure
     def test_a_reader_of_a_table_that_has_gone(self):
         archive = _TOP / 'tests/data/sonobuoy/quick-e2e-v1.34.9.tar.gz'
         with self.start('conformance', 'compare', archive,

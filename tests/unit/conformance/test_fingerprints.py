@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which failures are one: messages of Gomega's and of the e2e framework."""
 
-import unittest
-
 import testtools
 
 from magnum_capi_tempest.conformance.showing import fingerprints
@@ -60,7 +58,6 @@ class StableTest(testtools.TestCase):
 
 class OfTest(testtools.TestCase):
 
-    @unittest.expectedFailure
     def test_failures_of_ginkgo_v1(self):
         # The first place is always that of the framework's own wrapper.
         wrapper = '/go/src/k8s.io/kubernetes/test/e2e/framework/framework.go'
