@@ -2,6 +2,10 @@
 
 """What is looked at before a run is created, and what stays if it is not."""
 
+import dataclasses
+import unittest
+from unittest import mock
+
 from magnum_capi import errors
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import namespaces
@@ -41,6 +45,24 @@ class TestBeginning(run_box.TestCase):
         life.abort('r', self.box.world)
 
         self.assertEqual([], self.box.lists['namespaces'])
+
+    @unittest.expectedFailure
+    def test_nothing_is_built_for_a_cluster_that_is_not_fit(self):
+        ensure = mock.Mock()
+        self.box.world = dataclasses.replace(self.box.world, ensure=ensure)
+        self.box.lists['nodes'] = []
+
+        self.assertRaises(errors.EnvironmentProblem, self.box.run)
+
+        ensure.assert_not_called()
+
+    def test_what_is_replaced_is_looked_at_again(self):
+        self.box.replace_namespace('sonobuoy')
+        self.box.said = [run_box.COMPLETE]
+
+        self.box.run(replace=True)
+
+        self.assertEqual(['delete', 'run'], self.box.called[:2])
 
     def test_a_cluster_that_is_not_fit_is_not_touched(self):
         self.box.lists['nodes'] = []
