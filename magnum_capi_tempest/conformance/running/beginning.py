@@ -21,18 +21,20 @@ from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.kubeclient import kube
 
 
-def prepare(wish, driven, reader, progress) -> snapshot.Snapshot:
+def prepare(wish, namespace, delete, reader,
+            progress) -> snapshot.Snapshot:
     """Look whether a cluster is fit; nothing is created.
 
     :param wish: :class:`.life.Wish`; what it replaces is removed.
+    :param namespace: of the run.
+    :param delete: function that removes what is there of an earlier run.
     :raises EnvironmentProblem: it is not.
     """
-    namespace = driven.commands.namespace
     with progress.step('preflight'):
         seen = snapshot.look(reader, namespace)
     if wish.replace and seen.namespace:
         with progress.step(f'removing the namespace {namespace}'):
-            driven.delete()
+            delete()
         seen = snapshot.look(reader, namespace)
     found = preflight.check(seen, wish.plan, namespace,
                             _images(wish, seen.version))

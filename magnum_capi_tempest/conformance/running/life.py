@@ -10,6 +10,7 @@ picked up again: :mod:`.beginning` and :mod:`.finishing` do what is between.
 import contextlib
 import dataclasses
 import datetime
+import functools
 import pathlib
 import time
 import typing
@@ -100,12 +101,22 @@ def run(wish: Wish, world: World) -> outcome.Outcome:
     if wish.name and (world.store.folder(name) / 'run.json').exists():
         raise errors.UsageError(f'There is a run {name} already',
                                 where=world.store.folder(name))
-    program = world.ensure([wish.backend], world.progress)[wish.backend]
     with kubeconfigs.access(wish.target, world.connect) as access:
-        driven = kind.backend(wish.plan, program, access.kubeconfig)
         reader = kube.Client(
             access.kubeconfig, 'conformance', access.scratch)
-        seen = beginning.prepare(wish, driven, reader, world.progress)
+
+        @functools.cache
+        def driver():
+            # To build the program takes minutes: not before the cluster was
+            # looked at.
+            program = world.ensure([wish.backend], world.progress)
+            return kind.backend(wish.plan, program[wish.backend],
+                                access.kubeconfig)
+
+        seen = beginning.prepare(wish, kind.backend(
+            wish.plan, wish.backend, access.kubeconfig).commands.namespace,
+            lambda: driver().delete(), reader, world.progress)
+        driven = driver()
         if seen.stand_in:
             wish = dataclasses.replace(wish, plan=dataclasses.replace(
                 wish.plan, stand_in=True))
