@@ -2,6 +2,7 @@
 
 
 import dataclasses
+import unittest
 from unittest import mock
 
 import testtools
@@ -54,6 +55,57 @@ class TestCheck(testtools.TestCase):
         self.blocked('labels', {'node_selector': (('a', 'b'),)})
         self.blocked('tests are of v1.33.1', {
             'mode': model.CERTIFIED, 'kubernetes': 'v1.33.1'})
+
+    def of(self, level, *specs, **plan):
+        """Findings of a level on a cluster with nodes of these specs."""
+        nodes = [{'metadata': {'name': f'n{number}'}, 'spec': spec,
+                  'status': {'conditions': [
+                      {'type': 'Ready', 'status': 'True'}],
+                      'allocatable': {'pods': '100', 'cpu': '4',
+                                      'memory': '8Gi'},
+                      'nodeInfo': {'kubeletVersion': 'v1.34.9'}}}
+                 for number, spec in enumerate(specs)]
+        reader = mock.Mock()
+        reader.get.return_value = {'gitVersion': 'v1.34.9'}
+        reader.items.side_effect = lambda path, **query: (
+            nodes if path.endswith('/nodes') else [])
+        return ' '.join(findings(level, dataclasses.replace(
+            snapshot.look(reader, 'x'), symptoms=()), needed=(), **plan))
+
+    @unittest.expectedFailure
+    def test_nodes_that_the_suite_waits_for(self):
+        control_plane = {'key': 'node-role.kubernetes.io/control-plane',
+                         'effect': 'NoSchedule'}
+        gpu = {'key': 'gpu', 'effect': 'NoSchedule'}
+        cordon = {'key': 'node.kubernetes.io/unschedulable',
+                  'effect': 'NoSchedule'}
+        soft = {'key': 'soft', 'effect': 'PreferNoSchedule'}
+        for spec, word in (
+                ({}, ''), ({'taints': [control_plane, soft]}, ''),
+                ({'taints': [gpu]}, 'n1 (gpu)'),
+                ({'taints': [control_plane, gpu]}, 'n1 (gpu)'),
+                ({'unschedulable': True, 'taints': [cordon]},
+                 'n1 (cordoned)')):
+            found = self.of(preflight.BLOCKER, {}, spec)
+            self.assertIn(word, found)
+            self.assertEqual(bool(word), '30 minutes' in found, found)
+
+    @unittest.expectedFailure
+    def test_taints_that_the_suite_is_told_of(self):
+        taints = [{'key': 'gpu', 'effect': 'NoSchedule'},
+                  {'key': 'db', 'effect': 'NoExecute'}]
+        for told, blocks in (('gpu,db', False), ('gpu', True)):
+            found = self.of(preflight.BLOCKER, {}, {'taints': taints}, env=((
+                'E2E_EXTRA_ARGS', f'-v=4 --non-blocking-taints={told}'),))
+            self.assertEqual(blocks, 'n1 (db)' in found)
+
+    @unittest.expectedFailure
+    def test_one_node_for_a_certified_run(self):
+        for nodes, mode, warned in (
+                (1, model.CERTIFIED, True), (2, model.CERTIFIED, False),
+                (1, model.QUICK, False)):
+            found = self.of(preflight.WARNING, *[{}] * nodes, mode=mode)
+            self.assertEqual(warned, 'one node' in found, found)
 
     def test_a_node_that_is_not_ready_fails_every_run(self):
         found = findings(preflight.BLOCKER, dataclasses.replace(
