@@ -20,6 +20,12 @@ FACT = 'fact'
 #: Oldest Kubernetes that Sonobuoy 0.57.5 takes, pkg/buildinfo/version.go.
 OLDEST = (1, 17)
 
+#: The only taint that e2e.test does not wait for unless it is told of others
+#: (test/e2e/framework/test_context.go); the taint of a cordoned node.
+_CONTROL_PLANE = 'node-role.kubernetes.io/control-plane'
+_CORDON = 'node.kubernetes.io/unschedulable'
+_NON_BLOCKING = re.compile(r'--?non-blocking-taints[= ]([^\s]+)')
+
 #: Room below which specs are likely to fail for want of it: aggregator and
 #: tests, and what a few specs start at once. Pods, CPUs, bytes of all
 #: schedulable nodes together.
@@ -100,11 +106,34 @@ def _nodes(seen, plan):
         yield Finding(BLOCKER, 'no node takes the pods of the tests'
                       + (f': {full}' if full else ''),
                       'Uncordon one, or remove its taints')
+    else:
+        yield from _waited_for(seen, plan)
+    if plan.mode == model.CERTIFIED and len(seen.nodes) == 1:
+        yield Finding(WARNING, 'the cluster has one node',
+                      'Some tests of a certified run need two')
     wanted = set(plan.node_selector)
     if wanted and not any(wanted <= n.labels and n.ready
                           for n in seen.nodes):
         yield Finding(BLOCKER, 'no ready node has the labels that the '
                       'aggregator asks for', 'See --aggregator-node')
+
+
+def _waited_for(seen, plan):
+    """Nodes that e2e.test takes for not ready (framework/node/wait.go)."""
+    told = _NON_BLOCKING.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
+    may_be = set(told[-1].split(',')) if told else {_CONTROL_PLANE}
+    found = {n.name: sorted(n.taints - may_be - {_CORDON}) for n in seen.nodes
+             if n.ready and (n.taints - may_be or n.cordoned
+                             and not n.taints & may_be)}
+    if found:
+        named = ', '.join(f'{name} ({", ".join(keys) or "cordoned"})'
+                          for name, keys in found.items())
+        yield Finding(
+            BLOCKER, 'the tests wait 30 minutes for nodes that take no pods, '
+            f'and then fail: {named}',
+            'Uncordon them, remove the taints, or name all taints that may '
+            f'be there: --env E2E_EXTRA_ARGS=--non-blocking-taints='
+            f'{_CONTROL_PLANE},KEY')
 
 
 def _named(node):

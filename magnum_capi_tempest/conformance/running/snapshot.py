@@ -33,6 +33,8 @@ class Node:
     :param free_memory: bytes that no pod has requested.
     :param images: names of the images that its kubelet lists (no more than
         50 by default).
+    :param cordoned: nobody schedules pods on it.
+    :param taints: keys of those that keep pods away.
     :param why: it is not ready, or not schedulable.
     :param system: what it says of its operating system.
     """
@@ -48,6 +50,8 @@ class Node:
     labels: frozenset[tuple[str, str]] = frozenset()
     why: str = ''
     system: str = ''
+    cordoned: bool = False
+    taints: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,10 +132,10 @@ def _node(obj, pods):
     info = status.get('nodeInfo') or {}
     why = symptoms_.not_ready(obj)
     taints = [t.get('key') or '' for t in spec.get('taints') or ()
-              if t.get('effect') in ('NoSchedule', 'NoExecute')
-              and t.get('key') not in _TOLERATED]
+              if t.get('effect') in ('NoSchedule', 'NoExecute')]
+    bad = [key for key in taints if key not in _TOLERATED]
     return Node(
-        name, not why, not spec.get('unschedulable') and not taints,
+        name, not why, not spec.get('unschedulable') and not bad,
         info.get('kubeletVersion') or '',
         int(quantity(there.get('pods', 0))) - len(mine),
         quantity(there.get('cpu', 0)) - sum(
@@ -141,7 +145,8 @@ def _node(obj, pods):
         frozenset(n for i in status.get('images') or ()
                   for n in i.get('names') or ()),
         frozenset((obj['metadata'].get('labels') or {}).items()),
-        why or ', '.join(taints), texts.line(info.get('osImage') or ''))
+        why or ', '.join(bad), texts.line(info.get('osImage') or ''),
+        bool(spec.get('unschedulable')), frozenset(taints))
 
 
 _SUFFIXES = {'': 1, 'm': 1e-3, 'u': 1e-6, 'n': 1e-9,

@@ -2,7 +2,6 @@
 
 
 import dataclasses
-import unittest
 from unittest import mock
 
 import testtools
@@ -72,7 +71,6 @@ class TestCheck(testtools.TestCase):
         return ' '.join(findings(level, dataclasses.replace(
             snapshot.look(reader, 'x'), symptoms=()), needed=(), **plan))
 
-    @unittest.expectedFailure
     def test_nodes_that_the_suite_waits_for(self):
         control_plane = {'key': 'node-role.kubernetes.io/control-plane',
                          'effect': 'NoSchedule'}
@@ -90,7 +88,6 @@ class TestCheck(testtools.TestCase):
             self.assertIn(word, found)
             self.assertEqual(bool(word), '30 minutes' in found, found)
 
-    @unittest.expectedFailure
     def test_taints_that_the_suite_is_told_of(self):
         taints = [{'key': 'gpu', 'effect': 'NoSchedule'},
                   {'key': 'db', 'effect': 'NoExecute'}]
@@ -99,7 +96,6 @@ class TestCheck(testtools.TestCase):
                 'E2E_EXTRA_ARGS', f'-v=4 --non-blocking-taints={told}'),))
             self.assertEqual(blocks, 'n1 (db)' in found)
 
-    @unittest.expectedFailure
     def test_one_node_for_a_certified_run(self):
         for nodes, mode, warned in (
                 (1, model.CERTIFIED, True), (2, model.CERTIFIED, False),
