@@ -5,6 +5,7 @@
 import hashlib
 import json
 import pathlib
+import unittest
 from unittest import mock
 
 import fixtures
@@ -246,6 +247,21 @@ class SmallTest(_Base):
 
         self.assertRaisesRegex(damage.Damage, 'Input/output error',
                                reading.find, self.folder / 'run')
+
+    @unittest.expectedFailure
+    def test_metadata_that_cannot_be_read_is_told(self):
+        for name, content, why in (
+                (archives.SERVER, b'{"gitVersion":', 'no JSON'),
+                ('meta/config.json', b'[' * 100_000, 'no JSON'),
+                (archives.DEFINITION, b' ' * (2 << 20), 'bytes'),
+                (archives.YAML, b'{"name": "e2e"}', 'no status')):
+            with self.subTest(name):
+                found = by_hand.judged(self.read(**{name: content}))
+
+                remark, = found.remarks
+                self.assertIn(name, remark)
+                self.assertIn(why, remark)
+                self.assertEqual(verdict.PASSED, found.outcome)
 
     def test_a_lost_log(self):
         result = self.read(**{archives.LOG: None})

@@ -7,6 +7,7 @@ import io
 import os
 import pathlib
 import shutil
+import unittest
 from unittest import mock
 
 import fixtures
@@ -239,6 +240,16 @@ class CheckTest(_Base):
         self.assertTrue(report.ok)
         self.assertEqual(log, (self.folder / submissions.LOG).read_bytes())
         self.assertNotIn('hunter2', str(report.findings))
+
+    @unittest.expectedFailure
+    def test_a_long_search_for_secrets_is_told(self):
+        said = mock.MagicMock()
+
+        check.check(submissions.write(self.folder), latest='v1.36',
+                    progress=said)
+
+        self.assertIn(mock.call('looking for secrets in e2e.log'),
+                      said.step.call_args_list)
 
     def test_many_secrets_are_summed_up(self):
         report = self.check(**{'README.md': b'token: abc\n' * 50})
