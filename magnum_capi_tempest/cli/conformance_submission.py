@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 from magnum_capi.cli import base
+from magnum_capi import progress
 from magnum_capi_tempest.conformance.submission import bundle
 from magnum_capi_tempest.conformance.submission import check
 from magnum_capi_tempest.conformance.submission import publish
@@ -83,7 +84,8 @@ class Check(base.Command):
 
     def take_action(self, args):
         report = check.check(args.folder, title=args.title,
-                             latest=args.latest, online=args.online)
+                             latest=args.latest, online=args.online,
+                             progress=progress.Progress())
         for finding in report.findings:
             print(finding, file=self.app.stdout)
         left_out = ', '.join(['15'] if report.online else ['9', '15'])

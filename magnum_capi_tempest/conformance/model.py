@@ -197,6 +197,8 @@ class Result:
         each, the first that was seen in front.
     :param problems: why the record cannot be trusted as it is, a line each:
         counts that disagree, duplicate specs, a missing member.
+    :param remarks: what else of it could not be read, a line each; decides
+        nothing.
     :param facts: more that a reader may want to know, in this order.
     """
 
@@ -221,6 +223,7 @@ class Result:
     stand_in_images: bool = False
     signs: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     facts: abc.Mapping[str, str] = dataclasses.field(
         default_factory=lambda: types.MappingProxyType({}))
 

@@ -91,6 +91,7 @@ def _remarks(result, required):
         if not _decides(error, result):
             yield (f'{error.where}: {error.message} (not the e2e tests, '
                    'which came to their end)')
+    yield from result.remarks
 
 
 def _decides(error, result):

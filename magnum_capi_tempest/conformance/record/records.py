@@ -16,6 +16,8 @@ from magnum_capi_tempest import texts
 E2E = model.E2E
 #: Errors of a plugin that are kept; a broken plugin has one for each node.
 _ERRORS = 200
+#: Documents of which it is told that they cannot be read.
+_REMARKS = 20
 #: Plugins that are told apart.
 _PLUGINS = 100
 #: Document -> what to keep of it.
@@ -44,6 +46,7 @@ class Record:
         self._hosts = set()
         self._network = ''
         self._problems = []
+        self._remarks = []
 
     # ------------------------------------------------------------- members
 
@@ -129,6 +132,9 @@ class Record:
             self._problems.append(
                 f"Sonobuoy's summary of {plugin} has more levels or "
                 'statuses than are read')
+        if not counter.status:
+            self._unread(f'plugins/{plugin}/sonobuoy_results.yaml has no '
+                         'status')
         if plugin in self._plugins:
             self._plugins[plugin] = counter
 
@@ -142,11 +148,20 @@ class Record:
     def _document(self, member, walk):
         """A JSON document, None when it is too big or none."""
         if member.size > self._limits.document:
+            self._unread(f'{member.name} has {member.size} bytes, more than '
+                         f'{self._limits.document}, and was not read')
             return None
         data = bytearray()
         for piece in walk.content():
             data += piece
-        return documents.parse(bytes(data))
+        document = documents.parse(bytes(data))
+        if document is None:
+            self._unread(f'{member.name} is no JSON, and was not read')
+        return document
+
+    def _unread(self, what):
+        if len(self._remarks) < _REMARKS:
+            self._remarks.append(texts.line(what, 300))
 
     # -------------------------------------------------------------- result
 
@@ -183,7 +198,8 @@ class Record:
             specs=tuple(suite.specs), suite_nodes=tuple(suite.nodes),
             infra_errors=tuple(self._errors), plugins=plugins,
             cluster=cluster, whole=whole, stand_in_images=self._stand_in(),
-            problems=tuple(problems), facts=self._facts(suite, log, whole))
+            problems=tuple(problems), remarks=tuple(self._remarks),
+            facts=self._facts(suite, log, whole))
 
     def _salvaged(self, log):
         """What the summary of a log tells where the JUnit file is lost."""

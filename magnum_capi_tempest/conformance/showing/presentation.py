@@ -124,6 +124,8 @@ def document(result, verdict, reruns=()) -> dict:
         'hindrances': list(verdict.hindrances),
         'missing': list(verdict.missing),
         'remarks': list(verdict.remarks),
+        'skipped': sorted({spec.name for spec in result.specs
+                           if spec.status == model.SKIPPED}),
         'signs': list(result.signs),
         'stand_in_images': result.stand_in_images,
         'mode': result.mode,

@@ -14,6 +14,7 @@ import pathlib
 import re
 
 from magnum_capi import errors
+from magnum_capi import progress as progress_
 from magnum_capi import redact
 from magnum_capi_tempest.conformance.record import limits as bounds
 from magnum_capi_tempest.conformance import required as lists
@@ -51,7 +52,7 @@ class Report:
 
 
 def check(folder, *, title=None, latest=None, online=False,
-          today=None) -> Report:
+          today=None, progress=None) -> Report:
     """Judge a submission.
 
     :param folder: path.
@@ -60,12 +61,14 @@ def check(folder, *, title=None, latest=None, online=False,
     :param latest: latest release of Kubernetes, ``v1.36``; by default the
         latest one whose list of tests is known here.
     :param online: ask the addresses in PRODUCT.yaml.
+    :param progress: told about what takes long.
     :param today: date by which the lists of tests are old or not.
     :raises UsageError: there is no such folder, or no such release.
     :raises EnvironmentProblem: it cannot be read.
     """
     try:
-        submission, found = _read(pathlib.Path(folder), title, latest, online)
+        submission, found = _read(pathlib.Path(folder), title, latest, online,
+                                  progress or progress_.Silent())
     except OSError as e:
         raise errors.EnvironmentProblem(
             f'Cannot read the submission: {e.strerror}',
@@ -82,7 +85,7 @@ def _stale(today):
         yield findings.Finding('12', told, level=findings.WARNING)
 
 
-def _read(folder, title, latest, online):
+def _read(folder, title, latest, online, progress):
     folder = folder.absolute()
     if not folder.is_dir():
         raise errors.UsageError('There is no such folder', where=folder)
@@ -103,7 +106,7 @@ def _read(folder, title, latest, online):
     submission = dataclasses.replace(
         submission, title=title, pages=asked,
         required=_required(submission))
-    return submission, [*links, *_secrets(submission, root)]
+    return submission, [*links, *_secrets(submission, root, progress)]
 
 
 def _required(submission):
@@ -166,14 +169,15 @@ def _expected_title(submission):
                            folder.rpartition('/')[2])
 
 
-def _secrets(submission, root):
+def _secrets(submission, root, progress):
     """A warning for each of the first lines that hold one, and how many."""
     limit = bounds.DEFAULT.member
     for file in submission.files:
         if file.name not in rules.FILES or file.size > limit:
             continue
-        with open(root / file.path, encoding='utf-8', errors='replace',
-                  newline='\n') as stream:
+        with progress.step(f'looking for secrets in {file.name}'), open(
+                root / file.path, encoding='utf-8', errors='replace',
+                newline='\n') as stream:
             found = list(redact.places(iter(
                 lambda stream=stream: stream.readline(_PIECE), '')))
         for number, kinds in found[:_PLACES]:

@@ -7,7 +7,6 @@ import io
 import os
 import pathlib
 import shutil
-import unittest
 from unittest import mock
 
 import fixtures
@@ -241,7 +240,6 @@ class CheckTest(_Base):
         self.assertEqual(log, (self.folder / submissions.LOG).read_bytes())
         self.assertNotIn('hunter2', str(report.findings))
 
-    @unittest.expectedFailure
     def test_a_long_search_for_secrets_is_told(self):
         said = mock.MagicMock()
 
