@@ -5,6 +5,7 @@
 import hashlib
 import json
 import pathlib
+import unittest
 from unittest import mock
 
 import fixtures
@@ -260,6 +261,30 @@ class SmallTest(_Base):
                 self.assertIn(name, remark)
                 self.assertIn(why, remark)
                 self.assertEqual(verdict.PASSED, found.outcome)
+
+    @unittest.expectedFailure
+    def test_a_junit_file_of_each_process(self):
+        # Each lists all specs; what another process ran is skipped.
+        sums = 'tests="2" failures="0" errors="0"'
+        skipped = '<testcase name="{}"><skipped/></testcase>'
+        result = self.read(**{
+            archives.LOG: archives.log(2, 2, total=2),
+            archives.JUNIT: archives.junit(
+                archives.case('a'), skipped.format('b'), attributes=sums),
+            archives.JUNIT.replace('01', '02'): archives.junit(
+                skipped.format('a'), archives.case('b'), attributes=sums)})
+
+        self.assertEqual((), result.problems)
+        self.assertEqual({'passed': 2}, result.counts)
+
+    def test_a_spec_that_two_processes_ran_and_one_failed(self):
+        result = self.read(**{
+            archives.LOG: archives.log(2, 1, 1, total=2),
+            archives.JUNIT: archives.junit(archives.case('a')),
+            archives.JUNIT.replace('01', '02'): archives.junit(
+                archives.case('a', 'failed', '<failure/>'))})
+
+        self.assertIn('ended differently', ' '.join(result.problems))
 
     def test_a_lost_log(self):
         result = self.read(**{archives.LOG: None})
