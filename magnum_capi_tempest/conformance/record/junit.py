@@ -27,8 +27,8 @@ _OUTPUTS = frozenset(('system-out', 'system-err'))
 class Suite:
     """What a JUnit file holds.
 
-    :param claims: sums that the file gives itself: ``tests``, ``failures``
-        and ``errors``, of the outermost element that has them.
+    :param claims: sums that the files give themselves: ``tests``,
+        ``failures`` and ``errors``, of the outermost element that has them.
     :param found: what Sonobuoy would count: cases by ``passed``,
         ``failed`` and ``skipped``, suite nodes included.
     :param properties: what Ginkgo was told, ``FocusStrings`` and others.
@@ -83,6 +83,7 @@ class Parser:
         self._case = None
         self._texts = None
         self._cases = sum(self._suite.found.values())
+        self._before, self._claims = len(self._suite.specs), set()
         self._stream = bounded_xml.Stream(
             'The JUnit file', where, limits, self._start, self._end)
 
@@ -93,6 +94,9 @@ class Parser:
     def close(self) -> Suite:
         """Say that there is no more."""
         self._stream.close()
+        if self._before:
+            specs = self._suite.specs
+            specs[:] = _merged(specs[:self._before], specs[self._before:])
         return self._suite
 
     def _start(self, name, attributes):
@@ -149,7 +153,10 @@ class Parser:
         for key in ('tests', 'failures', 'errors'):
             value = attributes.get(key, '')
             if value.isdecimal() and len(value) < 10:
-                suite.claims.setdefault(key, int(value))
+                if key not in self._claims:
+                    # Of each file that of its outermost element.
+                    self._claims.add(key)
+                    suite.claims[key] = suite.claims.get(key, 0) + int(value)
         if suite.seconds is None:
             suite.seconds = case.seconds(attributes.get('time'))
         if suite.started is None:
@@ -203,6 +210,14 @@ class Parser:
             suite.specs.append(model.Spec(
                 suite_names.spec(name), status, detail, ended.seconds,
                 failure, output))
+
+
+def _merged(before, after):
+    """Specs of two files: what one skipped, the other may have run."""
+    ran = {spec.name for spec in after if spec.ran}
+    known = {spec.name for spec in before}
+    return [*(spec for spec in before if spec.ran or spec.name not in ran),
+            *(spec for spec in after if spec.ran or spec.name not in known)]
 
 
 def _moment(text):

@@ -5,7 +5,6 @@
 import hashlib
 import json
 import pathlib
-import unittest
 from unittest import mock
 
 import fixtures
@@ -262,7 +261,6 @@ class SmallTest(_Base):
                 self.assertIn(why, remark)
                 self.assertEqual(verdict.PASSED, found.outcome)
 
-    @unittest.expectedFailure
     def test_a_junit_file_of_each_process(self):
         # Each lists all specs; what another process ran is skipped.
         sums = 'tests="2" failures="0" errors="0"'
