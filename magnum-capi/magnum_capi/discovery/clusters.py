@@ -48,14 +48,12 @@ def upgrade(exchange):
         raise answers.Refused(
             400, 'Invalid input for field/attribute cluster_template. '
             'The uuid or name of a template is needed.')
-    cluster = exchange.stored('clusters', exchange.route.ident)
+    cluster, current = exchange.served_cluster(exchange.route.ident)
     new = exchange.stored('clustertemplates', exchange_.path_part(ident))
-    if new['uuid'] != cluster.get('cluster_template_id'):
-        current = exchange.stored(
-            'clustertemplates', str(cluster.get('cluster_template_id')))
+    if new['uuid'] != current['uuid']:
         _check_same(exchange, current, new)
     exchange.body['cluster_template'] = new['uuid']
-    return exchange.forward(cluster['uuid'])
+    return exchange.forward(cluster)
 
 
 def _check_same(exchange, current, new):

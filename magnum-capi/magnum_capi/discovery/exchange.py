@@ -29,10 +29,12 @@ class Exchange:
     :param catalog: the drivers as of now.
     :param app: Magnum's API behind the filter.
     :param reader: of images.
+    :param serving: reads a cluster and its template.
     :ivar decisions: texts for the log.
     """
 
-    def __init__(self, request, route, body, catalog, app, reader):
+    def __init__(self, request, route, body, catalog, app, reader,
+                 serving):
         self.request = request
         self.route = route
         self.body = body
@@ -41,6 +43,7 @@ class Exchange:
         self.glance = 0.0
         self._app = app
         self._reader = reader
+        self._serving = serving
         self._magnum = 0.0
         self._start = time.perf_counter()
 
@@ -132,6 +135,14 @@ class Exchange:
                 400, f'{model.shown(ident)} cannot be looked up. Use the '
                 'uuid instead of the name.')
         return found
+
+    def served_cluster(self, ident: str) -> tuple[str, dict]:
+        """See :func:`.served_cluster.read`."""
+        start = time.perf_counter()
+        try:
+            return self._serving(ident, self.request.environ)
+        finally:
+            self._magnum += time.perf_counter() - start
 
     def _called(self, request):
         start = time.perf_counter()

@@ -60,6 +60,7 @@ from magnum_capi.discovery import images
 from magnum_capi.discovery import model
 from magnum_capi.discovery import policy
 from magnum_capi.discovery import registry
+from magnum_capi.discovery import served_cluster
 from magnum_capi.discovery import templates
 from magnum_capi import errors
 
@@ -80,12 +81,14 @@ class Filter:
     :param app: Magnum's API.
     :param catalog: returns the drivers as of now, a :class:`.model.Catalog`.
     :param reader: a :class:`.images.Reader`.
+    :param serving: reads a cluster's template, :func:`.served_cluster.read`.
     """
 
-    def __init__(self, app, catalog, reader):
+    def __init__(self, app, catalog, reader, serving=served_cluster.read):
         self._app = app
         self._catalog = catalog
         self._reader = reader
+        self._serving = serving
 
     def __call__(self, environ, start_response):
         request = webob.Request(environ)
@@ -111,7 +114,7 @@ class Filter:
     def _answered(self, request, route, request_id):
         exchange = exchange_.Exchange(
             request, route, guarded.body(request, route.kind),
-            self._catalog(), self._app, self._reader)
+            self._catalog(), self._app, self._reader, self._serving)
         outcome = None
         try:
             answer = _HANDLERS[route.what](exchange)

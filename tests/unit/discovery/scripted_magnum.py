@@ -11,6 +11,7 @@ import uuid
 
 import webob
 
+from magnum_capi.discovery import answers
 from magnum_capi.discovery import images
 from magnum_capi.discovery import middleware
 from magnum_capi.discovery import model
@@ -100,6 +101,15 @@ class Magnum:
                   else self._answer(request.method, parts, body))
         return answer(environ, start_response)
 
+    def serving(self, ident, environ):
+        """As served_cluster reads it."""
+        for cluster in self.clusters.values():
+            if ident in (cluster['uuid'], cluster['name']):
+                template = self.templates.get(cluster['cluster_template_id'])
+                if template:
+                    return cluster['uuid'], template
+        raise answers.Refused(404, f'{ident} could not be found.')
+
     def _answer(self, method, parts, body):
         kept = getattr(self, {'clustertemplates': 'templates'}.get(
             parts[0], parts[0]))
@@ -109,7 +119,8 @@ class Magnum:
             case ['POST', ident, 'actions', 'upgrade']:
                 return self._json(202, {'uuid': ident})
         found = [thing for thing in kept.values()
-                 if parts[1] in (thing['uuid'], thing['name'])]
+                 if parts[1] in (thing['uuid'], thing['name'])
+                 and not thing.get('hidden')]
         if not found:
             return self._error(404, f'{parts[1]} could not be found.')
         if method == 'PATCH':
@@ -147,7 +158,8 @@ class Magnum:
 def filtered(magnum, drivers=None):
     """Magnum behind the filter."""
     drivers = drivers or catalog()
-    return middleware.Filter(magnum, lambda: drivers, magnum.images)
+    return middleware.Filter(magnum, lambda: drivers, magnum.images,
+                             magnum.serving)
 
 
 def send(app, method, path, body=None, **environ):

@@ -235,7 +235,12 @@ class UpgradeTest(ClusterTestCase):
                 answer.status_int, scripted_magnum.detail(answer)))
         self.assertEqual([], self.magnum.asked('POST'))
 
-    def test_the_clusters_template_cannot_be_seen(self):
+    def test_the_clusters_template_is_hidden(self):
+        self.magnum.templates[self.old]['hidden'] = True
+        new = self.magnum.template('new')
+        self.check_forwarded(self.upgrade('new'), new)
+
+    def test_the_clusters_template_is_gone(self):
         del self.magnum.templates[self.old]
         self.magnum.template('new')
         self.assertEqual(404, self.upgrade('new').status_int)
