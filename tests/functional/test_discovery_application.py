@@ -10,6 +10,7 @@ import json
 import pathlib
 import subprocess
 import tempfile
+import unittest
 import uuid
 
 import testtools
@@ -83,3 +84,24 @@ class UpgradeTest(ApplicationTestCase):
 
     def test_the_old_template_was_made_private(self):
         self.check_as_without(public=False)
+
+
+class AuthorizationTest(ApplicationTestCase):
+
+    @unittest.expectedFailure
+    def test_a_reader_learns_nothing_of_drivers(self):
+        template = self.template(driver='gone')
+        for roles in ('reader', ''):
+            answers = self.answers(
+                {'method': 'POST', 'path': '/v1/clusters', 'roles': roles,
+                 'body': {'name': 'c', 'cluster_template_id': template}},
+                {'method': 'POST', 'path': '/v1/clustertemplates',
+                 'roles': roles,
+                 'body': {'name': 't', 'image_id': 'i', 'driver': 'gone',
+                          'coe': 'kubernetes'}},
+                {'method': 'PATCH', 'roles': roles,
+                 'path': f'/v1/clustertemplates/{template}',
+                 'body': [{'op': 'replace', 'path': '/driver',
+                           'value': 'off'}]})
+            for status, text in answers:
+                self.assertEqual(403, status, (roles, text))
