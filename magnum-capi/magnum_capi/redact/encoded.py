@@ -8,6 +8,7 @@ document that always has one, the encoded text goes as a whole.
 """
 
 import binascii
+import collections.abc
 import re
 import zlib
 
@@ -51,15 +52,18 @@ DEPTH = 3
 #: Bytes of unpacked text for one of a packed one, and at least.
 _RATIO, _LEAST = 40, 1 << 16
 
+#: Kinds of the secrets of a text at a depth, the first one first.
+Examine = collections.abc.Callable[
+    [str, int], collections.abc.Iterable[str]]
 
-def secrets(text, examine, depth):
+
+def secrets(text: str, examine: Examine, depth: int
+            ) -> collections.abc.Iterator[tuple[str, int, int]]:
     """Find encoded text that holds secrets.
 
     :param text: as :func:`.quoting.view` gives it.
-    :param examine: function of a text and a depth; returns its kinds of
-        secrets, the first one first.
     :param depth: how many times the text itself was encoded.
-    :returns: generator of (kind, start, end).
+    :returns: (kind, start, end) each.
     """
     if depth >= DEPTH:
         return
@@ -69,7 +73,7 @@ def secrets(text, examine, depth):
             yield kind, *run.span()
 
 
-def _kind(run, examine, depth):
+def _kind(run: str, examine: Examine, depth: int) -> str | None:
     if not _ASCII.search(run) and _GZIP not in run:
         return None
     run = _BLANKS.sub('', run).rstrip('=')
@@ -88,29 +92,30 @@ def _kind(run, examine, depth):
     return None
 
 
-def _kinds(text, examine, depth):
+def _kinds(text: str, examine: Examine, depth: int
+           ) -> collections.abc.Iterator[str]:
     for kind, pattern in _DOCUMENTS:
         if pattern.match(text):
             yield kind
     yield from examine(text, depth + 1)
 
 
-def _starts(run):
+def _starts(run: str) -> list[int]:
     """Where readable text begins, once for each way to divide the run."""
-    seen = {}
+    seen: dict[int, int] = {}
     for found in _ASCII.finditer(run):
         seen.setdefault(found.start() % 4, found.start())
     return sorted(seen.values())
 
 
-def _decoded(run):
+def _decoded(run: str) -> bytes:
     # One character more than a multiple of four is no byte.
     size = len(run) - (len(run) % 4 == 1)
     return binascii.a2b_base64(
         run[:size].encode().translate(_STANDARD) + b'==')
 
 
-def _unpacked(data):
+def _unpacked(data: bytes) -> tuple[str, bool] | None:
     """Text of a packed one, and whether that is all; None when it is none.
 
     It may be cut off, and it may be a bomb.

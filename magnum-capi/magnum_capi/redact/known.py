@@ -2,6 +2,7 @@
 """Secrets that somebody knows: they go wherever they stand, in any form."""
 
 import base64
+import collections.abc
 import json
 import re
 import urllib.parse
@@ -16,10 +17,10 @@ _LEAST = 8
 class Known:
     """Values that are secrets, and what programs print them as.
 
-    :param values: iterable of str. Short ones and words are left out.
+    :param values: short ones and words are left out.
     """
 
-    def __init__(self, values):
+    def __init__(self, values: collections.abc.Iterable[str]) -> None:
         forms = {form for value in values if _is_told_apart(value)
                  for form in _forms(value)}
         self._pattern = re.compile('|'.join(
@@ -34,11 +35,11 @@ class Known:
                 for found in self._pattern.finditer(text)]
 
 
-def _is_told_apart(value):
+def _is_told_apart(value: str) -> bool:
     return len(value) >= _LEAST and not value.isalpha()
 
 
-def _forms(value):
+def _forms(value: str) -> collections.abc.Iterator[str]:
     printed = json.dumps(value)[1:-1]
     yield value
     yield printed

@@ -106,13 +106,13 @@ def split(name: str) -> list[str]:
     return words
 
 
-def _of_document(name):
+def _of_document(name: str) -> str | None:
     name = name.lower()
     return next((kind for end, kind in _DOCUMENTS if name.endswith(end)),
                 None)
 
 
-def _of_words(words):
+def _of_words(words: list[str]) -> str | None:
     last = words[-1]
     if last in ('key', 'keys'):
         if words[-2:] == ['client', 'key']:

@@ -72,7 +72,7 @@ def closing(text: str, token: str, start: int) -> tuple[int, bool]:
     return (len(text), False) if last is None else (last, True)
 
 
-def _in_html(text, token, start):
+def _in_html(text: str, token: str, start: int) -> tuple[int, bool]:
     line = text.find('\n', start)
     line = len(text) if line < 0 else line
     end = text.find(token, start, line)
