@@ -153,19 +153,37 @@ def module_directory(path: str, version: str,
             where=pins.FILE, hint='Add it there, with its h1 hash')
     progress = progress or progress_.Progress()
     go = find_go(progress)
-    env = environment(go)
-    # The pinned hash is the check, see pins.toml: the checksum database
-    # need not be reachable for this one module.
-    env['GONOSUMDB'] = ','.join(filter(None, [env.get('GONOSUMDB'), path]))
-    argv = [go, 'mod', 'download', '-json', f'{path}@{version}']
+    # The pinned hash is the check, see pins.toml.
+    env = without_sumdb(environment(go), path)
+    module = f'{path}@{version}'
     try:
-        found = processes.run(argv, timeout=_ASK, cwd='/',
-                              env={**env, 'GOPROXY': 'off'})
+        found = download(go, module, {**env, 'GOPROXY': 'off'}, timeout=_ASK)
     except errors.CommandFailed:
         with progress.step(f'Go module {path} {version}'):
-            found = processes.run(argv, timeout=_DOWNLOAD, cwd='/', env=env,
-                                  hint=NETWORK)
-    return check_module(pin, json.loads(found))
+            found = download(go, module, env)
+    return check_module(pin, found)
+
+
+def without_sumdb(env: dict[str, str], path: str) -> dict[str, str]:
+    """An environment in which the checksum database is not asked for a module.
+
+    It need not be reachable for this one, nor know it.
+    """
+    return {**env, 'GONOSUMDB': ','.join(
+        filter(None, [env.get('GONOSUMDB'), path]))}
+
+
+def download(go, module: str, env: dict[str, str], *, cwd='/',
+             timeout: float = _DOWNLOAD) -> dict:
+    """Have a module in Go's cache; what "go mod download -json" says of it.
+
+    :param module: path, with ``@`` and a version where ``cwd`` has no go.mod.
+    :param timeout: seconds.
+    :raises CommandFailed: it cannot be downloaded.
+    """
+    return json.loads(processes.run(
+        [go, 'mod', 'download', '-json', module], timeout=timeout, cwd=cwd,
+        env=env, hint=NETWORK))
 
 
 def check_module(pin, found: dict) -> pathlib.Path:
@@ -193,13 +211,11 @@ def family_module(family, module: str, progress=None) -> pathlib.Path:
     progress = progress or progress_.Progress()
     go = find_go(progress)
     env = environment(go)
-    argv = [go, 'mod', 'download', '-json', module]
     folder = resources.find(family.folder)
     try:
-        found = processes.run(argv, timeout=_ASK, cwd=folder,
-                              env={**env, 'GOPROXY': 'off'})
+        found = download(go, module, {**env, 'GOPROXY': 'off'}, cwd=folder,
+                         timeout=_ASK)
     except errors.CommandFailed:
         with progress.step(f'Go module {module}'):
-            found = processes.run(argv, timeout=_DOWNLOAD, cwd=folder,
-                                  env=env, hint=NETWORK)
-    return pathlib.Path(json.loads(found)['Dir'])
+            found = download(go, module, env, cwd=folder)
+    return pathlib.Path(found['Dir'])
