@@ -141,8 +141,10 @@ class Engine:
             folders.make(folder)
         for limit in kernel.lift():
             progress.info(f'Several nodes may not start here: {limit}')
-        _write(layout.record, json.dumps({'network': str(plan.whole)}))
-        _write(layout.configuration, settings.daemon(layout, plan, runtime))
+        outfile.write_private(
+            layout.record, json.dumps({'network': str(plan.whole)}))
+        outfile.write_private(
+            layout.configuration, settings.daemon(layout, plan, runtime))
         cgroups.make(layout.cgroup)
         argv = settings.command(layout, plan, host.programs(),
                                 host_record.entry(layout.key))
@@ -261,11 +263,6 @@ def _remove_link(name):
 def _ip(*words):
     return processes.run(
         ['ip', *words], timeout=30, env=settings.environment())
-
-
-def _write(path, text):
-    with outfile.whole(path, mode=outfile.PRIVATE) as stream:
-        stream.write(text.encode())
 
 
 def _content(path):

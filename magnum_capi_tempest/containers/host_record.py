@@ -57,8 +57,7 @@ def joined(key: str):
             _put_back()
         before = FOLDER / _BEFORE
         if not before.exists():
-            with outfile.whole(before, mode=outfile.PRIVATE) as stream:
-                stream.write(json.dumps(kernel.read()).encode())
+            outfile.write_private(before, json.dumps(kernel.read()))
         held = _open(entry(key))
         fcntl.flock(held, fcntl.LOCK_SH)
     try:

@@ -67,7 +67,5 @@ def write_file(path, content):
     :raises EnvironmentProblem: it cannot be written.
     """
     path = pathlib.Path(path).absolute()
-    with outfile.whole(path, outfile.PRIVATE) as stream:
-        stream.write(content if isinstance(content, bytes)
-                     else content.encode())
+    outfile.write_private(path, content)
     return path

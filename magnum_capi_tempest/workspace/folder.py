@@ -33,8 +33,7 @@ def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
     path = folder / etc / 'tempest.conf'
     for name, text in ((path.name, conf), (ACCOUNTS, accounts)):
         if text is not None:
-            with outfile.whole(folder / etc / name, outfile.PRIVATE) as f:
-                f.write(text.encode())
+            outfile.write_private(folder / etc / name, text)
     library = sysconfig.get_path('purelib')
     # As "tempest init" does; the tests of a class share their resources.
     (folder / '.stestr.conf').write_text(
