@@ -12,9 +12,11 @@ from magnum_capi.redact import names
 #: What a secret becomes. Not shorter: a reader must see that there was one.
 MARK = '<redacted>'
 
-_HIDDEN = re.compile(rf'(?:(?:basic|bearer|digest|token)\s+)?{MARK}', re.I)
+#: The scheme of an authorization, before a value.
+_SCHEME = r'(?:(?:basic|bearer|digest|token)\s+)?'
+_HIDDEN = re.compile(_SCHEME + MARK, re.I)
 _NOTHING = re.compile(
-    r'''(?:(?:basic|bearer|digest|token)\s+)?(?:<masked>|<omitted>|<hidden>'''
+    _SCHEME + r'''(?:<masked>|<omitted>|<hidden>'''
     r'''|<nil>|<none>|<unset>|<set to the key .*|\*{3,}|null|nil'''
     r'''|none|true|false|on|off|yes|no|~|\d+ bytes|str(?:ing)?|bool(?:ean)?'''
     # The word that instructions take for one.
@@ -30,7 +32,7 @@ _PATH = re.compile(
 _NAME = r'[A-Za-z_][\w.-]*'
 #: ``<password>``, ``<YOUR API TOKEN>``, with the scheme before it.
 _BLANK = re.compile(
-    r'(?:(?:basic|bearer|digest|token)\s+)?<[A-Za-z][A-Za-z_. -]{0,60}>', re.I)
+    _SCHEME + r'<[A-Za-z][A-Za-z_. -]{0,60}>', re.I)
 #: ``$OS_PASSWORD``, ``{{ admin_password }}``, ``PASSWORD``.
 _PLACE = re.compile(
     rf'\$\{{{_NAME}\}}|\$[A-Z_]+|\{{\{{ *{_NAME} *\}}\}}'
