@@ -36,8 +36,12 @@ class Update(base.Command):
     def take_action(self, args):
         versions = args.version or lists.unseen()
         for version in versions:
-            for line in _lines(lists.update(version, args.folder,
-                                            progress.Progress())):
+            updated = lists.update(version, args.folder, progress.Progress())
+            if not updated.found.vouched:
+                print('magnum-capi: the checksum database of Go does not '
+                      f'know {version}; its hash {updated.found.h1} is '
+                      'pinned as it is.', file=sys.stderr)
+            for line in _lines(updated):
                 print(line, file=self.app.stdout)
         if not versions:
             newest = required.looked_at()[-1].version
@@ -51,12 +55,7 @@ def _lines(updated):
     count = f'{found.version}: {len(found.names)} required tests'
     if updated.before == found.version:
         yield f'{count}, as before'
-        return
-    if not found.vouched:
-        print(f'magnum-capi: the checksum database of Go does not know '
-              f'{found.version}; its hash {found.h1} is pinned as it is.',
-              file=sys.stderr)
-    if not updated.before:
+    elif not updated.before:
         yield count
     elif not updated.added and not updated.dropped:
         yield f'{count}, the same as in {updated.before}'

@@ -153,6 +153,10 @@ class Cluster:
     image: str = ''
 
 
+#: The command that gets the tests of a release.
+UPDATE = 'magnum-capi conformance lists update'
+
+
 @dataclasses.dataclass(frozen=True)
 class Required:
     """The tests that certify a release.

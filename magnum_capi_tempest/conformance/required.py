@@ -22,7 +22,6 @@ PATTERN = 'required-v1.*.txt'
 _STALE = datetime.timedelta(days=120)
 _VERSION = re.compile(r'v?1\.(\d{1,3})(?:\.(\d{1,3})(?!\d)|(?![\d.]))')
 _LOOKED = re.compile(r'# (v1\.\d+\.\d+) (\d{4}-\d\d-\d\d) (h1:\S+)\n')
-UPDATE = 'magnum-capi conformance lists update'
 
 
 class Looked(typing.NamedTuple):
@@ -104,7 +103,7 @@ def of(kubernetes_version: str) -> model.Required | None:
             read(nearest.path), nearest.version, certifies=False,
             remark=f'there is no list of required tests for Kubernetes '
                    f'{kubernetes_version}: compared with that of '
-                   f'{nearest.version}; to get one: {UPDATE}')
+                   f'{nearest.version}; to get one: {model.UPDATE}')
     if patch is None:
         return model.Required(read(same[-1].path), same[-1].version)
     return _within(same, patch, kubernetes_version)
@@ -123,16 +122,17 @@ def _within(same, patch, kubernetes_version):
         names, nearest.version,
         remark=f'nobody looked at the required tests of Kubernetes '
                f'{kubernetes_version}: compared with those of '
-               f'{nearest.version}; to get them: {UPDATE} '
+               f'{nearest.version}; to get them: {model.UPDATE} '
                f'v1.{same[0].number[0]}.{patch}')
 
 
 def stale(today: datetime.date) -> str:
     """What to tell when a newer minor is to be expected; may be empty."""
-    newest = next(one for one in looked_at()
-                  if f'v1.{one.number[0]}' == minors()[-1])
-    if today - newest.date < _STALE:
+    known = looked_at()
+    minor = known[-1].number[0]
+    first = next(one for one in known if one.number[0] == minor)
+    if today - first.date < _STALE:
         return ''
-    return (f'{minors()[-1]}, the latest release that is known here, is of '
-            f'{newest.date}: look for a newer one with "{UPDATE}", or name '
-            'it with --latest')
+    return (f'v1.{minor}, the latest release that is known here, is of '
+            f'{first.date}: look for a newer one with "{model.UPDATE}", or '
+            'name it with --latest')

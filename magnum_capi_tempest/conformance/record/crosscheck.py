@@ -59,14 +59,15 @@ def other_run(log, junit):
     :param log: random seed, may be empty, and seconds, None without.
     :param junit: the same of the JUnit file.
     """
-    pairs = [('random seed', *pair) for pair in zip(log[:1], junit[:1])
-             if all(pair)]
-    if not pairs and None not in (log[1], junit[1]) and (
-            abs(log[1] - junit[1]) > _SECONDS):
-        pairs = [('seconds', log[1], junit[1])]
+    (seed, seconds), (other_seed, other_seconds) = log, junit
+    if seed and other_seed:
+        what, ours, theirs = 'random seed', seed, other_seed
+        other = ours != theirs
+    else:
+        what, ours, theirs = 'seconds', seconds, other_seconds
+        other = None not in (ours, theirs) and abs(ours - theirs) > _SECONDS
     return [f'the e2e log is of another run than the JUnit file: {what} '
-            f'{ours} and {theirs}' for what, ours, theirs in pairs
-            if ours != theirs]
+            f'{ours} and {theirs}'] if other else []
 
 
 def _claims(suite):

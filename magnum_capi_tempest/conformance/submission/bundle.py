@@ -17,7 +17,7 @@ import tempfile
 from magnum_capi import errors
 from magnum_capi_tempest.conformance.record import members
 from magnum_capi_tempest.conformance.record import reading
-from magnum_capi_tempest.conformance import required as lists
+from magnum_capi_tempest.conformance import required as required_
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.submission import check
 from magnum_capi_tempest.conformance.submission import findings
@@ -104,7 +104,7 @@ def build(source, product_file, out, *, name=None, setup_file=None,
 
 def _run_reasons(result):
     """Why the run certifies nothing; empty when it does."""
-    required = lists.of(result.cluster.kubernetes)
+    required = required_.of(result.cluster.kubernetes)
     verdict = verdicts.judge(result, required)
     if verdict.eligible:
         return []

@@ -17,7 +17,7 @@ from magnum_capi import errors
 from magnum_capi import progress as progress_
 from magnum_capi import redact
 from magnum_capi_tempest.conformance.record import limits as bounds
-from magnum_capi_tempest.conformance import required as lists
+from magnum_capi_tempest.conformance import required as required_
 from magnum_capi_tempest.conformance.submission import cases
 from magnum_capi_tempest.conformance.submission import findings
 from magnum_capi_tempest.conformance.submission import logfile
@@ -81,7 +81,7 @@ def check(folder, *, title=None, latest=None, online=False,
 
 def _stale(today):
     """A warning when the latest release is perhaps another one."""
-    if told := lists.stale(today):
+    if told := required_.stale(today):
         yield findings.Finding('12', told, level=findings.WARNING)
 
 
@@ -89,7 +89,7 @@ def _read(folder, title, latest, online, progress):
     folder = folder.absolute()
     if not folder.is_dir():
         raise errors.UsageError('There is no such folder', where=folder)
-    latest = latest or lists.minors()[-1]
+    latest = latest or required_.minors()[-1]
     if not _RELEASE.fullmatch(latest):
         raise errors.UsageError(f'{latest!r} is no release of Kubernetes',
                                 hint='For example v1.36')
@@ -114,7 +114,7 @@ def _required(submission):
     version = submission.log.kubernetes
     if not version.startswith(f'{submission.release}.'):
         version = submission.release
-    return lists.of(version)
+    return required_.of(version)
 
 
 def _files(folder, root):

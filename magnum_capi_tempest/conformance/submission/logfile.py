@@ -61,7 +61,8 @@ def read(lines) -> Log:
             if found:
                 kubernetes = found[1].decode()
                 versions.setdefault(found[2].decode(), number)
-        elif line.startswith((b'Ran', b'\x1b')) or b' Passed' in line:
+        elif (line.startswith((b'Ran ', b'Random Seed: ', b'\x1b'))
+                or b' Passed' in line):
             line = _COLOUR.sub(b'', line)
             if found := _RAN.match(line):
                 ran, sums = Said(int(found[1]), number), None

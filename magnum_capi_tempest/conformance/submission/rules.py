@@ -31,7 +31,6 @@ _FOLDER = re.compile(rf'({_RELEASE})/(.+)')
 _TITLE = re.compile(rf'(.*) ({_RELEASE})[ /](.*)')
 #: Without these words the bot takes a pull request for something else.
 _WORDS = 'conformance results for'
-_UPDATE = '"magnum-capi conformance lists update"'
 #: Findings of one kind that are listed one by one.
 _LISTED = 20
 
@@ -208,7 +207,7 @@ def _supported(submission):
     elif _minor(release) > _minor(latest):
         yield findings.Finding(
             '12', f'{release} is newer than {latest}, the latest release '
-            f'that is known here: to know it, {_UPDATE}, or --latest '
+            f'that is known here: to know it, "{model.UPDATE}", or --latest '
             f'{release}', level=findings.WARNING)
 
 
