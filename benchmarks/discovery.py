@@ -207,7 +207,7 @@ def template_create(args):
         bench = {}
         for name in ('without', 'with'):
             box = sandbox.Sandbox(folder / name)
-            box.up(sandbox.Wish(port_base=args.port_base,
+            box.up(sandbox.Spec(port_base=args.port_base,
                                 discovery_filter=name == 'with'),
                    progress.Progress())
             stack.callback(box.down, progress.Silent())

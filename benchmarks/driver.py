@@ -168,7 +168,7 @@ def measure(args, found, progress):
         box = sandbox.Sandbox(directory)
         if not args.keep:
             stack.callback(box.down, progress)
-        box.up(sandbox.Wish(port_base=args.port_base, install=(
+        box.up(sandbox.Spec(port_base=args.port_base, install=(
             str(ROOT / 'drivers' / figures.OURS),)), progress)
         box.set(OPTIONS, True, progress)
         bench = Bench(box, args, progress)

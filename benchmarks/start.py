@@ -51,7 +51,7 @@ def measure(directory, profile, cold):
     if cold:
         snapshot.path(profiles.get(profile)).unlink(missing_ok=True)
     cpu, begin = own_cpu(), time.monotonic()
-    box.up(sandbox.Wish(profile=profile), phases)
+    box.up(sandbox.Spec(profile=profile), phases)
     up = time.monotonic() - begin
     try:
         status = box.status()

@@ -85,7 +85,7 @@ class Up(_OfSandbox, base.Command):
     def take_action(self, args):
         box = sandbox.Sandbox(args.directory)
         say = progress.Progress()
-        record = box.up(sandbox.Wish(
+        record = box.up(sandbox.Spec(
             args.profile, args.chart, args.port_base, tuple(args.install),
             tuple(args.magnum_conf), args.discovery_filter, args.clash,
             args.nodes, args.images, args.rate_limiting), say)

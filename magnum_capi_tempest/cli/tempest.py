@@ -83,7 +83,7 @@ def init(folder, args, driver=''):
             f'The package {e.name} is missing',
             hint="Install 'magnum-capi-tempest[tempest]'") from e
     return workspaces.init(
-        folder, args.cloud, choose.Wish(
+        folder, args.cloud, choose.Preferences(
             args.image, args.flavor, args.master_flavor,
             args.external_network, args.network_driver, driver),
         static=args.static)

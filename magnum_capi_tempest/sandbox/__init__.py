@@ -6,11 +6,11 @@ real Cluster API management cluster (whose OpenStack machines are in memory),
 for everybody who wants to test a Magnum driver without devstack. ::
 
     box = sandbox.Sandbox()
-    box.up(sandbox.Wish(profile='embedded'), progress.Progress())
+    box.up(sandbox.Spec(profile='embedded'), progress.Progress())
     box.down(progress.Progress())
 """
 
 from magnum_capi_tempest.sandbox.life import Sandbox
-from magnum_capi_tempest.sandbox.wishes import Wish
+from magnum_capi_tempest.sandbox.spec import Spec
 
-__all__ = ['Sandbox', 'Wish']
+__all__ = ['Sandbox', 'Spec']

@@ -32,7 +32,7 @@ from magnum_capi_tempest.sandbox import options
 from magnum_capi_tempest.sandbox import overlay
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
-from magnum_capi_tempest.sandbox import wishes
+from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 
@@ -72,33 +72,33 @@ class Sandbox:
         """Passwords of the users admin, demo and service."""
         return credentials.passwords(self.directory)
 
-    def up(self, wish, progress):
+    def up(self, wanted, progress):
         """Bring the sandbox up; on a running one, what is missing of it.
 
-        :param wish: :class:`~.wishes.Wish`.
+        :param wanted: :class:`~.spec.Spec`.
         :returns: the :class:`~..record.Record`.
-        :raises UsageError: the folder is not a sandbox's, or what is wished
+        :raises UsageError: the folder is not a sandbox's, or what is wanted
             does not exist.
         :raises MagnumCapiError: with nothing left behind, unless the
             sandbox was up before.
         """
-        profile = profiles.get(wish.profile or profiles.DEFAULT)
-        chart = wishes.chart(wish.chart)
-        additions = wishes.additions(wish)
+        profile = profiles.get(wanted.profile or profiles.DEFAULT)
+        chart = spec.chart(wanted.chart)
+        additions = spec.additions(wanted)
         with records.locked(self.directory):
             record = self._record()
             if record and record.ready:
-                return self._again(record, wish, progress)
+                return self._again(record, wanted, progress)
             if record:
                 progress.info('An interrupted start is cleaned up')
                 self._remove()
-            nodes = wishes.nodes(wish)
+            nodes = spec.nodes(wanted)
             self._check_room()
             if profile.broker:
                 backends.check()
             programs = toolchain.ensure(TOOLS, progress)
             venv = environment.ensure(progress)
-            base = wish.port_base or layouts.DEFAULT_PORT_BASE
+            base = wanted.port_base or layouts.DEFAULT_PORT_BASE
             with network.allocate(_ports(base),
                                   paths.cache() / 'networks') as net:
                 record = records.Record(profile.name, net.prefix, base,
@@ -110,8 +110,8 @@ class Sandbox:
                     self._start(record, programs, venv, net.lock, progress)
             return records.load(self.directory)
 
-    def _again(self, record, wish, progress):
-        wishes.refuse_others(wish, record, self.directory)
+    def _again(self, record, wanted, progress):
+        spec.refuse_others(wanted, record, self.directory)
         if not self.supervisor.running():
             progress.info('supervisord has gone: what it left is ended and '
                           'started again with its data')

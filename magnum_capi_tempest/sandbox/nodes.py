@@ -63,7 +63,7 @@ def glance_images(nodes) -> dict[str, dict]:
 
 
 def wanted(kind, directory) -> Nodes:
-    """What a user wishes, after a look whether it can be had here.
+    """What a user wants, after a look whether it can be had here.
 
     :param kind: one of :data:`KINDS`, or None.
     :param directory: folder of image archives; None: the default one.

@@ -17,7 +17,7 @@ from magnum_capi import outfile
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import nodes as nodes_
-from magnum_capi_tempest.sandbox import wishes
+from magnum_capi_tempest.sandbox import spec
 
 #: Name of the file.
 NAME = 'sandbox.json'
@@ -39,7 +39,7 @@ class Record:
     port_base: int
     chart: str
     ready: bool = False
-    additions: wishes.Additions = wishes.Additions()
+    additions: spec.Additions = spec.Additions()
     nodes: nodes_.Nodes = nodes_.Nodes()
 
 
@@ -55,7 +55,7 @@ def load(directory: pathlib.Path) -> Record | None:
             {k: tuple(v) if isinstance(v, list) else v
              for k, v in values.pop(name, {}).items()}
             for name in ('additions', 'nodes'))
-        return Record(**values, additions=wishes.Additions(**added),
+        return Record(**values, additions=spec.Additions(**added),
                       nodes=nodes_.Nodes(**machines))
     except (FileNotFoundError, NotADirectoryError):
         return None

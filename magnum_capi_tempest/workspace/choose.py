@@ -80,7 +80,7 @@ class Cloud:
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
+class Preferences:
     """What the user says; None is for us to find."""
 
     image: str
@@ -142,14 +142,14 @@ class Choice:
         return found
 
 
-def choose(cloud, wish, *, workload_api=True, static=False) -> Choice:
+def choose(cloud, preferred, *, workload_api=True, static=False) -> Choice:
     """Decide.
 
     :param workload_api: whether the tests can look at nodes.
     :param static: never make users.
     :raises UsageError: something does not exist, or is not unique.
     """
-    image = _one(cloud.images, wish.image, 'image', '--image')
+    image = _one(cloud.images, preferred.image, 'image', '--image')
     if not image.properties.get('os_distro') and not image.properties.get(
             'magnum_distro'):
         raise errors.UsageError(
@@ -160,20 +160,20 @@ def choose(cloud, wish, *, workload_api=True, static=False) -> Choice:
     fit = tuple(flavor for flavor in cloud.flavors
                 if flavor.properties.get('vcpus', 0) >= VCPUS
                 and flavor.properties.get('ram', 0) >= RAM)
-    flavor = (_one(cloud.flavors, wish.flavor, 'flavor', '--flavor')
-              if wish.flavor else
+    flavor = (_one(cloud.flavors, preferred.flavor, 'flavor', '--flavor')
+              if preferred.flavor else
               _only(fit, f'flavor with {VCPUS} vCPU and {RAM} MiB',
                     '--flavor'))
-    master = (_one(cloud.flavors, wish.master_flavor, 'flavor',
-                   '--master-flavor') if wish.master_flavor else flavor)
+    master = (_one(cloud.flavors, preferred.master_flavor, 'flavor',
+                   '--master-flavor') if preferred.master_flavor else flavor)
     first = cloud.accounts[0]
-    network = (_one(cloud.networks, wish.network, 'external network',
-                    '--external-network') if wish.network else
+    network = (_one(cloud.networks, preferred.network, 'external network',
+                    '--external-network') if preferred.network else
                _only(cloud.networks, 'external network',
                      '--external-network'))
     return Choice(
-        cloud, image, flavor, master, network, wish.network_driver,
-        wish.driver,
+        cloud, image, flavor, master, network, preferred.network_driver,
+        preferred.driver,
         # tempest.conf has one name for the domains of user and project.
         first.admin and first.user_domain == first.project_domain
         and not static, workload_api, _between(cloud.microversions))

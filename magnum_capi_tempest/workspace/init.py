@@ -18,18 +18,18 @@ _MARK = '# Made by "magnum-capi tempest init"'
 _VOLUMES = {'volumev3', 'block-storage', 'block-store', 'volume'}
 
 
-def init(folder, names, wish, *, static=False) -> choose.Choice:
+def init(folder, names, preferred, *, static=False) -> choose.Choice:
     """Write a workspace; returns what was chosen.
 
     :param folder: new or empty, or one that this made before.
     :param names: of clouds in clouds.yaml, one a user.
-    :param wish: :class:`~.choose.Wish`.
+    :param preferred: :class:`~.choose.Preferences`.
     :raises MagnumCapiError: see :func:`.cloud.read`, :func:`.choose.choose`.
     """
     folder = pathlib.Path(folder).absolute()
     _check(folder)
     choice = choose.choose(
-        cloud.read(names), wish, static=static,
+        cloud.read(names), preferred, static=static,
         workload_api=bool(importlib.util.find_spec('kubernetes')))
     accounts = choose.accounts(choice)
     path = folders.lay_out(folder, tempest_config(choice, folder),

@@ -13,14 +13,14 @@ class Box:
 
     :param work: proof.Work.
     :param name: of its folder.
-    :param wish: of sandbox.Wish, beside the ports.
+    :param wanted: of sandbox.Spec, beside the ports.
     """
 
-    def __init__(self, work, name='box', **wish):
+    def __init__(self, work, name='box', **wanted):
         self.sandbox = sandbox.Sandbox(work.folder / name)
         self.progress = work.progress
         self.results = work.results
-        self._wish = sandbox.Wish(port_base=work.args.port_base, **wish)
+        self._wanted = sandbox.Spec(port_base=work.args.port_base, **wanted)
         self._keep = work.keep
 
     def __enter__(self):
@@ -38,7 +38,7 @@ class Box:
 
     def up(self):
         """Start what is missing of the sandbox."""
-        self.sandbox.up(self._wish, self.progress)
+        self.sandbox.up(self._wanted, self.progress)
 
     def prepare(self):
         """Do what has to be done once the sandbox is up."""

@@ -67,7 +67,7 @@ class SandboxTest(unittest.TestCase):
         """Repair the sandbox; seconds that it took."""
         start = time.monotonic()
         try:
-            cls.box.up(sandbox.Wish(profile=cls.profile,
+            cls.box.up(sandbox.Spec(profile=cls.profile,
                                     port_base=PORT_BASE,
                                     install=cls.install),
                        progress.Silent())

@@ -51,28 +51,28 @@ class CommandsTest(testtools.TestCase):
             sandbox.Sandbox, name, patched))
         return patched
 
-    def test_up_hands_over_what_was_wished(self):
+    def test_up_hands_over_what_was_wanted(self):
         self.pretend()
         up = self.patch('up', return_value=record.load(self.folder))
         code, _ = self.call(cli.Up, '--profile', 'full', '--chart', '/c',
                             '--port-base', '26000')
         self.assertEqual(0, code)
         self.assertEqual(
-            sandbox.Wish('full', pathlib.Path('/c'), 26000),
+            sandbox.Spec('full', pathlib.Path('/c'), 26000),
             up.call_args.args[0])
 
-    def test_up_without_a_wish(self):
+    def test_up_without_options(self):
         self.pretend()
         up = self.patch('up', return_value=record.load(self.folder))
         self.call(cli.Up)
-        self.assertEqual(sandbox.Wish(), up.call_args.args[0])
+        self.assertEqual(sandbox.Spec(), up.call_args.args[0])
 
     def test_up_with_drivers(self):
         self.pretend()
         up = self.patch('up', return_value=record.load(self.folder))
         self.call(cli.Up, '--install', 'a', '--install', 'b',
                   '--magnum-conf', '/x', '--discovery-filter', '--clash')
-        self.assertEqual(sandbox.Wish(
+        self.assertEqual(sandbox.Spec(
             install=('a', 'b'), magnum_conf=(pathlib.Path('/x'),),
             discovery_filter=True, clash=True), up.call_args.args[0])
 

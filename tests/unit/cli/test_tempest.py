@@ -42,9 +42,9 @@ class InitTest(testtools.TestCase):
 
     def init(self, *words, **cloud):
         made = self.useFixture(fixtures.MockPatchObject(
-            init, 'init', side_effect=lambda folder, names, wish, static:
+            init, 'init', side_effect=lambda folder, names, preferred, static:
             test_choose.choose.choose(
-                test_choose.a_cloud(**cloud), wish, static=static))).mock
+                test_choose.a_cloud(**cloud), preferred, static=static))).mock
         code, out, _ = call(tempest.Init, *words)
         self.assertEqual(0, code)
         return out, made.call_args

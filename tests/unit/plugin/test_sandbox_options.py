@@ -13,7 +13,7 @@ from magnum_capi_tempest.cli import sandbox as cli
 from magnum_capi_tempest import config
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.sandbox import access
-from magnum_capi_tempest.sandbox import wishes
+from magnum_capi_tempest.sandbox import spec
 from tests.unit.sandbox import samples
 
 FLAGS = 'magnum_capi_feature_enabled'
@@ -30,12 +30,12 @@ class TempestConfTest(testtools.TestCase):
         layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
         parser = configparser.RawConfigParser(default_section='none')
         parser.read_string(access.tempest_config(
-            layout, samples.PASSWORDS, wishes.Additions(
+            layout, samples.PASSWORDS, spec.Additions(
                 clash=clash, discovery_filter=discovery_filter), **order))
         return parser
 
-    def promised(self, **wish):
-        conf = self.conf(**wish)
+    def promised(self, **wanted):
+        conf = self.conf(**wanted)
         return {name for name in conf[FLAGS] if conf.getboolean(FLAGS, name)}
 
     def test_an_unmodified_magnum_promises_nothing(self):

@@ -32,7 +32,7 @@ class BoxTest(testtools.TestCase):
 
         self.made.assert_called_once_with(pathlib.Path('/f/box'))
         self.sandbox.up.assert_called_once_with(
-            sandbox.Wish(port_base=7, clash=True), 'progress')
+            sandbox.Spec(port_base=7, clash=True), 'progress')
         self.sandbox.down.assert_called_once_with('progress')
 
     def test_one_that_was_there_is_left_up(self):

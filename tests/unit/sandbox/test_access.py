@@ -13,7 +13,7 @@ import yaml
 from magnum_capi_tempest import config
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import nodes
-from magnum_capi_tempest.sandbox import wishes
+from magnum_capi_tempest.sandbox import spec
 from tests.unit.sandbox import samples
 
 
@@ -24,18 +24,18 @@ class AccessTest(testtools.TestCase):
         self.layout = samples.a_layout(
             self.useFixture(fixtures.TempDir()).path)
 
-    def tempest_conf(self, additions=wishes.Additions(), **wish):
+    def tempest_conf(self, additions=spec.Additions(), **wanted):
         parser = configparser.RawConfigParser(default_section='no section')
         parser.read_string(access.tempest_config(
-            self.layout, samples.PASSWORDS, additions, **wish))
+            self.layout, samples.PASSWORDS, additions, **wanted))
         return parser
 
     def test_every_option_of_ours_exists(self):
         known = {(group, option.name) for group, options
                  in config.list_opts() for option in options}
-        added = wishes.Additions(clash=True, discovery_filter=True)
+        added = spec.Additions(clash=True, discovery_filter=True)
         for driver, third_party, additions in (
-                (None, False, wishes.Additions()), ('k8s_x', True, added)):
+                (None, False, spec.Additions()), ('k8s_x', True, added)):
             conf = self.tempest_conf(additions, driver=driver,
                                      third_party=third_party)
             ours = {(group, name) for group in conf.sections()
@@ -62,7 +62,7 @@ class AccessTest(testtools.TestCase):
                          self.tempest_conf()['magnum_capi'])
         self.assertIn(
             'k8s_capi_alias_v1', self.tempest_conf(
-                wishes.Additions(clash=True))[
+                spec.Additions(clash=True))[
                     'magnum_capi']['clashing_drivers'])
 
     def test_command_that_changes_the_configuration(self):

@@ -16,7 +16,7 @@ from magnum_capi_tempest.sandbox import life
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record
-from magnum_capi_tempest.sandbox import wishes
+from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 from tests.unit import own_folders
@@ -46,11 +46,11 @@ class _Base(testtools.TestCase):
             'chart': str(resources.find('charts/sandbox-cluster')),
             'ready': True} | values))
 
-    def up(self, *wish):
-        return self.box.up(sandbox.Wish(*wish), progress.Silent())
+    def up(self, *wanted):
+        return self.box.up(sandbox.Spec(*wanted), progress.Silent())
 
-    def refused(self, error, *wish):
-        return str(self.assertRaises(error, self.up, *wish))
+    def refused(self, error, *wanted):
+        return str(self.assertRaises(error, self.up, *wanted))
 
 
 class FolderTest(_Base):
@@ -132,7 +132,7 @@ class OtherUsersTest(_Base):
 
     def act(self, path, act):
         box = sandbox.Sandbox(path)
-        return {'up': lambda: box.up(sandbox.Wish(), progress.Silent()),
+        return {'up': lambda: box.up(sandbox.Spec(), progress.Silent()),
                 'down': lambda: box.down(progress.Silent()),
                 'status': box.status,
                 'set': lambda: box.set(['a.b=c'], False, progress.Silent()),
@@ -169,7 +169,7 @@ class OtherUsersTest(_Base):
         self.refused_everywhere(path / 'box', path)
 
 
-class WishTest(_Base):
+class SpecTest(_Base):
 
     def test_unknown_profile(self):
         self.assertIn('Known profiles', self.refused(
@@ -193,17 +193,17 @@ class WishTest(_Base):
 
     def test_other_nodes_than_those_of_the_running_one(self):
         self.pretend()
-        for wish in ({'nodes': 'docker'}, {'images': self.base}):
+        for wanted in ({'nodes': 'docker'}, {'images': self.base}):
             e = self.assertRaises(
-                errors.UsageError, self.box.up, sandbox.Wish(**wish),
+                errors.UsageError, self.box.up, sandbox.Spec(**wanted),
                 progress.Silent())
             self.assertIn('other nodes or images', str(e))
 
     def test_the_nodes_of_the_running_one(self):
         self.pretend(nodes=nodes.Nodes(nodes.DOCKER, str(self.base)))
-        for wish in ({}, {'nodes': 'docker'}, {'images': self.base}):
+        for wanted in ({}, {'nodes': 'docker'}, {'images': self.base}):
             e = self.assertRaises(
-                AssertionError, self.box.up, sandbox.Wish(**wish),
+                AssertionError, self.box.up, sandbox.Spec(**wanted),
                 progress.Silent())
             self.assertIn('guards let this pass', str(e))
 
@@ -212,35 +212,35 @@ class WishTest(_Base):
             (self.base / name).touch()
         e = self.assertRaises(
             errors.UsageError, self.box.up,
-            sandbox.Wish(chart=self.base, nodes='docker'), progress.Silent())
+            sandbox.Spec(chart=self.base, nodes='docker'), progress.Silent())
         self.assertIn('cannot make machines', str(e))
 
-    def test_no_wish_is_granted_by_any(self):
+    def test_an_empty_spec_is_met_by_any(self):
         """It goes on to what costs time."""
         self.pretend(profile='full', chart='/charts/x', port_base=26000)
         self.assertIn('guards let this pass', self.refused(AssertionError))
 
     def test_other_drivers_than_those_of_the_running_one(self):
         self.pretend()
-        for wish in ({'install': ('x',)}, {'discovery_filter': True},
-                     {'clash': True}, {'magnum_conf': (self.conf(),)},
-                     {'rate_limiting': True}):
-            with self.subTest(str(wish)):
+        for wanted in ({'install': ('x',)}, {'discovery_filter': True},
+                       {'clash': True}, {'magnum_conf': (self.conf(),)},
+                       {'rate_limiting': True}):
+            with self.subTest(str(wanted)):
                 e = self.assertRaises(
-                    errors.UsageError, self.box.up, sandbox.Wish(**wish),
+                    errors.UsageError, self.box.up, sandbox.Spec(**wanted),
                     progress.Silent())
                 self.assertIn('other drivers', str(e))
 
     def test_the_drivers_of_the_running_one(self):
-        wish = sandbox.Wish(install=('x',), discovery_filter=True,
-                            magnum_conf=(self.conf(),), clash=True,
-                            rate_limiting=True)
-        self.pretend(additions=wishes.additions(wish))
-        for again in (wish, sandbox.Wish(clash=True),
-                      sandbox.Wish(discovery_filter=True),
-                      sandbox.Wish(rate_limiting=True)):
+        wanted = sandbox.Spec(install=('x',), discovery_filter=True,
+                              magnum_conf=(self.conf(),), clash=True,
+                              rate_limiting=True)
+        self.pretend(additions=spec.additions(wanted))
+        for again in (wanted, sandbox.Spec(clash=True),
+                      sandbox.Spec(discovery_filter=True),
+                      sandbox.Spec(rate_limiting=True)):
             with self.subTest(str(again)):
-                if again is not wish and again.clash:
+                if again is not wanted and again.clash:
                     # Fewer than it has are others.
                     self.assertRaises(errors.UsageError, self.box.up, again,
                                       progress.Silent())
@@ -254,10 +254,10 @@ class WishTest(_Base):
         path.write_text('[drivers]\n')
         return path
 
-    def test_nothing_costly_before_a_wish_is_checked(self):
-        for wish in (sandbox.Wish(install=('./missing',)),
-                     sandbox.Wish(magnum_conf=('missing',))):
-            self.assertRaises(errors.UsageError, self.box.up, wish,
+    def test_nothing_costly_before_the_spec_is_checked(self):
+        for wanted in (sandbox.Spec(install=('./missing',)),
+                       sandbox.Spec(magnum_conf=('missing',))):
+            self.assertRaises(errors.UsageError, self.box.up, wanted,
                               progress.Silent())
         self.assertFalse(self.box.directory.exists())
 
@@ -266,13 +266,13 @@ class WishTest(_Base):
             errors.UsageError, None, self.base))
 
     def test_default_chart(self):
-        self.assertTrue((wishes.chart(None) / 'Chart.yaml').is_file())
+        self.assertTrue((spec.chart(None) / 'Chart.yaml').is_file())
 
     def test_relative_chart(self):
         (self.base / 'Chart.yaml').touch()
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.base)
-        self.assertEqual(self.base, wishes.chart('.'))
+        self.assertEqual(self.base, spec.chart('.'))
 
     def test_ports_out_of_range(self):
         for base in (-1, 0, 1023, 64001):

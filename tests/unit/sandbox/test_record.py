@@ -11,7 +11,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record
-from magnum_capi_tempest.sandbox import wishes
+from magnum_capi_tempest.sandbox import spec
 
 A_RECORD = record.Record('embedded', '127.77', 25000, '/charts/x')
 
@@ -33,7 +33,7 @@ class RecordTest(testtools.TestCase):
         self.assertFalse(record.load(self.directory).ready)
 
     def test_round_trip_of_additions(self):
-        added = dataclasses.replace(A_RECORD, additions=wishes.Additions(
+        added = dataclasses.replace(A_RECORD, additions=spec.Additions(
             ('/drivers/x', 'y>=1'), ('/x.conf',), True, True))
         record.save(self.directory, added)
         self.assertEqual(added, record.load(self.directory))

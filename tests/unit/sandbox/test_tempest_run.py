@@ -11,8 +11,8 @@ import testtools
 
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import record
+from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest.sandbox import tempest_run
-from magnum_capi_tempest.sandbox import wishes
 from tests.unit.sandbox import samples
 
 
@@ -53,7 +53,7 @@ class PrepareTest(_Base):
     def test_what_the_sandbox_has_is_told(self):
         with_clash = record.load(self.layout.directory)
         record.save(self.layout.directory, dataclasses.replace(
-            with_clash, additions=wishes.Additions(clash=True)))
+            with_clash, additions=spec.Additions(clash=True)))
         self.assertIn('clashing_drivers', self.config(
             self.prepare())['magnum_capi'])
 
@@ -80,7 +80,7 @@ class RunTest(_Base):
     def options(self, *given, **additions):
         record.save(self.layout.directory, dataclasses.replace(
             record.load(self.layout.directory),
-            additions=wishes.Additions(**additions)))
+            additions=spec.Additions(**additions)))
         with mock.patch.object(
                 tempest_run.usable, 'drivers',
                 return_value=['a', 'b']), mock.patch.object(

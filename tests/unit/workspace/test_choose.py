@@ -42,11 +42,12 @@ def a_cloud(**changes):
 
 class ChooseTest(testtools.TestCase):
 
-    def choose(self, wish=None, **cloud):
-        return choose.choose(a_cloud(**cloud), wish or choose.Wish('ubuntu'))
+    def choose(self, preferred=None, **cloud):
+        return choose.choose(a_cloud(**cloud),
+                             preferred or choose.Preferences('ubuntu'))
 
-    def refusal(self, wish=None, **cloud):
-        return str(self.assertRaises(errors.UsageError, self.choose, wish,
+    def refusal(self, preferred=None, **cloud):
+        return str(self.assertRaises(errors.UsageError, self.choose, preferred,
                                      **cloud))
 
     def test_what_is_unique_is_taken(self):
@@ -56,7 +57,7 @@ class ChooseTest(testtools.TestCase):
             found.image, found.flavor, found.master_flavor, found.network))
 
     def test_names_and_ids_do(self):
-        found = self.choose(choose.Wish('i-1', 'm1.tiny', 'f-1', 'n-1'))
+        found = self.choose(choose.Preferences('i-1', 'm1.tiny', 'f-1', 'n-1'))
 
         self.assertEqual((TINY, SMALL), (found.flavor, found.master_flavor))
 
@@ -78,7 +79,7 @@ class ChooseTest(testtools.TestCase):
                       self.refusal(networks=()))
 
     def test_what_is_not_there(self):
-        text = self.refusal(choose.Wish('debian'))
+        text = self.refusal(choose.Preferences('debian'))
 
         self.assertIn('There is no image debian', text)
         self.assertIn('There are: ubuntu', text)
@@ -116,7 +117,7 @@ class ChooseTest(testtools.TestCase):
 
     def test_an_administrator_need_not(self):
         found = choose.choose(a_cloud(accounts=(ADMIN, MEMBER)),
-                              choose.Wish('ubuntu'), static=True)
+                              choose.Preferences('ubuntu'), static=True)
 
         self.assertEqual(1, found.workers)
         self.assertEqual(
@@ -145,7 +146,7 @@ class FilesTest(testtools.TestCase):
         with (mock.patch.object(clouds, 'read',
                                 return_value=a_cloud(**cloud)),
               mock.patch.object(runs, 'make_repository')):
-            return init.init(self.folder, ['x'], choose.Wish('ubuntu'))
+            return init.init(self.folder, ['x'], choose.Preferences('ubuntu'))
 
     def conf(self):
         """As Tempest reads it."""

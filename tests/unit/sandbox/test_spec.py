@@ -9,19 +9,19 @@ import testtools
 
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import options
-from magnum_capi_tempest.sandbox import wishes
+from magnum_capi_tempest.sandbox import spec
 
 
 class AdditionsTest(testtools.TestCase):
 
-    def test_no_wish(self):
-        self.assertEqual(wishes.Additions(),
-                         wishes.additions(wishes.Wish('embedded')))
+    def test_an_empty_spec(self):
+        self.assertEqual(spec.Additions(),
+                         spec.additions(spec.Spec('embedded')))
 
     def test_clash_is_a_distribution_and_its_configuration(self):
-        found = wishes.additions(wishes.Wish(clash=True))
+        found = spec.additions(spec.Spec(clash=True))
         folder = resources.find('drivers/clash')
-        self.assertEqual(wishes.Additions(
+        self.assertEqual(spec.Additions(
             (str(folder),), (str(folder / 'magnum.conf'),), False, True),
             found)
 
@@ -29,7 +29,7 @@ class AdditionsTest(testtools.TestCase):
         path = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'x.conf'
         path.write_text('[a]\nb = 1\n')
-        found = wishes.additions(wishes.Wish(
+        found = spec.additions(spec.Spec(
             install=('x',), magnum_conf=(path,), clash=True))
         self.assertEqual('x', found.install[-1])
         self.assertEqual(str(path), found.magnum_conf[-1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user wants of a sandbox, and whether a running one grants it."""
+"""What a user wants of a sandbox, and whether a running one meets it."""
 
 import dataclasses
 import pathlib
@@ -16,7 +16,7 @@ CLASH = 'drivers/clash'
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
+class Spec:
     """What a user wants of a sandbox; None and the like: whatever it is.
 
     :param install: paths of distributions with drivers, or requirements.
@@ -43,7 +43,7 @@ class Wish:
 
 @dataclasses.dataclass(frozen=True)
 class Additions:
-    """What a sandbox has that others do not; see :class:`Wish`.
+    """What a sandbox has that others do not; see :class:`Spec`.
 
     :param install: results of :func:`.drivers.requirement`, those of
         ``clash`` included.
@@ -57,20 +57,20 @@ class Additions:
     rate_limiting: bool = False
 
 
-def additions(wish) -> Additions:
-    """What a wish adds.
+def additions(wanted) -> Additions:
+    """What the spec adds to every sandbox.
 
     :raises UsageError: something of it does not exist or cannot be used.
     """
-    install = [drivers.requirement(text) for text in wish.install]
-    conf = [str(options.check(path)) for path in wish.magnum_conf]
-    if wish.clash:
+    install = [drivers.requirement(text) for text in wanted.install]
+    conf = [str(options.check(path)) for path in wanted.magnum_conf]
+    if wanted.clash:
         folder = resources.find(CLASH)
         install.insert(0, str(folder))
         # First, so that the user's files win.
         conf.insert(0, str(folder / 'magnum.conf'))
-    return Additions(tuple(install), tuple(conf), wish.discovery_filter,
-                     wish.clash, wish.rate_limiting)
+    return Additions(tuple(install), tuple(conf), wanted.discovery_filter,
+                     wanted.clash, wanted.rate_limiting)
 
 
 def chart(path) -> pathlib.Path:
@@ -89,35 +89,35 @@ def chart(path) -> pathlib.Path:
     return path
 
 
-def nodes(wish) -> nodes_.Nodes:
+def nodes(wanted) -> nodes_.Nodes:
     """What the nodes of a new sandbox are.
 
-    :raises UsageError: what is wished does not fit together.
+    :raises UsageError: what is wanted does not fit together.
     :raises EnvironmentProblem: it cannot be had on this machine.
     """
-    if wish.nodes == nodes_.DOCKER:
-        charts.check(chart(wish.chart))
-    return nodes_.wanted(wish.nodes, wish.images)
+    if wanted.nodes == nodes_.DOCKER:
+        charts.check(chart(wanted.chart))
+    return nodes_.wanted(wanted.nodes, wanted.images)
 
 
-def refuse_others(wish, record, directory):
+def refuse_others(wanted, record, directory):
     """Whether a sandbox that is up is what is wanted.
 
     :param record: its :class:`~.record.Record`.
     :raises UsageError: it is not.
     """
-    if wish.profile not in (None, record.profile):
+    if wanted.profile not in (None, record.profile):
         raise _refusal(f'the profile {record.profile!r}', directory)
-    if wish.chart and str(chart(wish.chart)) != record.chart or (
-            wish.port_base not in (None, record.port_base)):
+    if wanted.chart and str(chart(wanted.chart)) != record.chart or (
+            wanted.port_base not in (None, record.port_base)):
         raise _refusal('another chart or other ports', directory)
-    if wish.nodes not in (None, record.nodes.kind) or wish.images and (
-            str(pathlib.Path(wish.images).absolute())
+    if wanted.nodes not in (None, record.nodes.kind) or wanted.images and (
+            str(pathlib.Path(wanted.images).absolute())
             != record.nodes.images):
         raise _refusal('other nodes or images', directory)
-    wanted = dataclasses.asdict(additions(wish))
+    added = dataclasses.asdict(additions(wanted))
     have = dataclasses.asdict(record.additions)
-    if any(value and value != have[name] for name, value in wanted.items()):
+    if any(value and value != have[name] for name, value in added.items()):
         raise _refusal('other drivers or another configuration', directory)
 
 
