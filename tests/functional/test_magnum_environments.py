@@ -12,7 +12,6 @@ import os
 import pathlib
 import sys
 import tempfile
-import unittest
 
 import testtools
 
@@ -73,7 +72,6 @@ class EnvironmentTest(testtools.TestCase):
     def test_2026_2(self):
         self.assert_fits('2026.2')
 
-    @unittest.expectedFailure
     def test_the_kubernetes_client_on_the_oldest(self):
         with tempfile.TemporaryDirectory() as folder:
             python = environment(

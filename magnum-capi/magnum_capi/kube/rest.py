@@ -15,7 +15,9 @@ import dataclasses
 import datetime
 import email.utils
 import functools
+import http.client
 import json
+import ssl
 import time
 from urllib import parse
 
@@ -241,12 +243,15 @@ class Rest:
             preload_content=False)
         try:
             content = bytearray()
-            while chunk := answer.read1(_CHUNK):
+            for chunk in _chunks(answer):
                 content += chunk
                 if self._clock.monotonic() > end:
                     # urllib3 only limits the time between two bytes.
-                    raise exceptions.ReadTimeoutError(
-                        self._pool, path, 'the answer takes too long')
+                    raise TimeoutError
+        except TimeoutError:
+            answer.close()
+            raise exceptions.ReadTimeoutError(
+                self._pool, path, 'the answer takes too long') from None
         except BaseException:
             # A half-read connection must not go back to the pool.
             answer.close()
@@ -262,17 +267,40 @@ class Rest:
         self._answered = said.timestamp(), self._clock.monotonic()
 
 
+def _chunks(answer):
+    """What has come of an answer, again and again until its end.
+
+    urllib3 1.26, which Magnum 20 and 21 are pinned to, has no read1() and
+    waits for all that is asked for; the answer below it is http.client's.
+    """
+    read = getattr(answer, 'read1', None) or answer._fp.read1
+    try:
+        while chunk := read(_CHUNK):
+            yield chunk
+    except http.client.HTTPException as e:
+        raise exceptions.ProtocolError(str(e), e) from e
+
+
+def _tls_options(access):
+    """How urllib3 verifies the server."""
+    verified = access.tls.verify_mode != ssl.CERT_NONE
+    # urllib3 compares the name with the certificate itself. Its 1.26, which
+    # Magnum 20 and 21 are pinned to, tells ssl no name that is an address,
+    # and ssl refuses to connect without one when it is to compare.
+    access.tls.check_hostname = False
+    options = {'ssl_context': access.tls, 'cert_reqs': access.tls.verify_mode}
+    if access.server_name:
+        options['server_hostname'] = access.server_name
+        options['assert_hostname'] = access.server_name
+    if not verified:
+        options['assert_hostname'] = False
+    return options
+
+
 def _pool(access):
     options = {'maxsize': 8, 'retries': False}
     if access.tls is not None:
-        options['ssl_context'] = access.tls
-        options['cert_reqs'] = access.tls.verify_mode
-        if not access.tls.check_hostname:
-            options['assert_hostname'] = False
-    if access.server_name and access.tls is not None:
-        options['server_hostname'] = access.server_name
-        if access.tls.check_hostname:
-            options['assert_hostname'] = access.server_name
+        options |= _tls_options(access)
     if not access.proxy:
         return urllib3.PoolManager(**options)
     proxy = parse.urlsplit(access.proxy)

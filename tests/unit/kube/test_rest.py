@@ -374,6 +374,12 @@ class PoolTest(testtools.TestCase):
         self.assertNotIn('assert_hostname', options)
         self.assertNotIn('server_hostname', options)
 
+    def test_ssl_is_not_asked_to_compare_names(self):
+        # It wants one then, and urllib3 1.26 hands it no address.
+        options = self.pool(server='https://192.0.2.1').connection_pool_kw
+        self.assertFalse(options['ssl_context'].check_hostname)
+        self.assertNotIn('assert_hostname', options)
+
     def test_server_without_tls(self):
         options = self.pool(server='http://k.example', tls=None,
                             server_name='api.internal').connection_pool_kw
