@@ -18,7 +18,10 @@ from magnum_capi_tempest.sandbox import logs
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import tempest_run
+
+_RELEASES = ', '.join(f'{r.name} ({r.version})' for r in releases.RELEASES)
 
 
 class _OfSandbox:
@@ -76,6 +79,10 @@ class Up(_OfSandbox, base.Command):
             help='folder of "magnum-capi images build", for --nodes docker '
                  '(default: images in the cache folder)')
         parser.add_argument(
+            '--magnum', metavar='RELEASE',
+            help='release of Magnum, by its name or by the first number of '
+                 f'its version: {_RELEASES} (default: {releases.NEWEST.name})')
+        parser.add_argument(
             '--rate-limiting', action='store_true',
             help='have the controllers of Cluster API look at an object once '
                  'a second at most, as upstream does by default; everything '
@@ -88,7 +95,7 @@ class Up(_OfSandbox, base.Command):
         record = box.up(sandbox.Spec(
             args.profile, args.chart, args.port_base, tuple(args.install),
             tuple(args.magnum_conf), args.discovery_filter, args.clash,
-            args.nodes, args.images, args.rate_limiting), say)
+            args.nodes, args.images, args.rate_limiting, args.magnum), say)
         say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
                  f'{record.profile}. Use it: eval "$(magnum-capi sandbox '
                  'env)"')

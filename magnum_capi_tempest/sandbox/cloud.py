@@ -11,6 +11,7 @@ from magnum_capi_tempest.sandbox import credentials
 from magnum_capi_tempest.sandbox import databases
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import seed
 from magnum_capi_tempest.sandbox import services
 from magnum_capi_tempest.sandbox import snapshot
@@ -24,25 +25,28 @@ class Cloud:
     """The cloud of a sandbox.
 
     :param record: how the sandbox was made.
+    :param venvs: :class:`.environment.Environments`.
     :param helm: path of helm.
     """
 
-    def __init__(self, layout, record, venv, supervisor, helm):
+    def __init__(self, layout, record, venvs, supervisor, helm):
         self._layout = layout
         self._record = record
         self._profile = profiles.get(record.profile)
-        self._venv = venv
+        self._release = releases.get(record.magnum)
+        self._venvs = venvs
+        self._venv = venvs.cloud
         self._supervisor = supervisor
         self._helm = helm
         self._mariadb = backends.MariaDB(layout.directory)
-        self._env = services.environment(layout, venv)
+        self._env = services.environment(layout, venvs.cloud)
 
     def up(self, progress):
         """Start what does not run; ready for requests when it returns."""
         directory = self._layout.directory
         new = not (directory / 'seeded.json').exists()
         if new:
-            source = snapshot.path(self._profile)
+            source = snapshot.path(self._profile, self._release)
             if not snapshot.restore(source, directory, progress):
                 self._make_data(progress)
                 snapshot.save(directory, source)
@@ -72,8 +76,8 @@ class Cloud:
             self._supervisor.launch(programs, PATIENCE, progress)
 
     def _magnum(self):
-        return services.magnum(self._layout, self._venv, self._profile,
-                               self._helm)
+        return services.magnum(self._layout, self._venvs.magnum,
+                               self._profile, self._helm)
 
     def _add_images(self, passwords):
         """Images for real nodes; snapshots are the same for all nodes."""
@@ -99,13 +103,14 @@ class Cloud:
             self._start_database(progress)
             self._mariadb.execute(''.join(
                 f'CREATE DATABASE {name};' for name in databases.NAMES))
-        databases.Databases(layout, self._venv, self._profile, self._url,
+        databases.Databases(layout, self._venvs, self._profile, self._url,
                             passwords, self._env).create(progress)
         base = services.base(layout, self._venv, self._profile)
         with progress.step('First start of the services'):
             self._supervisor.launch(base, PATIENCE, progress)
         with progress.step('Users, images, flavors, network'):
-            seeded = seed.run(layout, self._venv, self._env, passwords)
+            seeded = seed.run(layout, self._venv, self._env, passwords,
+                              self._release)
         self._supervisor.stop(*(p.name for p in base), 'mariadb')
         outfile.write_private(
             layout.directory / 'seeded.json', json.dumps(seeded))
@@ -113,6 +118,7 @@ class Cloud:
     def _configure(self, passwords, broker):
         configuration.write_services(
             self._layout, profile=self._profile, venv=self._venv,
+            magnum_venv=self._venvs.magnum, release=self._release,
             passwords=passwords, url=self._url,
             chart=charts.used(self._layout.directory, self._record),
             discovery_filter=self._record.additions.discovery_filter,

@@ -25,17 +25,19 @@ def render(name, **values) -> str:
         region=REGION, **values)
 
 
-def write_services(layout, *, venv, discovery_filter=False, **values):
+def write_services(layout, *, venv, magnum_venv, discovery_filter=False,
+                   **values):
     """Write the files of all services.
 
     :param venv: environment of the cloud.
+    :param magnum_venv: that of Magnum.
     :param discovery_filter: whether Magnum's API gets it.
-    :param values: profile, passwords, chart, transport_url and url, a
+    :param values: profile, release, passwords, chart, transport_url and url, a
         function of a database's name.
     """
     layout.etc.mkdir(mode=0o700, parents=True, exist_ok=True)
     layout.magnum_conf[1].mkdir(mode=0o700, exist_ok=True)
-    api_paste = venv / 'etc' / 'magnum' / 'api-paste.ini'
+    api_paste = magnum_venv / 'etc' / 'magnum' / 'api-paste.ini'
     if discovery_filter:
         text = paste.with_filter(api_paste.read_text())
         api_paste = layout.etc / 'magnum-api-paste.ini'

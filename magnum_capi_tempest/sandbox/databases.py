@@ -24,13 +24,14 @@ NAMES = ('keystone', 'glance', 'nova_api', 'nova_cell0', 'neutron', 'cinder',
 class Databases:
     """The databases of one sandbox.
 
+    :param venvs: :class:`.environment.Environments`.
     :param url: function of a database's name, its SQLAlchemy URL.
     :param env: variables of the commands, see services.environment.
     """
 
-    def __init__(self, layout, venv, profile, url, passwords, env):
+    def __init__(self, layout, venvs, profile, url, passwords, env):
         self._layout = layout
-        self._bin = venv / 'bin'
+        self._venvs = venvs
         self._profile = profile
         self.url = url
         self._passwords = passwords
@@ -63,8 +64,9 @@ class Databases:
                 connection.close()
                 path.chmod(0o600)
 
-    def _run(self, program, *arguments, env=None):
-        processes.run([self._bin / program, *arguments], timeout=600,
+    def _run(self, program, *arguments, env=None, venv=None):
+        folder = (venv or self._venvs.cloud) / 'bin'
+        processes.run([folder / program, *arguments], timeout=600,
                       env=self._env | (env or {}), merge=True,
                       cwd=self._layout.directory)
 
@@ -107,6 +109,8 @@ class Databases:
     def _magnum(self):
         config = self._config('magnum.conf')
         if self._profile.database == 'sqlite':
-            self._run('python', _CLOUD / 'schema.py', 'magnum', *config)
+            self._run('python', _CLOUD / 'schema.py', 'magnum', *config,
+                      venv=self._venvs.magnum)
         else:
-            self._run('magnum-db-manage', *config, 'upgrade')
+            self._run('magnum-db-manage', *config, 'upgrade',
+                      venv=self._venvs.magnum)

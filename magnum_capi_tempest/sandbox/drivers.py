@@ -59,11 +59,12 @@ def requirement(text: str) -> str:
     return text
 
 
-def install(layout, cloud, requirements, progress):
+def install(layout, cloud, requirements, progress, release):
     """Install into the sandbox's folder ``drivers``, all or nothing.
 
-    :param cloud: environment of the cloud.
+    :param cloud: environment of Magnum.
     :param requirements: results of :func:`requirement`.
+    :param release: of Magnum.
     :raises MagnumCapiError: something cannot be installed, or is there
         already, or nothing of it is a driver.
     """
@@ -73,7 +74,7 @@ def install(layout, cloud, requirements, progress):
         library = overlay.empty(scratch / 'env', cloud)
         pretended = _pretend(library, overlay.library(cloud))
         pretended.append(_pretend_library(library, scratch))
-        _uv(layout, scratch, requirements)
+        _uv(layout, scratch, requirements, release.pins)
         for name in pretended:
             _refuse_another(library / name, requirements)
             shutil.rmtree(library / name)
@@ -109,7 +110,7 @@ def _pretend_library(library, scratch):
     return folder.name
 
 
-def _uv(layout, scratch, requirements):
+def _uv(layout, scratch, requirements, pins):
     env = {k: v for k, v in os.environ.items() if k != 'VIRTUAL_ENV'} | {
         # So that it is found and ended when this process is killed.
         runmarks.MARK: str(layout.directory),
@@ -119,8 +120,9 @@ def _uv(layout, scratch, requirements):
     try:
         processes.run(
             [environment.uv(), 'pip', 'install', '--quiet', '--python',
-             scratch / 'env' / 'bin' / 'python', '--constraint',
-             resources.find(environment.CONSTRAINTS), '--', *sources],
+             scratch / 'env' / 'bin' / 'python',
+             *(f'--constraint={resources.find(name)}' for name in pins),
+             '--', *sources],
             env=env, timeout=PATIENCE)
     except errors.CommandFailed as e:
         said = e.output
@@ -130,7 +132,7 @@ def _uv(layout, scratch, requirements):
             f'Cannot install {", ".join(requirements)}',
             elapsed=None if e.returncode else e.elapsed,
             last_seen=' '.join(said.split())[:_LONGEST].rstrip('.') or None,
-            hint='It must fit the versions of constraints/cloud.txt, and a '
+            hint=f'It must fit the versions of {", ".join(pins)}, and a '
                  'package index must be reachable') from e
 
 

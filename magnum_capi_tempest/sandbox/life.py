@@ -32,6 +32,7 @@ from magnum_capi_tempest.sandbox import options
 from magnum_capi_tempest.sandbox import overlay
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
@@ -83,6 +84,7 @@ class Sandbox:
             sandbox was up before.
         """
         profile = profiles.get(wanted.profile or profiles.DEFAULT)
+        release = releases.get(wanted.magnum or releases.NEWEST.name)
         chart = spec.chart(wanted.chart)
         additions = spec.additions(wanted)
         with records.locked(self.directory):
@@ -97,17 +99,17 @@ class Sandbox:
             if profile.broker:
                 backends.check()
             programs = toolchain.ensure(TOOLS, progress)
-            venv = environment.ensure(progress)
+            venvs = environment.both(progress, release)
             base = wanted.port_base or layouts.DEFAULT_PORT_BASE
             with network.allocate(_ports(base),
                                   paths.cache() / 'networks') as net:
                 record = records.Record(profile.name, net.prefix, base,
                                         str(chart), additions=additions,
-                                        nodes=nodes)
+                                        nodes=nodes, magnum=release.name)
                 folders.make(self.directory).chmod(0o700)
                 records.save(self.directory, record)
                 with self._all_or_nothing(progress):
-                    self._start(record, programs, venv, net.lock, progress)
+                    self._start(record, programs, venvs, net.lock, progress)
             return records.load(self.directory)
 
     def _again(self, record, wanted, progress):
@@ -117,24 +119,24 @@ class Sandbox:
                           'started again with its data')
             runmarks.sweep(self.directory)
         programs = toolchain.ensure(TOOLS, progress)
-        venv = environment.ensure(progress)
+        venvs = environment.both(progress, releases.get(record.magnum))
         lock = paths.cache() / 'networks' / f'{record.prefix}.lock'
-        self._start(record, programs, venv, lock, progress)
+        self._start(record, programs, venvs, lock, progress)
         return record
 
-    def _start(self, record, programs, venv, lock, progress):
+    def _start(self, record, programs, venvs, lock, progress):
         layout = layouts.Layout(self.directory, record.prefix,
                                 record.port_base)
         for name in ('etc', 'log', 'home', 'tmp', 'lock'):
             (self.directory / name).mkdir(mode=0o700, exist_ok=True)
-        self._add(layout, record, venv, progress)
+        self._add(layout, record, venvs.magnum, progress)
         self.supervisor.start()
         plane = management.Processes(
             layout.management, programs, flavors.behaviours(), lock,
             docker_host=machines.up(
                 self.directory, record, self.supervisor, progress),
             rate_limiting=record.additions.rate_limiting)
-        above = cloud.Cloud(layout, record, venv, self.supervisor,
+        above = cloud.Cloud(layout, record, venvs, self.supervisor,
                             programs['helm'])
         # Side by side: neither needs the other until a cluster is made.
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -151,12 +153,13 @@ class Sandbox:
         records.save(self.directory, dataclasses.replace(record, ready=True))
 
     def _add(self, layout, record, venv, progress):
-        """What Magnum has beside the cloud's environment."""
+        """What Magnum has beside the environment of its release."""
         wanted = record.additions
         if not record.ready:
             options.copy(wanted.magnum_conf, layout.magnum_conf[1])
         if wanted.install and not layout.drivers.exists():
-            drivers.install(layout, venv, wanted.install, progress)
+            drivers.install(layout, venv, wanted.install, progress,
+                            releases.get(record.magnum))
         charts.make(self.directory, record)
         overlay.make(layout, venv)
 
@@ -180,8 +183,10 @@ class Sandbox:
             options.change(layout.magnum_conf[1], words)
             if restart:
                 helm = toolchain.ensure(['helm'], progress)['helm']
-                cloud.Cloud(layout, record, environment.ensure(progress),
-                            self.supervisor, helm).restart_magnum(progress)
+                venvs = environment.both(progress,
+                                         releases.get(record.magnum))
+                cloud.Cloud(layout, record, venvs, self.supervisor,
+                            helm).restart_magnum(progress)
 
     @contextlib.contextmanager
     def _all_or_nothing(self, progress):

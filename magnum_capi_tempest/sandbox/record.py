@@ -17,6 +17,7 @@ from magnum_capi import outfile
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import nodes as nodes_
+from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
 
 #: Name of the file.
@@ -32,6 +33,7 @@ class Record:
     :param ready: whether it was up once.
     :param additions: what it has that others do not.
     :param nodes: what the nodes of its clusters are.
+    :param magnum: name of Magnum's release.
     """
 
     profile: str
@@ -41,6 +43,7 @@ class Record:
     ready: bool = False
     additions: spec.Additions = spec.Additions()
     nodes: nodes_.Nodes = nodes_.Nodes()
+    magnum: str = releases.NEWEST.name
 
 
 def load(directory: pathlib.Path) -> Record | None:

@@ -26,12 +26,16 @@ _PUBLIC_KEY = ('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk0dGVzdHRlc3R0ZXN0dGVzd'
                'HRlc3R0ZXN0dGVzdHRl demo@sandbox')
 
 
-def content(layout, passwords) -> dict:
-    """The document that cloud/seed.py reads."""
+def content(layout, passwords, trusts=False) -> dict:
+    """The document that cloud/seed.py reads.
+
+    :param trusts: Magnum makes users in a domain of its own.
+    """
     return {
         'auth_url': layout.auth_url,
         'region': configuration.REGION,
         'passwords': passwords,
+        'trusts': trusts,
         'endpoints': {
             kind: (service, layout.url(kind))
             for kind, (service, _) in layouts.ENDPOINTS.items()},
@@ -42,14 +46,15 @@ def content(layout, passwords) -> dict:
     }
 
 
-def run(layout, venv, env, passwords) -> dict:
+def run(layout, venv, env, passwords, release) -> dict:
     """Fill the cloud, whose services except Magnum must run.
 
+    :param release: of Magnum.
     :returns: ids: ``{'images': {name: id}, 'networks': {name: id}}``.
     """
     out = processes.run(
         [venv / 'bin' / 'python', _CLOUD / 'seed.py'], env=env, timeout=300,
-        stdin=json.dumps(content(layout, passwords)))
+        stdin=json.dumps(content(layout, passwords, release.trusts)))
     return json.loads(out)
 
 

@@ -15,6 +15,7 @@ from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import releases
 
 #: Folders and files of a sandbox that a snapshot has, when they exist: none
 #: that :mod:`.credentials` makes.
@@ -23,17 +24,20 @@ MEMBERS = ('db', 'mariadb', 'images', 'seeded.json')
 _HERE = pathlib.Path(__file__).parent
 
 
-def path(profile) -> pathlib.Path:
-    """Where the snapshot of a profile is, or would be."""
+def path(profile, release=releases.NEWEST) -> pathlib.Path:
+    """Where the snapshot of a profile is, or would be.
+
+    :param release: of Magnum.
+    """
     sources = sorted([*(_HERE / 'cloud').glob('*.py'),
                       *(_HERE / 'templates' / f'{name}.j2'
                         for name in configuration.SERVICE_FILES),
                       _HERE / 'templates' / '_common.j2',
                       *(_HERE / f'{n}.py' for n in (
                           'seed', 'flavors', 'databases', 'backends'))])
-    key = environment.digest(profile, *sources)
+    key = environment.digest(profile, environment.key(), *sources)
     return (paths.cache() / 'snapshots'
-            / f'{profile.name}-{environment.key()}-{key}.tar')
+            / f'{profile.name}-{environment.key(release)}-{key}.tar')
 
 
 def save(directory, target):

@@ -10,6 +10,7 @@ from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import options
+from magnum_capi_tempest.sandbox import releases
 
 #: Drivers that clash with magnum-capi-helm, made for tests.
 CLASH = 'drivers/clash'
@@ -27,6 +28,7 @@ class Spec:
     :param images: folder of image archives for real nodes.
     :param rate_limiting: that of Cluster API, see
         :func:`.management.programs.capi`.
+    :param magnum: release of Magnum, see :func:`.releases.get`.
     """
 
     profile: str | None = None
@@ -39,6 +41,7 @@ class Spec:
     nodes: str | None = None
     images: pathlib.Path | None = None
     rate_limiting: bool = False
+    magnum: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,6 +114,8 @@ def refuse_others(wanted, record, directory):
     if wanted.chart and str(chart(wanted.chart)) != record.chart or (
             wanted.port_base not in (None, record.port_base)):
         raise _refusal('another chart or other ports', directory)
+    if wanted.magnum and releases.get(wanted.magnum).name != record.magnum:
+        raise _refusal(f'Magnum {record.magnum}', directory)
     if wanted.nodes not in (None, record.nodes.kind) or wanted.images and (
             str(pathlib.Path(wanted.images).absolute())
             != record.nodes.images):

@@ -3,12 +3,14 @@
 
 The embedded profile: the RPC between them goes through oslo.messaging's
 driver for one process ("fake://"). What each part does is what
-magnum.cmd.conductor and magnum.wsgi.api of Magnum do.
+magnum.cmd.conductor and magnum.wsgi.api of Magnum do: with threads, or until
+22.0.0 with eventlet, which magnum.cmd has patch Python when it is imported.
 
 usage: magnum_all.py ADDRESS PORT THREADS --config-file FILE
 """
 
 import importlib
+import pkgutil
 import sys
 
 #: Seconds between looks at clusters in progress. Magnum's own 10
@@ -66,39 +68,49 @@ def import_periodic_tasks():
 
 
 def start_conductor():
-    """Start the RPC server and the periodic tasks, as threads."""
+    """Start the RPC server and the periodic tasks."""
     from magnum.common import rpc_service
     from magnum.common import short_id
-    from magnum.conductor.handlers import ca_conductor
-    from magnum.conductor.handlers import cluster_conductor
-    from magnum.conductor.handlers import conductor_listener
-    from magnum.conductor.handlers import credential_conductor
-    from magnum.conductor.handlers import federation_conductor
-    from magnum.conductor.handlers import indirection_api
-    from magnum.conductor.handlers import nodegroup_conductor
+    import magnum.conductor.handlers
     import magnum.conf
 
-    modules = (indirection_api, cluster_conductor, conductor_listener,
-               credential_conductor, ca_conductor, federation_conductor,
-               nodegroup_conductor)
+    package = magnum.conductor.handlers
+    handlers = [
+        importlib.import_module(f'{package.__name__}.{name}').Handler()
+        for _finder, name, is_folder in pkgutil.iter_modules(package.__path__)
+        if not is_folder]
     server = rpc_service.Service.create(
-        magnum.conf.CONF.conductor.topic, short_id.generate_id(),
-        [m.Handler() for m in modules], binary='magnum-conductor')
+        magnum.conf.CONF.conductor.topic, short_id.generate_id(), handlers,
+        binary='magnum-conductor')
     server.create_periodic_tasks()
     server.start()
+
+
+def serve_green(application, address, port, threads):
+    """Serve until the process is stopped, with eventlet's own server."""
+    import eventlet
+    from eventlet import wsgi
+    wsgi.server(eventlet.listen((address, port)), application,
+                max_size=threads, log_output=False, keepalive=5)
 
 
 def main():
     address, port, threads = sys.argv[1:4]
     sys.argv = ['magnum', *sys.argv[4:]]
-    from oslo_service import backend
-    backend.init_backend(backend.BackendType.THREADING)
+    importlib.import_module('magnum.cmd')
+    green = 'eventlet' in sys.modules
+    if not green:
+        from oslo_service import backend
+        backend.init_backend(backend.BackendType.THREADING)
     immediate_transactions()
     import_periodic_tasks()
     from magnum.wsgi import api
     start_conductor()
-    import serve
-    serve.serve(api.application, address, int(port), int(threads))
+    if green:
+        serve_green(api.application, address, int(port), int(threads))
+    else:
+        import serve
+        serve.serve(api.application, address, int(port), int(threads))
 
 
 if __name__ == '__main__':

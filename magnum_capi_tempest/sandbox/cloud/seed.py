@@ -40,11 +40,20 @@ def identity(cloud, wanted):
             domain_id='default', default_project_id=service.id)
         for role in ('admin', 'service'):
             keystone.assign_project_role_to_user(service, user, roles[role])
+    if wanted['trusts']:
+        trustees(keystone, roles['admin'])
     demo = keystone.create_project(name='demo', domain_id='default')
     user = keystone.create_user(
         name='demo', password=wanted['passwords']['demo'],
         domain_id='default', default_project_id=demo.id)
     keystone.assign_project_role_to_user(demo, user, roles['member'])
+
+
+def trustees(keystone, role):
+    """The domain in which Magnum makes a user for each cluster."""
+    domain = keystone.create_domain(name='magnum')
+    user = keystone.find_user('magnum', domain_id='default')
+    keystone.assign_domain_role_to_user(domain, user, role)
 
 
 def images(cloud, wanted):

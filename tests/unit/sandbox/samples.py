@@ -9,6 +9,7 @@ import sys
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import layout
 from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_tempest.sandbox import releases
 
 PASSWORDS = {'admin': 'adminsecret', 'demo': 'demosecret',
              'service': 'servicesecret', 'broker': 'brokersecret'}
@@ -65,9 +66,11 @@ def sqlite_url(database):
     return f'sqlite:////data/{database}.sqlite'
 
 
-def write_services(where, profile='embedded', venv=VENV, **values):
+def write_services(where, profile='embedded', venv=VENV,
+                   release=releases.NEWEST, **values):
     """Write the configuration of all services."""
     configuration.write_services(
-        where, profile=profiles.get(profile), venv=venv, **values,
+        where, profile=profiles.get(profile), venv=venv, magnum_venv=venv,
+        release=release, **values,
         passwords=PASSWORDS, chart='/charts/x', url=sqlite_url,
         transport_url='rabbit://sandbox:brokersecret@127.77.0.1:25672/')

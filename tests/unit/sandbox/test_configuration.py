@@ -12,6 +12,7 @@ from magnum_capi.discovery import paste
 from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_tempest.sandbox import releases
 from tests.unit.sandbox import samples
 
 
@@ -22,8 +23,8 @@ class ServicesTest(testtools.TestCase):
         self.layout = samples.a_layout(
             self.useFixture(fixtures.TempDir()).path)
 
-    def read(self, name, profile):
-        samples.write_services(self.layout, profile)
+    def read(self, name, profile, **values):
+        samples.write_services(self.layout, profile, **values)
         config = configparser.RawConfigParser(strict=True)
         config.read_string((self.layout.etc / name).read_text())
         return config
@@ -76,6 +77,11 @@ class ServicesTest(testtools.TestCase):
              config['capi_helm']['helm_chart_name'],
              config['capi_helm']['kubeconfig_file'],
              config['DEFAULT']['transport_url']))
+
+    def test_only_releases_with_trusts_have_a_domain_for_them(self):
+        for release in releases.RELEASES:
+            config = self.read('magnum.conf', 'full', release=release)
+            self.assertEqual(release.version < 23, 'trust' in config)
 
     def test_magnum_without_the_discovery_filter(self):
         config = self.read('magnum.conf', 'embedded')

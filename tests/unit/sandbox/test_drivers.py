@@ -12,6 +12,7 @@ from magnum_capi import progress
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import releases
 from tests.unit.sandbox import samples
 
 
@@ -83,7 +84,8 @@ class InstallTest(testtools.TestCase):
 
         with fixtures.MockPatchObject(processes, 'run', run):
             drivers.install(self.layout, self.cloud,
-                            requirements or ('x',), progress.Silent())
+                            requirements or ('x',), progress.Silent(),
+                            releases.NEWEST)
 
     def add(self, library, name='x', group='magnum.drivers'):
         info = library / f'{name}-1.0.dist-info'
@@ -114,8 +116,9 @@ class InstallTest(testtools.TestCase):
 
         self.install(look)
         argv, _ = self.calls[0]
-        self.assertTrue(argv[argv.index('--constraint') + 1].endswith(
-            environment.CONSTRAINTS))
+        constraint, = [word for word in argv
+                       if str(word).startswith('--constraint=')]
+        self.assertTrue(constraint.endswith(releases.CLOUD))
 
     def test_a_folder_is_built_from_a_copy(self):
         def look(library):

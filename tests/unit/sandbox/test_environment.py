@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import itertools
 import pathlib
 import sys
 from unittest import mock
@@ -12,6 +13,7 @@ from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import releases
 
 
 class KeyTest(testtools.TestCase):
@@ -53,12 +55,14 @@ class EnsureTest(testtools.TestCase):
         self.useFixture(fixtures.EnvironmentVariable(
             'PYTHONDONTWRITEBYTECODE', '1'))
         self.calls = []
+        self.argv = []
         self.useFixture(fixtures.MockPatchObject(
             processes, 'run', self.run_uv))
         self.folder = self.cache / 'cloud' / environment.key()
 
     def run_uv(self, argv, env, **kwargs):
         self.calls.append((argv[1], env))
+        self.argv.append(argv)
         self.folder.mkdir(exist_ok=True)
 
     def ensure(self):
@@ -68,6 +72,25 @@ class EnsureTest(testtools.TestCase):
         self.assertEqual(self.folder, self.ensure())
         self.assertEqual(self.folder, self.ensure())
         self.assertEqual(['venv', 'pip'], [name for name, _ in self.calls])
+
+    def test_an_earlier_magnum_has_one_of_its_own(self):
+        release = releases.get('2025.1')
+        self.folder = environment.location(environment.key(release))
+
+        found = environment.ensure(progress.Silent(), release)
+
+        self.assertEqual(self.folder, found)
+        self.assertNotEqual(environment.key(), environment.key(release))
+        argv = self.argv[-1]
+        self.assertEqual(
+            ['magnum-2025.1.txt', 'magnum-beside.txt'],
+            [pathlib.Path(after).name for word, after in itertools.pairwise(
+                argv) if word == '--requirement'])
+
+    def test_the_newest_magnum_is_that_of_the_cloud(self):
+        found = environment.both(progress.Silent(), releases.NEWEST)
+        self.assertEqual((self.folder, self.folder), found)
+        self.assertEqual(2, len(self.calls))
 
     def test_half_made_one_is_made_again(self):
         self.folder.mkdir(parents=True)

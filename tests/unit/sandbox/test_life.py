@@ -3,6 +3,7 @@
 import collections
 import os
 import socket
+from unittest import mock
 
 import fixtures
 import testtools
@@ -327,7 +328,8 @@ class SetTest(_Base):
         self.useFixture(fixtures.MockPatchObject(
             life.toolchain, 'ensure', lambda *a: {'helm': self.base}))
         self.useFixture(fixtures.MockPatchObject(
-            life.environment, 'ensure', lambda *a: self.base))
+            life.environment, 'both', lambda *a:
+            environment.Environments(self.base, self.base)))
         self.useFixture(fixtures.MockPatchObject(
             life.cloud.Cloud, 'restart_magnum',
             lambda *a: self.restarts.append(self.file.read_text())))
@@ -380,9 +382,9 @@ class FailedStartTest(_Base):
 
     def setUp(self):
         super().setUp()
-        for module in (toolchain, environment):
+        for module, name in ((toolchain, 'ensure'), (environment, 'both')):
             self.useFixture(fixtures.MockPatchObject(
-                module, 'ensure', lambda *arguments: None))
+                module, name, lambda *arguments: mock.sentinel.made))
 
     def start(self, error):
         def start(box, *arguments):

@@ -25,6 +25,12 @@ class ContentTest(testtools.TestCase):
         self.content = json.loads(json.dumps(
             seed.content(layout, samples.PASSWORDS)))
 
+    def test_a_domain_of_trustees_only_where_magnum_makes_some(self):
+        self.assertFalse(self.content['trusts'])
+        layout = layouts.Layout(pathlib.Path('/box'), '127.80')
+        self.assertTrue(seed.content(
+            layout, samples.PASSWORDS, trusts=True)['trusts'])
+
     def test_every_endpoint(self):
         self.assertEqual(set(layouts.ENDPOINTS),
                          set(self.content['endpoints']))

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The releases of Magnum that a sandbox can run."""
+
+import dataclasses
+
+from magnum_capi import errors
+
+
+@dataclasses.dataclass(frozen=True)
+class Release:
+    """A release of Magnum; the services beside it are always the same.
+
+    :param name: of the OpenStack release.
+    :param version: first number of Magnum's version.
+    :param trusts: its conductor makes a trustee and a trust for each cluster
+        (until 22.0.0: magnum/conductor/handlers/common/trust_manager.py).
+    """
+
+    name: str
+    version: int
+    trusts: bool = True
+
+    @property
+    def pins(self) -> tuple[str, ...]:
+        """Files of ``constraints/`` with what its environment consists of.
+
+        That of the newest is the environment of the whole cloud.
+        """
+        if self == NEWEST:
+            return (CLOUD,)
+        return (f'constraints/magnum-{self.name}.txt',
+                'constraints/magnum-beside.txt')
+
+
+#: Pins of the cloud, the newest Magnum among them.
+CLOUD = 'constraints/cloud.txt'
+
+NEWEST = Release('2026.2', 23, trusts=False)
+
+RELEASES = (Release('2025.1', 20), Release('2025.2', 21),
+            Release('2026.1', 22), NEWEST)
+
+
+def get(text: str) -> Release:
+    """The release with that name, or that first number of a version.
+
+    :raises UsageError: there is none.
+    """
+    for release in RELEASES:
+        if text in (release.name, str(release.version)):
+            return release
+    known = ', '.join(f'{r.name} ({r.version})' for r in RELEASES)
+    raise errors.UsageError(f'Unknown release of Magnum: {text!r}',
+                            hint=f'Known releases: {known}')

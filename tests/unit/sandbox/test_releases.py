@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import re
+
+import testtools
+
+from magnum_capi import errors
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import releases
+
+
+class ReleasesTest(testtools.TestCase):
+
+    def test_by_name_and_by_version(self):
+        self.assertEqual(releases.get('2025.1'), releases.get('20'))
+        self.assertEqual(releases.NEWEST, releases.get('23'))
+
+    def test_an_unknown_one(self):
+        e = self.assertRaises(errors.UsageError, releases.get, '19')
+        self.assertIn("'19'", str(e))
+        self.assertIn('2025.1 (20)', str(e))
+
+    def test_the_pins_are_of_that_magnum(self):
+        for release in releases.RELEASES:
+            text = '\n'.join(resources.find(name).read_text()
+                             for name in release.pins)
+            self.assertEqual(
+                [str(release.version)],
+                re.findall(r'^magnum==(\d+)\.', text, re.MULTILINE))
+
+    def test_what_is_beside_an_earlier_one_is_as_in_the_cloud(self):
+        cloud = resources.find(releases.CLOUD).read_text().splitlines()
+        beside = resources.find(
+            'constraints/magnum-beside.txt').read_text().splitlines()
+        self.assertEqual([], [line for line in beside if line not in cloud
+                              and not line.startswith('#')])
