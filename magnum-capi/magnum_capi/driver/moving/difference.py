@@ -41,9 +41,9 @@ def difference(now: list[dict], then: list[dict]) -> str:
             for key in new if key not in old}
     pairs = [(came.get(key, key), key) for key in new]
     pairs += [(key, None) for key in gone if key not in came.values()]
-    alike = [pair for pair in pairs if _only_label(
-        old.get(pair[0]), new.get(pair[1]))]
-    lines = [line for one, other in pairs if (one, other) not in alike
+    alike = {key for key in old.keys() & new
+             if _only_label(old[key], new[key])}
+    lines = [line for one, other in pairs if other not in alike
              for line in _lines(one, old.get(one), other, new.get(other))]
     if alike:
         lines.append(f'# Objects in which only the label {_LABEL} differs: '
@@ -59,11 +59,11 @@ def _by_key(objects):
 def _predecessor(key, gone, new, old):
     """The former holder of the name, but for its last part; None: unknown."""
     kind, stem = key[0], key[1].rpartition('-')[0]
-    alike = [[other for other in keys if other[0] == kind
-              and other[1].rpartition('-')[0] == stem]
-             for keys in (gone, [one for one in new if one not in old])]
-    return alike[0][0] if stem and [len(one) for one in alike] == [
-        1, 1] else None
+    before, after = ([other for other in keys if other[0] == kind
+                      and other[1].rpartition('-')[0] == stem]
+                     for keys in (gone, [one for one in new
+                                         if one not in old]))
+    return before.pop() if stem and len(before) == len(after) == 1 else None
 
 
 def _only_label(old, new):
@@ -72,8 +72,6 @@ def _only_label(old, new):
 
 def _unlabelled(found):
     """An object without the version of its chart."""
-    if not found:
-        return found
     metadata = found['metadata']
     labels = {key: value for key, value in (
         metadata.get('labels') or {}).items() if key != _LABEL}

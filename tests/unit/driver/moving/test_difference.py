@@ -49,6 +49,17 @@ class DifferenceTest(testtools.TestCase):
         self.assertTrue(text.endswith(
             '\n# Objects in which only the label helm.sh/chart differs: 2'))
 
+    def test_other_labels_that_differ_are_shown(self):
+        def labelled(one, other):
+            return [{**made('A', name), 'metadata': {
+                'name': name, 'labels': {'helm.sh/chart': one, key: other}}}
+                for name, key in (('before', 'a'), ('behind', 'z'))]
+        found = self.difference(labelled('c-1', 'old'), labelled('c-2', 'new'))
+        for line in ('-    a: old', '+    a: new', '-    z: old',
+                     '+    z: new'):
+            self.assertIn(line, found)
+        self.assertNotIn('# Objects', found)
+
     def test_what_comes_and_what_goes(self):
         found = self.difference([made('A', 'a')], [made('B', 'b')])
         self.assertIn('--- /dev/null\n+++ B/b\n', found)
@@ -69,6 +80,28 @@ class DifferenceTest(testtools.TestCase):
         found = self.difference(
             [made('A', 'c-1'), made('A', 'c-2')], [made('A', 'c-3')])
         self.assertEqual(3, found.count('/dev/null'))
+
+    def test_only_the_same_kind_and_stem_can_be_the_one_before(self):
+        found = self.difference(
+            [made(kind, name) for kind, name in (
+                ('A', 'c-1'), ('B', 'c-1'), ('C', 'c-1'), ('B', 'b-1'),
+                ('B', 'd-1'))], [made('B', 'c-2')])
+        self.assertIn('--- B/c-1\n+++ B/c-2\n', found)
+        self.assertEqual(4, found.count('+++ /dev/null'))
+
+    def test_new_name_with_a_stem_that_nobody_had(self):
+        self.assertIn('--- /dev/null\n+++ A/c-1\n',
+                      self.difference([made('A', 'a')],
+                                      [made('A', 'a'), made('A', 'c-1')]))
+
+    def test_data_of_what_is_no_secret_is_shown(self):
+        for kind in ('ConfigMap', 'Tuning'):
+            found = self.difference([], [made(kind, 'a', data={'b': 'word'})])
+            self.assertIn('+  b: word', found)
+
+    def test_letters_beyond_ascii_are_shown_as_they_are(self):
+        self.assertIn('+  a: Größe', self.difference(
+            [], [made('A', 'a', spec={'a': 'Größe'})]))
 
     def test_secret(self):
         found = self.difference(
