@@ -124,6 +124,23 @@ class CreateTest(Base):
         self.assertEqual('CREATE_FAILED', self.w.group().status)
         self.assertIn('too small', self.w.group().status_reason)
 
+    def test_failure_leaves_groups_alone_that_are_not_in_progress(self):
+        self.w.store.node_groups[small_world.WORKERS]['flavor_id'] = 'tiny'
+        self.w.store.add_group(status='CREATE_COMPLETE')
+        self.assertRaises(failures.Failed, self.create)
+        self.assertEqual(
+            ['CREATE_FAILED', 'CREATE_FAILED', 'CREATE_COMPLETE'],
+            [group['status'] for group in self.w.store.node_groups.values()])
+        self.assertIsNone(self.w.group(small_world.OTHERS).status_reason)
+
+    def test_timeout_of_the_request_is_kept(self):
+        self.operations().create(90)
+        self.assertEqual(90, self.w.cluster.create_timeout)
+        self.operations().create(0)
+        self.assertEqual(0, self.w.cluster.create_timeout)
+        self.operations().create()
+        self.assertEqual(0, self.w.cluster.create_timeout)
+
     def test_what_is_refused_leaves_nothing(self):
         self.w.store.templates[small_world.TEMPLATE]['network_driver'] = (
             'flannel')
@@ -410,6 +427,17 @@ class DeleteTest(Base):
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('application credential', self.w.cluster.status_reason)
         self.assertIn('magnum', self.w.secrets())
+
+    def test_reasons_of_before_are_gone(self):
+        self.created()
+        for table in (self.w.store.clusters, self.w.store.node_groups):
+            for row in table.values():
+                row['status_reason'] = 'of before'
+        self.operations().delete()
+        self.assertEqual(
+            [None] * 3, [row.status_reason for row in (
+                self.w.cluster, self.w.group(small_world.MASTERS),
+                self.w.group())])
 
     def test_lost_request_is_asked_for_again(self):
         self.created()
@@ -765,6 +793,10 @@ class UpgradeTest(Base):
         for row in (self.w.cluster, self.w.group()):
             self.assertEqual(('UPDATE_FAILED', 'too many'),
                              (row.status, row.status_reason))
+        # Magnum names only the one that it asked for.
+        other = self.w.group(small_world.MASTERS)
+        self.assertEqual(('CREATE_COMPLETE', None),
+                         (other.status, other.status_reason))
         self.assertEqual(small_world.TEMPLATE,
                          self.w.cluster.cluster_template_id)
         self.assertEqual('ubuntu-34', self.w.group().image_id)
@@ -785,6 +817,43 @@ class UpgradeTest(Base):
             'DELETE_IN_PROGRESS')
         self.end()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_lock_that_is_busy_is_a_refusal_that_changes_nothing(self):
+        self.created()
+        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        other = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row())
+        with other.held(0):
+            e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('it cannot be checked now: ', str(e))
+        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+
+    def test_lock_is_not_waited_for_longer_than_magnum_waits(self):
+        self.created()
+        waited = []
+
+        def busy(_lock, timeout):
+            waited.append(timeout)
+            raise lock.LockBusy('busy', holder='somebody')
+        self.patch(lock.Lock, 'hold', busy)
+        for seconds in (60, 10):
+            self.w.world = dataclasses.replace(
+                self.w.world, settings=dataclasses.replace(
+                    self.w.world.settings, lock_timeout=seconds))
+            self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertEqual([15, 10], waited)
+
+    def test_reasons_of_before_are_gone_while_it_goes_on(self):
+        self.created()
+        for table in (self.w.store.clusters, self.w.store.node_groups):
+            for row in table.values():
+                row['status_reason'] = 'of before'
+        self.upgrade()
+        self.assertEqual(
+            [('UPDATE_IN_PROGRESS', None)] * 3,
+            [(row.status, row.status_reason) for row in (
+                self.w.cluster, self.w.group(small_world.MASTERS),
+                self.w.group())])
 
     def test_slow_glance_is_a_refusal_that_changes_nothing(self):
         self.created()
@@ -922,7 +991,11 @@ class RotateTest(Base):
             self.w.world, settings=dataclasses.replace(
                 self.w.world.settings, lock_timeout=60, answer_timeout=50))
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
-        self.assertEqual([25], waited)
+        self.w.world = dataclasses.replace(
+            self.w.world, settings=dataclasses.replace(
+                self.w.world.settings, lock_timeout=24))
+        self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
+        self.assertEqual([25, 24], waited)
         # Nobody else can bring in a credential of this user.
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
