@@ -113,12 +113,10 @@ class Upgrade:
                 applied=state.applied, joining=followers, batch=batch,
                 held=held, defaults=self._store.defaults(),
                 pins=self._pins.moved())
-            self._answer.commit()
-        except answer_module.TooLate:
-            raise
         except errors.MagnumCapiError as e:
             self._store.reload(self._cluster)
             raise failures.NotViable(failures.told(e)) from None
+        self._answer.commit()
         try:
             if reconciler.is_deleting():
                 raise failures.Stopped('The cluster is being deleted')

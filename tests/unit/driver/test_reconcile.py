@@ -614,6 +614,15 @@ class UpgradeTest(Base):
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
         self.assertEqual(1, len(self.w.helm.upgrades))
 
+    def test_version_that_the_control_plane_runs_counts(self):
+        # Not that of the template, whose image may be another by now.
+        self.created()
+        path, = [path for path in self.api.objects
+                 if '/kubeadmcontrolplanes/' in path]
+        self.api.objects[path]['status']['version'] = 'v1.33.9'
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('upgrade to 1.34 first', str(e))
+
     def upgrade_between(self, old, new):
         """Upgrade from a template that names one driver to another's."""
         self.created()
@@ -787,6 +796,7 @@ class UpgradeTest(Base):
         self.assertNotIn('behind the answer', self.logger.output)
 
     def test_failure_behind_the_answer_restores_and_is_told(self):
+        self.w.store.add_group()
         self.upgrade_failing_slowly(
             helm_errors.ChartRefused('no', reason='too many'))
         self.end()
@@ -794,9 +804,10 @@ class UpgradeTest(Base):
             self.assertEqual(('UPDATE_FAILED', 'too many'),
                              (row.status, row.status_reason))
         # Magnum names only the one that it asked for.
-        other = self.w.group(small_world.MASTERS)
-        self.assertEqual(('CREATE_COMPLETE', None),
-                         (other.status, other.status_reason))
+        for uuid in (small_world.MASTERS, small_world.OTHERS):
+            other = self.w.group(uuid)
+            self.assertEqual(('CREATE_COMPLETE', None),
+                             (other.status, other.status_reason))
         self.assertEqual(small_world.TEMPLATE,
                          self.w.cluster.cluster_template_id)
         self.assertEqual('ubuntu-34', self.w.group().image_id)

@@ -356,13 +356,15 @@ class UpgradeOrderTest(test_reconcile.Base):
         # A node may be three minor versions behind (Kubernetes, version
         # skew policy), and one with an image of its own stays where it is.
         self.w.cloud.images['special'] = ('v1.31.1', 'ubuntu')
-        self.w.store.node_groups[small_world.OTHERS]['image_id'] = 'special'
+        for role in ('worker', 'infra'):
+            self.w.store.node_groups[small_world.OTHERS].update(
+                image_id='special', role=role)
 
-        e = self.assertRaises(failures.NotViable, self.upgrade)
+            e = self.assertRaises(failures.NotViable, self.upgrade)
 
-        self.assertIn('node group A_b: workers of 1.31.1 would be more than 3 '
-                      'minor versions older', str(e))
-        self.assertIn('upgrade or remove it first', str(e))
+            self.assertIn('node group A_b: workers of 1.31.1 would be more '
+                          'than 3 minor versions older', str(e))
+            self.assertIn('upgrade or remove it first', str(e))
         self.assertEqual([], self.w.helm.upgrades)
 
     def test_upgrade_is_refused_when_nobody_knows_the_image(self):
