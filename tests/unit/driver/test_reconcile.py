@@ -689,6 +689,28 @@ class UpgradeTest(Base):
         self.assertEqual('ubuntu-34', self.w.group().image_id)
         self.assertEqual('CREATE_COMPLETE', self.w.group().status)
 
+    def test_failure_is_told_although_the_memory_cannot_be_written(self):
+        self.created()
+
+        def refuse():
+            self.api.fault_path = re.compile('.*/secrets/.*-magnum')
+            self.api.faults = [(503, {}, {})] * 99
+            raise helm_errors.ChartRefused('no', reason='too many')
+        self.w.helm.before = refuse
+        e = self.assertRaises(failures.Failed, self.upgrade)
+        self.assertEqual('too many', str(e))
+        self.assertEqual(('ubuntu-34', small_world.TEMPLATE), (
+            self.w.group().image_id, self.w.cluster.cluster_template_id))
+        self.assertIn('is still noted', self.logger.output)
+
+    def test_label_that_contradicts_the_image_is_refused(self):
+        self.created()
+        self.w.store.templates[small_world.NEWER]['labels'] = {
+            'kube_tag': 'v1.34.9'}
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('the label kube_tag of the template says v1.34.9',
+                      str(e))
+
     def strategy(self):
         return self.w.helm.upgrades[-1]['nodeGroups'][0].get(
             'rolloutStrategy')
