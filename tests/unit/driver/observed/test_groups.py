@@ -92,7 +92,11 @@ class WorkersTest(testtools.TestCase):
                 ({'count': 3}, '3 of 2 machines of the present template'),
                 ({'availableReplicas': 1}, '2 of 2 machines ready'),
                 ({'readyReplicas': 1}, '1 of 2 machines ready'),
-                ({'readyReplicas': 3}, '3 of 2 machines ready')):
+                ({'readyReplicas': 3}, '3 of 2 machines ready'),
+                ({'readyReplicas': 1, 'availableReplicas': 1},
+                 '1 of 2 machines ready'),
+                ({'readyReplicas': 3, 'availableReplicas': 3},
+                 '3 of 2 machines ready')):
             found = objects.machine_set(count=counts.pop('count', 2))
             found['status'].update(counts)
             self.assertEqual(f'node group default-worker: {told}',
@@ -158,6 +162,14 @@ class ControlPlaneTest(testtools.TestCase):
 
         self.assertEqual((groups.State.WAITING, True),
                          (found.state, found.drift))
+
+    def test_one_that_is_not_there_is_drift(self):
+        found = self.look(None)
+
+        self.assertEqual(
+            (groups.State.WAITING, True,
+             'control plane: does not exist yet'),
+            (found.state, found.drift, found.why))
 
     def test_any_problem_blocks(self):
         plane = objects.control_plane()

@@ -59,6 +59,13 @@ class NotedTest(testtools.TestCase):
                       looked=objects.ago(minutes=90))
         self.assertEqual(objects.ago(minutes=10), self.noted({}, known).at)
 
+    def test_half_of_the_limit_may_go_by_between_two_looks(self):
+        for minutes, lost in ((30, 0), (31, 31)):
+            known = going(at=objects.ago(minutes=50),
+                          looked=objects.ago(minutes=minutes))
+            self.assertEqual(objects.ago(minutes=50 - lost),
+                             self.noted({}, known).at)
+
     def test_without_a_limit_looks_are_not_noted(self):
         known = going(looked=objects.ago(days=9))
         self.assertIs(known, self.noted({}, known, limit=0))
@@ -105,6 +112,14 @@ class LeftTest(testtools.TestCase):
 
     def test_machines_beyond_need_are_left(self):
         self.assertEqual(3, self.left(self.rolling(0, 5, there=5)))
+        # With one that is not ready.
+        self.assertEqual(2, self.left(self.rolling(0, 1, there=3)))
+
+    def test_group_of_another_role_is_of_workers(self):
+        seen = self.rolling(0, 1)
+        found = progress.left(seen, objects.wanted(
+            objects.group(role='infra')))
+        self.assertEqual(1, found[f'groups/{objects.group().key}'][1])
 
     def test_size_that_is_not_set_yet_wants_no_machine(self):
         for kind, key in (('control_plane', objects.master().key),
@@ -136,7 +151,8 @@ class LeftTest(testtools.TestCase):
     def test_control_plane(self):
         for counts, expected in (
                 ({'upToDateReplicas': 0}, 1), ({'readyReplicas': 0}, 1),
-                ({'replicas': 3}, 2), ({}, 0)):
+                ({'upToDateReplicas': 0, 'readyReplicas': 0}, 2),
+                ({'upToDateReplicas': 2}, 0), ({'replicas': 3}, 2), ({}, 0)):
             plane = objects.control_plane()
             plane['status'].update(counts)
             self.assertEqual(expected, self.left(
@@ -153,17 +169,25 @@ class LeftTest(testtools.TestCase):
 
     def test_addons_that_are_not_deployed(self):
         seen = objects.complete(addons=(
-            objects.addon(), objects.addon('ccm', 'Installing')))
+            objects.addon(), objects.addon('ccm', 'Installing'),
+            objects.addon('csi')))
         self.assertEqual(1, self.left(seen, 'addons'))
         self.assertIsNone(self.left(seen, 'addons', addons=False))
 
     def test_release_that_is_not_of_the_latest_request(self):
         for release, expected in (
                 (None, 1), (snapshot.Release('deployed', digest='old'), 1),
+                (snapshot.Release('deployed', digest='before'), 1),
                 (snapshot.Release('failed', 9, 'new'), 1),
                 (snapshot.Release('deployed', digest='new'), 0)):
             self.assertEqual(expected, self.left(
                 objects.complete(release=release), 'release', digest='new'))
+
+    def test_release_needs_a_look_and_a_request(self):
+        release = snapshot.Release('deployed', digest='new')
+        for seen, digest in ((release, ''), (snapshot.UNSEEN, 'new')):
+            self.assertIsNone(self.left(
+                objects.complete(release=seen), 'release', digest=digest))
 
     def test_cluster_that_is_not_there(self):
         self.assertEqual({'cluster': ('', 1)}, progress.left(
