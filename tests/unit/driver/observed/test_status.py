@@ -555,6 +555,23 @@ class FailureTest(testtools.TestCase):
         self.assertEqual({'CREATE_FAILED'}, {
             found.status for found in verdict.groups.values()})
 
+    def test_the_end_fails_no_complete_group_that_only_waits(self):
+        waits = objects.group(key='b', name='b', status='CREATE_COMPLETE')
+        fails = objects.group(status='CREATE_COMPLETE')
+        seen = objects.complete(
+            machines=(objects.failed_machine(),), machine_deployments={
+                'default-worker': objects.deployment(),
+                'b': objects.condition(objects.deployment(key='b'),
+                                       'Available', status='False')})
+
+        verdict = judge(seen, objects.wanted(
+            objects.master(), fails, waits, status=UPDATE))
+
+        self.assertEqual(
+            ('UPDATE_FAILED', 'UPDATE_FAILED', 'CREATE_COMPLETE'),
+            (verdict.status, verdict.groups['default-worker'].status,
+             verdict.groups['b'].status))
+
     def test_what_failed_before_the_latest_request_does_not_fail_it(self):
         seen = objects.complete(machines=(objects.failed_machine(),))
 
