@@ -284,5 +284,4 @@ def _image(cloud, reference):
     except services.NotUsable as e:
         status = str(e.last_seen or '').removeprefix('status ')
         return rules.Image(reference, status or 'not usable', None)
-    return rules.Image(found.id, found.status, found.kube_version,
-                       found.magnum_distro or found.os_distro)
+    return rules.Image(found.id, found.status, found.kube_version)

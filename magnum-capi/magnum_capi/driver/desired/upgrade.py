@@ -41,7 +41,6 @@ class Image:
     id: str
     status: str | None
     kube_version: str | None
-    os_distro: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,21 +100,18 @@ FIXED = {
 }
 
 
-def refusals(present, target, running, groups=(), os_may_change=True):
+def refusals(present, target, running, groups=()):
     """Why a cluster cannot be upgraded; empty when it can.
 
     :param present: Template that the cluster is of.
     :param target: Template to upgrade to.
     :param running: version of its control plane, None when not known.
     :param groups: Group of every node group of workers.
-    :param os_may_change: whether machines of another distribution may take
-        the place of the present ones.
     :returns: list of texts, each a refusal of its own.
     """
     return [
         *_fixed(present, target),
         *_image(target),
-        *([] if os_may_change else _distribution(present, target)),
         *_versions(present, target, running, groups),
     ]
 
@@ -171,14 +167,6 @@ def _image(target):
                      f'{target.kube_tag}, its image {image.id} says '
                      f'kube_version {image.kube_version}')
     return found
-
-
-def _distribution(present, target):
-    old, new = present.image.os_distro, target.image.os_distro
-    if old == new:
-        return []
-    return [f'os_distro of the image cannot change from {_quote(old)} to '
-            f'{_quote(new)}']
 
 
 def _versions(present, target, running, groups):
