@@ -302,9 +302,10 @@ class StepTest(testtools.TestCase):
         self.assertEqual((credentials.WAIT, False), (step.kind, step.overdue))
 
     def test_controllers_get_time_to_read_the_new_one(self):
-        step = self.rotated(credentials.SETTLE - 1, adopted=True)
-
-        self.assertEqual(credentials.WAIT, step.kind)
+        self.assertEqual(
+            [credentials.WAIT, credentials.ADOPT],
+            [self.rotated(credentials.SETTLE - 1, adopted=True).kind,
+             self.rotated(credentials.SETTLE, adopted=True).kind])
 
     def test_a_new_one_that_is_refused_for_long_is_overdue(self):
         step = self.rotated(credentials.BOUND, adopted=False)

@@ -189,6 +189,14 @@ class MoveTest(Base):
             self.assertEqual(found, self.site.wait(found, 600))
         self.assertEqual(2, status.call_count)
 
+    def test_move_that_a_conductor_tries_again_is_waited_for(self):
+        self.fails(helm_errors.HelmTimeout('slow', reason='timeout'))
+        found = self.site.move(self.w.store.row(), apply=True)
+        self.w.store.clusters[small_world.CLUSTER][
+            'status'] = 'UPDATE_COMPLETE'
+        found = self.site.wait(found, 600)
+        self.assertEqual((site.MOVED, ''), (found.kind, found.why))
+
     def test_move_that_fails_in_the_end(self):
         found = self.site.move(self.w.store.row(), apply=True)
         self.w.store.clusters[small_world.CLUSTER].update(
