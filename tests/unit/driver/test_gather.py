@@ -129,6 +129,36 @@ class PlanTest(Base):
         self.cloud.images.clear()
         self.assertRaises(services.NotThere, self.plan)
 
+    def test_node_without_a_flavor_is_told(self):
+        self.store.node_groups[small_world.WORKERS]['flavor_id'] = None
+        e = self.assertRaises(services.NotUsable, self.plan)
+        self.assertEqual('There is no flavor for the nodes', str(e))
+
+    def test_flavor_of_masters_is_that_of_their_group_else_the_clusters(self):
+        self.store.clusters[small_world.CLUSTER]['master_flavor_id'] = 'm2'
+        for flavor, expected in (('m3', 'm3'), (None, 'm2')):
+            self.store.node_groups[small_world.MASTERS]['flavor_id'] = flavor
+            self.assertEqual(expected, self.plan().spec.master_flavor)
+
+    def test_name_servers_are_separated_by_commas(self):
+        for text, expected in (('192.0.2.1', ('192.0.2.1',)), (None, ()),
+                               ('192.0.2.1, 192.0.2.2,',
+                                ('192.0.2.1', '192.0.2.2'))):
+            self.store.templates[small_world.TEMPLATE][
+                'dns_nameserver'] = text
+            self.assertEqual(expected, self.plan().spec.dns_nameservers)
+
+    def test_cloud_is_asked_once_for_each_thing(self):
+        self.store.add_group()
+        asked, flavor = [], self.cloud.usable_flavor
+
+        def noted(reference, **kwargs):
+            asked.append(reference)
+            return flavor(reference, **kwargs)
+        self.cloud.usable_flavor = noted
+        self.plan()
+        self.assertEqual(['m1'], asked)
+
     def test_floating_ip_of_the_cluster(self):
         # B.4.11
         self.assertTrue(self.plan().values['apiServer'][
