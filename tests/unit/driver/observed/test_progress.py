@@ -38,7 +38,8 @@ class NotedTest(testtools.TestCase):
 
     def test_what_was_better_before_is_none(self):
         self.assertEqual(going(), self.noted({'a': ('goal', 6)}))
-        self.assertEqual(going(), self.noted({'a': ('goal', 5)}))
+        self.assertEqual(going(), self.noted(objects.as_read(
+            {'a': ('goal', 5)})))
 
     def test_another_goal_is_a_new_beginning(self):
         found = self.noted({'a': ('other', 30)})
