@@ -16,6 +16,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import vault
 from magnum_capi.driver import operations
 from magnum_capi.driver import options
 from magnum_capi.driver import reconcile
@@ -46,6 +47,9 @@ class Base(testtools.TestCase):
         watch.forget(small_world.CLUSTER)
         self.useFixture(fixtures.MockPatchObject(
             rotation, 'check', self.w.cloud.check))
+        # A new one takes longer than all the rest of a test.
+        self.useFixture(fixtures.MockPatchObject(
+            vault, 'key_pair', small_world.key_pair))
 
     def operations(self, cluster=None):
         return operations.Operations(
