@@ -53,6 +53,7 @@ from oslo_config import cfg
 import webob
 
 from magnum_capi.discovery import answers
+from magnum_capi.discovery import authorization
 from magnum_capi.discovery import clusters
 from magnum_capi.discovery import exchange as exchange_
 from magnum_capi.discovery import guarded
@@ -82,13 +83,16 @@ class Filter:
     :param catalog: returns the drivers as of now, a :class:`.model.Catalog`.
     :param reader: a :class:`.images.Reader`.
     :param serving: reads a cluster's template, :func:`.served_cluster.read`.
+    :param authorize: refuses users; :func:`.authorization.check` by default.
     """
 
-    def __init__(self, app, catalog, reader, serving=served_cluster.read):
+    def __init__(self, app, catalog, reader, serving=served_cluster.read,
+                 authorize=None):
         self._app = app
         self._catalog = catalog
         self._reader = reader
         self._serving = serving
+        self._authorize = authorize or authorization.check
 
     def __call__(self, environ, start_response):
         request = webob.Request(environ)
@@ -112,8 +116,10 @@ class Filter:
         return answer(environ, start_response)
 
     def _answered(self, request, route, request_id):
+        body = guarded.body(request, route.kind)
+        self._authorize(route, request.environ)
         exchange = exchange_.Exchange(
-            request, route, guarded.body(request, route.kind),
+            request, route, body,
             self._catalog(), self._app, self._reader, self._serving)
         outcome = None
         try:

@@ -57,6 +57,7 @@ class Magnum:
     """Magnum's API.
 
     :ivar requests: (method, path, query, body) in their order.
+    :ivar denied: what the user may not do, as routes name it.
     :ivar broken: status or error by (method, collection).
     """
 
@@ -67,6 +68,7 @@ class Magnum:
         self.requests = []
         self.environs = []
         self.broken = {}
+        self.denied = ()
 
     def template(self, name='t', **fields):
         """Put a template into it, past the filter; returns its uuid."""
@@ -100,6 +102,11 @@ class Magnum:
         answer = (self._error(broken, 'broken') if broken
                   else self._answer(request.method, parts, body))
         return answer(environ, start_response)
+
+    def authorize(self, route, environ):
+        """As authorization.check does."""
+        if route.what in self.denied:
+            raise answers.Refused(403, 'The policy does not allow this.')
 
     def serving(self, ident, environ):
         """As served_cluster reads it."""
@@ -159,7 +166,7 @@ def filtered(magnum, drivers=None):
     """Magnum behind the filter."""
     drivers = drivers or catalog()
     return middleware.Filter(magnum, lambda: drivers, magnum.images,
-                             magnum.serving)
+                             magnum.serving, magnum.authorize)
 
 
 def send(app, method, path, body=None, **environ):

@@ -11,6 +11,7 @@ from keystoneauth1 import loading
 from oslo_config import cfg
 import testtools
 
+from magnum_capi.discovery import answers
 from magnum_capi.discovery import images
 from magnum_capi.discovery import middleware
 from magnum_capi.discovery import registry
@@ -40,6 +41,10 @@ class FactoryTest(testtools.TestCase):
         self.file.write_text('[drivers]\ndisabled_drivers = off_v1\n')
         self.useFixture(fixtures.MockPatchObject(
             cfg, 'CONF', configured([self.file])))
+        # There is no Magnum here.
+        self.useFixture(fixtures.MockPatchObject(
+            middleware.authorization, 'check', self.authorize))
+        self.allowed = True
         self.made = []
         self.asked = []
         self.useFixture(fixtures.MockPatchObject(
@@ -48,6 +53,10 @@ class FactoryTest(testtools.TestCase):
     def registry(self, source):
         self.made.append(source)
         return self
+
+    def authorize(self, route, environ):
+        if not self.allowed:
+            raise answers.Refused(403, 'The policy does not allow this.')
 
     def catalog(self):
         self.asked.append(self.made[0].current())
@@ -66,6 +75,20 @@ class FactoryTest(testtools.TestCase):
         self.assertEqual([], self.asked)
         scripted_magnum.send(app, 'POST', '/v1/clusters', {})
         self.assertEqual(1, len(self.asked))
+
+    def test_who_may_not_ask_has_no_drivers_looked_at(self):
+        magnum = scripted_magnum.Magnum()
+        app = middleware.factory({})(magnum)
+        self.asked.clear()
+        self.allowed = False
+        for method, path, body in (
+                ('POST', '/v1/clusters', {}),
+                ('POST', '/v1/clustertemplates', {}),
+                ('PATCH', '/v1/clustertemplates/t', [])):
+            answer = scripted_magnum.send(app, method, path, body)
+            self.assertEqual(403, answer.status_int)
+        self.assertEqual([], self.asked)
+        self.assertEqual([], magnum.requests)
 
     def test_without_a_readable_configuration_nothing_passes(self):
         self.file.write_text('no section\n')
@@ -103,7 +126,8 @@ class TogetherTest(testtools.TestCase):
         self.magnum = scripted_magnum.Magnum()
         reader = images.Reader.of(configured())
         self.app = middleware.Filter(
-            self.magnum, scripted_magnum.catalog, reader)
+            self.magnum, scripted_magnum.catalog, reader,
+            authorize=self.magnum.authorize)
         self.useFixture(fixtures.FakeLogger())
 
     def create(self, image, driver=None):

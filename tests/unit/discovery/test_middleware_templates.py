@@ -499,6 +499,7 @@ class FailClosedTest(TemplateTestCase):
         def catalog():
             raise middleware.errors.UsageError('no magnum.conf')
         self.app = middleware.Filter(self.magnum, catalog,
-                                     self.magnum.images)
+                                     self.magnum.images,
+                                     authorize=self.magnum.authorize)
         self.assertEqual(500, self.create().status_int)
         self.assertEqual([], self.magnum.requests)
