@@ -52,9 +52,20 @@ def main():
                               lambda: {}):
         app = api_app.setup_app()
         if case['filter']:
-            app = middleware.Filter(app, lambda: catalog, None)
+            app = middleware.Filter(app, lambda: catalog,
+                                    Images(case['images']))
         json.dump([ask(app, **request) for request in case['requests']],
                   sys.stdout)
+
+
+class Images:
+    """A reader of images: properties by id."""
+
+    def __init__(self, properties):
+        self._properties = properties
+
+    def read(self, ident, environ):
+        return model.ImageProperties.of(self._properties[ident])
 
 
 def add_rows(case):

@@ -10,6 +10,7 @@ import json
 import pathlib
 import subprocess
 import tempfile
+import unittest
 import uuid
 
 import testtools
@@ -28,6 +29,7 @@ class ApplicationTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.drivers = {HELM: ['ubuntu']}
+        self.images = {'i': {'os_distro': 'ubuntu'}}
         self.templates = []
         self.clusters = []
 
@@ -50,6 +52,7 @@ class ApplicationTestCase(testtools.TestCase):
                 env={'PYTHONPATH': str(_LIBRARY)},
                 input=json.dumps({
                     'filter': with_filter, 'drivers': self.drivers,
+                    'images': self.images,
                     'templates': self.templates, 'clusters': self.clusters,
                     'requests': requests}),
                 capture_output=True, text=True, timeout=300)
@@ -103,3 +106,17 @@ class AuthorizationTest(ApplicationTestCase):
                            'value': 'off'}]})
             for status, text in answers:
                 self.assertEqual(403, status, (roles, text))
+
+
+class DistroTest(ApplicationTestCase):
+
+    @unittest.expectedFailure
+    def test_one_that_is_not_the_images(self):
+        self.drivers = {HELM: ['ubuntu', 'flatcar']}
+        template = self.template()
+        [(status, text)] = self.answers({
+            'method': 'PATCH', 'path': f'/v1/clustertemplates/{template}',
+            'body': [{'op': 'replace', 'path': '/cluster_distro',
+                      'value': 'flatcar'}]})
+        self.assertEqual(400, status, text)
+        self.assertIn('ubuntu', text)

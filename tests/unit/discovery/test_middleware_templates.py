@@ -2,6 +2,7 @@
 
 import json
 import re
+import unittest
 
 import fixtures
 import testtools
@@ -277,6 +278,20 @@ class UpdateTest(TemplateTestCase):
             self.assertEqual(400, answer.status_int)
             self.assertIn(part, scripted_magnum.detail(answer))
         self.assertEqual([], self.magnum.asked('PATCH'))
+
+    @unittest.expectedFailure
+    def test_a_distro_that_is_not_the_images(self):
+        answer = self.patch(self.replace('cluster_distro', 'flatcar'))
+        self.assertEqual(400, answer.status_int)
+        self.assertIn("says 'ubuntu', not 'flatcar'",
+                      scripted_magnum.detail(answer))
+        self.assertEqual([], self.magnum.asked('PATCH'))
+
+    def test_the_distro_of_the_image(self):
+        self.magnum.templates[self.uuid]['cluster_distro'] = 'flatcar'
+        answer = self.patch(self.replace('cluster_distro', 'ubuntu'))
+        self.assertEqual(200, answer.status_int)
+        self.assertEqual(('ubuntu',), self.stored('cluster_distro'))
 
     def test_a_new_image_brings_its_distro(self):
         self.patch(self.replace('image_id', 'renamed'))
