@@ -10,7 +10,6 @@ import json
 import pathlib
 import subprocess
 import tempfile
-import unittest
 import uuid
 
 import testtools
@@ -110,7 +109,6 @@ class AuthorizationTest(ApplicationTestCase):
 
 class DistroTest(ApplicationTestCase):
 
-    @unittest.expectedFailure
     def test_one_that_is_not_the_images(self):
         self.drivers = {HELM: ['ubuntu', 'flatcar']}
         template = self.template()

@@ -78,6 +78,8 @@ def update(exchange):
             hint = (' To have a driver chosen again, send the operation '
                     f'{_REMOVE_DRIVER} too.')
         raise answers.Refused(400, f'{decision.refusal}{hint}')
+    if wanted['image_id'] == stored.get('image_id'):
+        _compare_distro(exchange, stored, wanted)
     # Magnum would refuse to add what was there before it was removed.
     kept = [op for op in operations
             if (op.get('op'), op['path']) != ('remove', '/driver')]
@@ -197,11 +199,30 @@ def _decided_again(exchange, stored, wanted):
     driver = guarded.text(wanted['driver'])
     if driver and wanted['image_id'] == stored.get('image_id'):
         return exchange.resolved_stored(wanted)
+    return exchange.resolved(model.Request(
+        _image(exchange, wanted), wanted['server_type'], wanted['coe'],
+        driver))
+
+
+def _compare_distro(exchange, stored, wanted):
+    """A new image brings its distro; a new distro has to be the image's."""
+    distro = wanted['cluster_distro']
+    if distro == stored.get('cluster_distro'):
+        return
+    image = _image(exchange, wanted)
+    says = image.magnum_distro or image.os_distro
+    if distro != says:
+        raise answers.Refused(
+            400, f'The image {model.shown(wanted["image_id"])} of the '
+            f'template says {model.shown(says)}, not {model.shown(distro)}. '
+            f'Choose an image of {model.shown(distro)}: it brings its '
+            'distro.')
+
+
+def _image(exchange, wanted):
     try:
-        image = exchange.image(wanted['image_id'])
+        return exchange.image(wanted['image_id'])
     except images.NotVisible as e:
         raise answers.Refused(
             400, f'The image {model.shown(wanted["image_id"])} of the '
             f'template cannot be used. {e.what}.') from e
-    return exchange.resolved(model.Request(
-        image, wanted['server_type'], wanted['coe'], driver))
