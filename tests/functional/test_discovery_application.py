@@ -10,6 +10,7 @@ import json
 import pathlib
 import subprocess
 import tempfile
+import unittest
 import uuid
 
 import testtools
@@ -85,6 +86,18 @@ class UpgradeTest(ApplicationTestCase):
 
     def test_the_old_template_was_made_private(self):
         self.check_as_without(public=False)
+
+    @unittest.expectedFailure
+    def test_templates_of_before_drivers_had_names(self):
+        self.drivers = {HELM: ['ubuntu'], 'other_v1': ['ubuntu']}
+        new = self.template(name='new', driver=None)
+        cluster = self.cluster(self.template(name='old', driver=None))
+        for with_filter in (False, True):
+            [(status, text)] = self.answers(
+                {'method': 'POST', 'body': {'cluster_template': new},
+                 'path': f'/v1/clusters/{cluster}/actions/upgrade'},
+                with_filter=with_filter)
+            self.assertEqual(202, status, (with_filter, text))
 
 
 class AuthorizationTest(ApplicationTestCase):
