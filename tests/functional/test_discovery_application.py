@@ -10,7 +10,6 @@ import json
 import pathlib
 import subprocess
 import tempfile
-import unittest
 import uuid
 
 import testtools
@@ -87,7 +86,6 @@ class UpgradeTest(ApplicationTestCase):
     def test_the_old_template_was_made_private(self):
         self.check_as_without(public=False)
 
-    @unittest.expectedFailure
     def test_templates_of_before_drivers_had_names(self):
         self.drivers = {HELM: ['ubuntu'], 'other_v1': ['ubuntu']}
         new = self.template(name='new', driver=None)

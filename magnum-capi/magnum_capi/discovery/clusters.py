@@ -4,10 +4,11 @@
 from magnum_capi.discovery import answers
 from magnum_capi.discovery import exchange as exchange_
 from magnum_capi.discovery import guarded
+from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
 
-_CURE = ('Give the template a driver (update its field driver), or use '
-         'another template.')
+_CURE = ('Use a template that names a driver. This one can be given one '
+         '(update its field driver) as long as no cluster uses it.')
 
 
 def create(exchange):
@@ -57,15 +58,15 @@ def upgrade(exchange):
 
 
 def _check_same(exchange, current, new):
-    serving = guarded.text(current.get('driver')) or _driver(
-        exchange, current)
-    if guarded.text(new.get('driver')) == serving:
+    serving = _server(exchange, current)
+    offered = guarded.text(new.get('driver'))
+    if offered == serving:
         decision = exchange.resolved_stored(new)
         if (decision.refusal is None or decision.refusal.kind
                 is not model.Kind.MISMATCH):
             return
         raise answers.Refused(400, str(decision.refusal))
-    offered = _driver(exchange, new)
+    offered = _driver(exchange, new) if offered else _server(exchange, new)
     if offered != serving:
         raise answers.Refused(
             400, f'The cluster is served by the driver '
@@ -75,8 +76,25 @@ def _check_same(exchange, current, new):
             'or make a new cluster.')
 
 
+def _server(exchange, template):
+    """The driver that serves a template's clusters, whatever is decided."""
+    return (guarded.text(template.get('driver'))
+            or _taken(exchange, template)
+            or _driver(exchange, template))
+
+
+def _taken(exchange, template):
+    """The driver that Magnum takes when a template names none.
+
+    It looks at no default: the last provider that was loaded wins. None: it
+    refuses.
+    """
+    return magnum23.get_driver(
+        exchange.catalog, exchange_.cluster_type(template)).driver
+
+
 def _driver(exchange, template):
-    """The one driver that Magnum uses for a template's clusters."""
+    """The one driver that a template's new clusters may have."""
     decision = exchange.resolved_stored(template)
     if decision.refusal:
         # What helps against ambiguity when a template is made is no help now.
@@ -85,11 +103,12 @@ def _driver(exchange, template):
         raise answers.Refused(
             400, f'{decision.refusal.text}, so that the template '
             f'{model.shown(template["uuid"])} cannot be used. {hint}{_CURE}')
-    if (not guarded.text(template.get('driver'))
-            and len(exchange.catalog.providers(decision.cluster_type)) > 1):
-        # Magnum does not look at its default then: the last loaded one wins.
+    taken = _taken(exchange, template)
+    if not guarded.text(template.get('driver')) and taken not in (
+            None, decision.driver):
         raise answers.Refused(
             400, f'The template {model.shown(template["uuid"])} names no '
-            f'driver, and {decision.cluster_type} is provided by several. '
-            f'{_CURE}')
+            f'driver. By [drivers]default_driver it is for '
+            f'{model.shown(decision.driver)}, but Magnum would take '
+            f'{model.shown(taken)}, which was loaded last. {_CURE}')
     return decision.driver
