@@ -29,12 +29,12 @@ class Exchange:
     :param catalog: the drivers as of now.
     :param app: Magnum's API behind the filter.
     :param reader: of images.
-    :param serving: reads a cluster and its template.
+    :param inside: a :class:`.middleware.Inside`.
     :ivar decisions: texts for the log.
     """
 
     def __init__(self, request, route, body, catalog, app, reader,
-                 serving):
+                 inside):
         self.request = request
         self.route = route
         self.body = body
@@ -43,7 +43,7 @@ class Exchange:
         self.glance = 0.0
         self._app = app
         self._reader = reader
-        self._serving = serving
+        self._inside = inside
         self._magnum = 0.0
         self._start = time.perf_counter()
 
@@ -96,20 +96,16 @@ class Exchange:
         self.request.body = json.dumps(self.body).encode('ascii')
         return self._called(self.request)
 
-    def ask(self, method: str, path: str, body=None) -> webob.Response:
-        """Magnum's answer to a request of the filter, made as the user.
-
-        :param path: below /v1, as WSGI has it.
-        """
+    def _ask(self, path):
+        """Magnum's answer to a GET of the filter, made as the user."""
         environ = {
             key: value for key, value in self.request.environ.items()
             if not key.startswith(_NOT_INHERITED)}
-        raw = b'' if body is None else json.dumps(body).encode('ascii')
         environ.update({
-            'REQUEST_METHOD': method, 'PATH_INFO': f'/v1/{path}',
+            'REQUEST_METHOD': 'GET', 'PATH_INFO': f'/v1/{path}',
             'QUERY_STRING': '', 'HTTP_ACCEPT': 'application/json',
             'CONTENT_TYPE': 'application/json',
-            'CONTENT_LENGTH': str(len(raw)), 'wsgi.input': io.BytesIO(raw),
+            'CONTENT_LENGTH': '0', 'wsgi.input': io.BytesIO(),
         })
         environ.pop('wsgi.input_terminated', None)
         return self._called(webob.Request(environ))
@@ -124,7 +120,7 @@ class Exchange:
             raise answers.Refused(
                 400, f'{model.shown(ident)} cannot be looked up. Use the '
                 'uuid instead of the name.')
-        answer = self.ask('GET', f'{collection}/{ident}')
+        answer = self._ask(f'{collection}/{ident}')
         if answer.status_int != 200:
             raise NotShown(answer)
         found = answer.json
@@ -138,7 +134,16 @@ class Exchange:
 
     def served_cluster(self, ident: str) -> tuple[str, dict]:
         """See :func:`.served_cluster.read`."""
-        return self._in_magnum(self._serving, ident, self.request.environ)
+        return self._in_magnum(
+            self._inside.served_cluster, ident, self.request.environ)
+
+    def set_distro(self, uuid: str, distro: str):
+        """See :func:`.stored_template.set_distro`."""
+        self._in_magnum(self._inside.set_distro, uuid, distro)
+
+    def delete_template(self, uuid: str):
+        """See :func:`.stored_template.delete`."""
+        self._in_magnum(self._inside.delete_template, uuid)
 
     def _called(self, request):
         return self._in_magnum(request.get_response, self._app)

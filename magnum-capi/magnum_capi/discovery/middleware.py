@@ -62,6 +62,7 @@ from magnum_capi.discovery import model
 from magnum_capi.discovery import policy
 from magnum_capi.discovery import registry
 from magnum_capi.discovery import served_cluster
+from magnum_capi.discovery import stored_template
 from magnum_capi.discovery import templates
 from magnum_capi import errors
 
@@ -76,23 +77,40 @@ _HANDLERS = {
 _OPTIONS = ('connect_timeout', 'read_timeout')
 
 
+class Inside:
+    """What the filter does with Magnum's own code, in Magnum's process."""
+
+    def authorize(self, route, environ):
+        """See :func:`.authorization.check`."""
+        authorization.check(route, environ)
+
+    def served_cluster(self, ident, environ):
+        """See :func:`.served_cluster.read`."""
+        return served_cluster.read(ident, environ)
+
+    def set_distro(self, uuid, distro):
+        """See :func:`.stored_template.set_distro`."""
+        stored_template.set_distro(uuid, distro)
+
+    def delete_template(self, uuid):
+        """See :func:`.stored_template.delete`."""
+        stored_template.delete(uuid)
+
+
 class Filter:
     """The WSGI application in front of Magnum's; threads share it.
 
     :param app: Magnum's API.
     :param catalog: returns the drivers as of now, a :class:`.model.Catalog`.
     :param reader: a :class:`.images.Reader`.
-    :param serving: reads a cluster's template, :func:`.served_cluster.read`.
-    :param authorize: refuses users; :func:`.authorization.check` by default.
+    :param inside: an :class:`Inside`.
     """
 
-    def __init__(self, app, catalog, reader, serving=served_cluster.read,
-                 authorize=None):
+    def __init__(self, app, catalog, reader, inside=None):
         self._app = app
         self._catalog = catalog
         self._reader = reader
-        self._serving = serving
-        self._authorize = authorize or authorization.check
+        self._inside = inside or Inside()
 
     def __call__(self, environ, start_response):
         request = webob.Request(environ)
@@ -117,10 +135,10 @@ class Filter:
 
     def _answered(self, request, route, request_id):
         body = guarded.body(request, route.kind)
-        self._authorize(route, request.environ)
+        self._inside.authorize(route, request.environ)
         exchange = exchange_.Exchange(
             request, route, body,
-            self._catalog(), self._app, self._reader, self._serving)
+            self._catalog(), self._app, self._reader, self._inside)
         outcome = None
         try:
             answer = _HANDLERS[route.what](exchange)

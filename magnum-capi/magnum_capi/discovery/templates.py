@@ -113,19 +113,12 @@ def _undecided(exchange, why):
 def _as_decided(exchange, answer, template, decision):
     if _is(template, decision):
         return answer
-    # Magnum takes the distro of os_distro; it lets it be replaced, though.
-    if _is(template | {'cluster_distro': decision.cluster_type.os}, decision):
-        patched = exchange.ask(
-            'PATCH', f'clustertemplates/{template["uuid"]}',
-            [{'op': 'replace', 'path': '/cluster_distro',
-              'value': decision.cluster_type.os}])
-        if patched.status_int != 200:
-            raise answers.Refused(
-                500, 'The distro of the image could not be stored in the '
-                f'template: Magnum answered {answers.said(patched)}')
-        if _is(_template(patched), decision):
-            answer.body = patched.body
-            return answer
+    # Magnum takes the distro of os_distro.
+    made = template | {'cluster_distro': decision.cluster_type.os}
+    if _is(made, decision):
+        exchange.set_distro(template['uuid'], decision.cluster_type.os)
+        answer.json_body = made
+        return answer
     raise answers.Refused(
         500, 'Magnum stored another template than was decided')
 
@@ -134,21 +127,16 @@ def _undone(exchange, template, refused):
     """The refusal, with what became of the new template."""
     uuid = template['uuid']
     try:
-        status = exchange.ask(
-            'DELETE', f'clustertemplates/{uuid}').status_int
+        exchange.delete_template(uuid)
     # Any failure leaves a template behind: its maker must know which.
     except Exception:
-        LOG.exception('A new template could not be deleted')
-        status = None
-    if status == 204:
+        LOG.exception('Template %s, not as decided, could not be deleted',
+                      model.shown(uuid))
         return answers.Refused(
-            refused.status, f'{refused.what}. The new template is deleted '
-            'again.')
-    LOG.error('Template %s, not as decided, could not be deleted (%s)',
-              model.shown(uuid), status)
+            500, f'{refused.what}. The new template {uuid} could not be '
+            'deleted again: do not use it, delete it.')
     return answers.Refused(
-        500, f'{refused.what}. The new template {uuid} could not be deleted '
-        'again: do not use it, delete it.')
+        refused.status, f'{refused.what}. The new template is deleted again.')
 
 
 def _template(answer):

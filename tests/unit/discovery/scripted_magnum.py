@@ -58,7 +58,8 @@ class Magnum:
 
     :ivar requests: (method, path, query, body) in their order.
     :ivar denied: what the user may not do, as routes name it.
-    :ivar broken: status or error by (method, collection).
+    :ivar broken: status or error by (method, collection), or error by method
+        of this class.
     """
 
     def __init__(self):
@@ -108,14 +109,28 @@ class Magnum:
         if route.what in self.denied:
             raise answers.Refused(403, 'The policy does not allow this.')
 
-    def serving(self, ident, environ):
-        """As served_cluster reads it."""
+    def served_cluster(self, ident, environ):
+        """As served_cluster.read does."""
         for cluster in self.clusters.values():
             if ident in (cluster['uuid'], cluster['name']):
                 template = self.templates.get(cluster['cluster_template_id'])
                 if template:
                     return cluster['uuid'], template
         raise answers.Refused(404, f'{ident} could not be found.')
+
+    def set_distro(self, uuid, distro):
+        """As stored_template.set_distro does."""
+        self._fail('set_distro')
+        self.templates[uuid]['cluster_distro'] = distro
+
+    def delete_template(self, uuid):
+        """As stored_template.delete does."""
+        self._fail('delete_template')
+        del self.templates[uuid]
+
+    def _fail(self, what):
+        if what in self.broken:
+            raise self.broken[what]
 
     def _answer(self, method, parts, body):
         kept = getattr(self, {'clustertemplates': 'templates'}.get(
@@ -166,7 +181,7 @@ def filtered(magnum, drivers=None):
     """Magnum behind the filter."""
     drivers = drivers or catalog()
     return middleware.Filter(magnum, lambda: drivers, magnum.images,
-                             magnum.serving, magnum.authorize)
+                             magnum)
 
 
 def send(app, method, path, body=None, **environ):

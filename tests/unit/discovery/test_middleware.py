@@ -127,7 +127,7 @@ class TogetherTest(testtools.TestCase):
         reader = images.Reader.of(configured())
         self.app = middleware.Filter(
             self.magnum, scripted_magnum.catalog, reader,
-            authorize=self.magnum.authorize)
+            self.magnum)
         self.useFixture(fixtures.FakeLogger())
 
     def create(self, image, driver=None):
