@@ -4,6 +4,7 @@ import os
 import pathlib
 import threading
 import time
+import unittest
 from unittest import mock
 
 import fixtures
@@ -223,6 +224,38 @@ class ChangesTest(PolicyTestCase):
     def test_what_has_not_changed_for_a_while_is_not_read_again(self):
         for age in (50_000_000, 1_000_000_000, -50_000_000):
             self.assertEqual(['b', 'b'], list(self.seen_when(age)), age)
+
+    @unittest.expectedFailure
+    def test_a_file_that_is_being_written_is_waited_for(self):
+        self.write('magnum.conf', 'disabled_drivers = off')
+        self.source = policy.Source([self.path], search=False)
+        self.source.current()
+        steps = [lambda: self.path.write_text('[drivers]\n'),
+                 lambda: self.write('magnum.conf', 'disabled_drivers = off,b')]
+        self.path.write_text('')
+
+        with mock.patch.object(time, 'sleep', lambda seconds: (
+                steps and steps.pop(0)())):
+            found = self.source.current()
+
+        self.assertEqual({'off', 'b'}, found.disabled_drivers)
+        self.assertEqual([], steps)
+
+    @unittest.expectedFailure
+    def test_a_file_that_is_written_for_ever_changes_nothing(self):
+        before = self.source.current()
+        written = []
+
+        def write(seconds):
+            written.append(seconds)
+            self.write('magnum.conf', f'default_driver = {"x" * len(written)}')
+
+        write(0)
+        with mock.patch.object(time, 'sleep', write):
+            self.assertIs(before, self.source.current())
+        self.assertEqual(1.0, round(sum(written), 3))
+        self.assertEqual('x' * len(written),
+                         self.source.current().default_driver)
 
     def test_a_file_is_replaced(self):
         self.source.current()
