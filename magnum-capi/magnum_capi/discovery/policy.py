@@ -11,12 +11,14 @@ import logging
 import os
 import threading
 import time
+import typing
 
 from oslo_config import cfg
 from oslo_config import iniparser
 
 from magnum_capi.discovery import model
 from magnum_capi import errors
+from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
 
@@ -29,6 +31,24 @@ _OPTIONS = (
 #: A second change of a file may have the time of the first one, if it comes
 #: before the clock of the file system ticks (10 ms at the most in Linux).
 _YOUNG_NS = 50_000_000
+#: Seconds for which a young file must stay as it is before it is believed:
+#: who writes it may not have finished.
+_SETTLE = waiting.Pace(0.05, 1.0, 0.05)
+#: Seconds for which that is waited for.
+_PATIENCE = 1.0
+
+
+class _Look(typing.NamedTuple):
+    """What was seen of the files at one moment.
+
+    :param stamp: result of :func:`_stamp`.
+    :param young: one of them changed a moment ago.
+    """
+
+    stamp: tuple
+    young: bool
+    policy: model.Policy | None
+    error: errors.UsageError | None
 
 
 class Source:
@@ -104,28 +124,56 @@ class Source:
         return self._policy is None or self._stamp != _stamp(self._watched)
 
     def _refresh(self):
+        try:
+            look = self._settled()
+        except errors.WaitTimeout as e:
+            if self._policy is not None:
+                LOG.warning('%s. The policy before it stays in force', e)
+                self._stamp = None
+                return
+            look = e.state
+        self._stamp = None if look.young else look.stamp
+        if look.error is None:
+            self._complaint = None
+            if look.policy != self._policy:
+                LOG.debug('%s', look.policy)
+                self._policy = look.policy
+            return
+        if self._policy is None:
+            raise look.error
+        if str(look.error) != self._complaint:
+            LOG.error('%s. The policy before it stays in force', look.error)
+        self._complaint = str(look.error)
+
+    def _settled(self):
+        """A look at files that nobody writes at this moment.
+
+        :raises WaitTimeout: they change all the time.
+        """
+        stamps = []
+
+        def same(look):
+            stamps.append(look.stamp)
+            return not look.young or stamps[-1] in stamps[-2:-1]
+
+        return waiting.wait_for(
+            self._look, done=same, timeout=_PATIENCE, pace=_SETTLE,
+            what="Magnum's configuration to stay the same",
+            describe=lambda look: ', '.join(self.files + self.folders))
+
+    def _look(self):
         # A file that changes while they are read must look changed later on:
         # the folders' stat comes before their listing, all before reading.
         begin = time.time_ns()
         folders = _stamp(self.folders)
-        watched = self.folders + self.files + tuple(
+        self._watched = watched = self.folders + self.files + tuple(
             path for folder in self.folders for path in _listed(folder))
         stamp = folders + _stamp(watched[len(self.folders):])
-        try:
-            policy = self._read()
-        except errors.UsageError as error:
-            if self._policy is None:
-                raise
-            if str(error) != self._complaint:
-                LOG.error('%s. The policy before it stays in force', error)
-            self._complaint = str(error)
-        else:
-            self._complaint = None
-            if policy != self._policy:
-                LOG.debug('%s', policy)
-                self._policy = policy
         young = any(one and abs(begin - one[0]) < _YOUNG_NS for one in stamp)
-        self._watched, self._stamp = watched, None if young else stamp
+        try:
+            return _Look(stamp, young, self._read(), None)
+        except errors.UsageError as error:
+            return _Look(stamp, young, None, error)
 
     def _read(self):
         try:

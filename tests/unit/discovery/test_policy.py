@@ -4,7 +4,6 @@ import os
 import pathlib
 import threading
 import time
-import unittest
 from unittest import mock
 
 import fixtures
@@ -14,12 +13,17 @@ import testtools
 from magnum_capi.discovery import model
 from magnum_capi.discovery import policy
 from magnum_capi import errors
+from magnum_capi import waiting
+from tests.unit import fake_clock
 
 
 class PolicyTestCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        # All files of tests are young.
+        self.useFixture(fixtures.MockPatchObject(
+            policy, '_SETTLE', waiting.Pace(0.001, 1.0, 0.001)))
         self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.log = self.useFixture(fixtures.FakeLogger(
             policy.LOG.name, format='%(levelname)s %(message)s'))
@@ -225,7 +229,6 @@ class ChangesTest(PolicyTestCase):
         for age in (50_000_000, 1_000_000_000, -50_000_000):
             self.assertEqual(['b', 'b'], list(self.seen_when(age)), age)
 
-    @unittest.expectedFailure
     def test_a_file_that_is_being_written_is_waited_for(self):
         self.write('magnum.conf', 'disabled_drivers = off')
         self.source = policy.Source([self.path], search=False)
@@ -241,17 +244,20 @@ class ChangesTest(PolicyTestCase):
         self.assertEqual({'off', 'b'}, found.disabled_drivers)
         self.assertEqual([], steps)
 
-    @unittest.expectedFailure
     def test_a_file_that_is_written_for_ever_changes_nothing(self):
         before = self.source.current()
+        clock = fake_clock.FakeClock()
+        policy._SETTLE = waiting.Pace(0.05, 1.0, 0.05)
         written = []
 
         def write(seconds):
+            clock.sleep(seconds)
             written.append(seconds)
             self.write('magnum.conf', f'default_driver = {"x" * len(written)}')
 
         write(0)
-        with mock.patch.object(time, 'sleep', write):
+        with mock.patch.object(time, 'sleep', write), \
+                mock.patch.object(time, 'monotonic', clock.monotonic):
             self.assertIs(before, self.source.current())
         self.assertEqual(1.0, round(sum(written), 3))
         self.assertEqual('x' * len(written),
