@@ -6,6 +6,7 @@
 import json
 import os
 import pathlib
+import unittest
 
 import fixtures
 import testtools
@@ -116,6 +117,23 @@ class DriversTest(HostTestCase):
             e = self.problem(errors.UsageError, recorded=self.inventory(ROW),
                              **more)
             self.assertIn('--config-file and --config-dir', e.hint)
+
+
+class UnknownPipelineTest(HostTestCase):
+
+    @unittest.expectedFailure
+    def test_of_a_paste_file_that_nobody_named(self):
+        paste = self.write('paste.ini', '[app:main]\na = b\n')
+        conf = self.write('m.conf', f'[api]\napi_paste_config = {paste}\n')
+
+        found = host.look(files=[conf])
+
+        self.assertIsNone(found.position)
+        self.assertIn(f'Pipeline: {paste} cannot be understood',
+                      found.looked_at[-1])
+        # Who names it wants to know.
+        e = self.problem(errors.UsageError, pipeline=paste)
+        self.assertEqual(paste, e.where)
 
 
 class ConfigurationTest(HostTestCase):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import unittest
+
 import testtools
 
 from magnum_capi.discovery import paste
@@ -36,6 +38,24 @@ class WithFilterTest(testtools.TestCase):
             MAGNUM.replace('authtoken api_v1',
                            'authtoken driver_discovery api_v1') + OURS,
             paste.with_filter(MAGNUM))
+
+    @unittest.expectedFailure
+    def test_a_pipeline_that_is_the_whole_application(self):
+        # As OpenStack-Helm has it.
+        start = MAGNUM.index('[pipeline:api]')
+        text = MAGNUM[start:].replace('[pipeline:api]', '[pipeline:main]')
+        self.assertIn('[pipeline:main]\n# Users are known behind authtoken.\n'
+                      'pipeline = cors request_id authtoken driver_discovery '
+                      'api_v1\n', paste.with_filter(text))
+
+    @unittest.expectedFailure
+    def test_taken_out_again_everything_is_as_it_was(self):
+        for text in (MAGNUM, MAGNUM + '\n[app:x]\na = b\n', MAGNUM.replace(
+                'request_id authtoken api_v1',
+                'request_id\n  authtoken\n  api_v1')):
+            self.assertEqual(
+                text, paste.without_filter(paste.with_filter(text)))
+            self.assertEqual(text, paste.without_filter(text))
 
     def test_a_second_time_changes_nothing(self):
         once = paste.with_filter(MAGNUM)
