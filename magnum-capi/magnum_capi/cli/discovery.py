@@ -6,6 +6,7 @@ elsewhere at an inventory, which "list -f json" writes.
 """
 
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -124,7 +125,7 @@ class Explain(_OfHost, base.Command):
         from magnum_capi.discovery import model
         host = self.look(args)
         if args.property:
-            properties, subject = dict(args.property), 'an image'
+            properties, subject = _once(args.property), 'an image'
         else:
             with base.quiet(self.app.options.debug):
                 found = _image(args)
@@ -146,8 +147,8 @@ class Explain(_OfHost, base.Command):
 class Audit(_OfHost, base.Lister):
     """Show what is wrong, or surprising, with drivers and who uses them.
 
-    Exit code: 0 nothing, 1 there are errors, 2 there are warnings (with
-    --strict). What was looked at is said on standard error.
+    Exit code: 0 nothing, 1 there are errors, or warnings (with --strict).
+    What was looked at is said on standard error.
     """
 
     _code = 0
@@ -161,7 +162,7 @@ class Audit(_OfHost, base.Lister):
                  'by default.')
         parser.add_argument(
             '--strict', action='store_true',
-            help='Exit with 2 when there are warnings, but no errors.')
+            help='Exit with 1 when there are warnings, too.')
         parser.set_defaults(fit_width=True)
         return parser
 
@@ -178,11 +179,10 @@ class Audit(_OfHost, base.Lister):
                      if cloud else 'Cloud: not looked at (--os-cloud)'):
             print(line, file=sys.stderr)
         found = audit.audit(host.catalog, cloud, host.position)
-        worst = {finding.severity for finding in found}
-        if findings.Severity.ERROR in worst:
-            self._code = 1
-        elif args.strict and findings.Severity.WARNING in worst:
-            self._code = 2
+        bad = {findings.Severity.ERROR}
+        if args.strict:
+            bad.add(findings.Severity.WARNING)
+        self._code = int(any(finding.severity in bad for finding in found))
         if not found:
             print('Nothing was found', file=sys.stderr)
         return (('Severity', 'Code', 'Subject', 'Finding', 'Cure'),
@@ -199,6 +199,15 @@ def _property(text):
             f'{text!r} is not NAME=VALUE with NAME one of '
             f'{", ".join(_PROPERTIES)}')
     return name, value
+
+
+def _once(pairs):
+    properties = dict(pairs)
+    for name, count in collections.Counter(
+            name for name, _value in pairs).items():
+        if count > 1:
+            raise errors.UsageError(f'The property {name} is given twice')
+    return properties
 
 
 def _image(args):

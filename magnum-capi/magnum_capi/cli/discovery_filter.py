@@ -5,6 +5,7 @@
 import pathlib
 
 from magnum_capi.cli import base
+from magnum_capi.discovery import paste
 from magnum_capi.discovery import paste_file
 
 
@@ -13,7 +14,7 @@ class Filter(base.Judging):
 
     Prints "changed", or "unchanged" when it is there already. Nothing but
     the filter is changed in the file. Magnum's API has to be restarted then.
-    Exit code: 0 it is there, 1 it is not (with --check).
+    Exit code: 0 it is as it should be, 1 it is not (with --check).
     """
 
     def get_parser(self, prog_name):
@@ -25,9 +26,14 @@ class Filter(base.Judging):
             '--check', action='store_true',
             help='Change nothing; say what would be done, also with the '
                  'exit code.')
+        parser.add_argument(
+            '--remove', action='store_true',
+            help='Take the filter out again.')
         return parser
 
     def act(self, args):
-        changed = paste_file.put(args.file, dry=args.check)
+        changed = paste_file.put(
+            args.file, dry=args.check, change=paste.without_filter
+            if args.remove else paste.with_filter)
         print('changed' if changed else 'unchanged', file=self.app.stdout)
         return int(changed and args.check)

@@ -60,14 +60,29 @@ def look(files=(), folders=(), recorded=None, pipeline=None) -> Host:
             hint="Run this with Magnum's Python environment, or give "
                  "--inventory with what 'magnum-capi discovery list -f json' "
                  'writes there')
-    position = _position(found) if found else None
-    looked_at.append(f'Pipeline: {found}, ' + {
+    position, told = _told(found, pipeline)
+    return Host(catalog, position, (*looked_at, f'Pipeline: {told}'))
+
+
+def _told(path, named):
+    """The position of the filter, and a sentence.
+
+    :param named: somebody named the file; by default nobody asked for it.
+    """
+    if not path:
+        return None, 'not looked at, taken to be without the filter'
+    try:
+        position = _position(path)
+    except errors.UsageError as e:
+        if named:
+            raise
+        return None, (f'{path} cannot be understood, taken to be without '
+                      f'the filter: {e.what}')
+    return position, f'{path}, ' + {
         paste.Position.ABSENT: 'without the filter',
         paste.Position.BEFORE_AUTHTOKEN: 'with the filter before authtoken',
         paste.Position.IN_PLACE: 'with the filter',
-    }[position] if position else
-        'Pipeline: not looked at, taken to be without the filter')
-    return Host(catalog, position, tuple(looked_at))
+    }[position]
 
 
 def _installed(files, folders):

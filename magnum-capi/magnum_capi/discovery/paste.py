@@ -17,7 +17,9 @@ FACTORY = 'magnum_capi.discovery.middleware:factory'
 #: Where it was before the library had a package of its own.
 _WAS = 'magnum_capi_tempest.discovery.middleware:factory'
 
-_PIPELINE = 'pipeline:api'
+#: That of Magnum's own file, and that of deployers whose file has nothing
+#: beside the API (OpenStack-Helm); the first that is there counts.
+_PIPELINES = ('pipeline:api', 'pipeline:main')
 _HEADER = re.compile(r'\[(?P<name>[^]]+)\]')
 _VALUE = re.compile(r'pipeline\s*[=:]')
 
@@ -64,7 +66,7 @@ def with_filter(text: str) -> str:
     ours = _named(parser, lambda factory: factory == FACTORY)
     name = min(ours, default=NAME)
     lines = text.splitlines(keepends=True)
-    span = _span(lines)
+    span = _span(lines, _section(parser))
     value = ''.join(lines[span.start:span.stop])
     for gone in ours:
         value = re.sub(rf'(?<=[\s=:]){re.escape(gone)}(?=\s)[ \t]*', '', value)
@@ -82,6 +84,35 @@ def with_filter(text: str) -> str:
     return changed
 
 
+def without_filter(text: str) -> str:
+    """Take the filter out, with its section; a file without it stays.
+
+    :raises UsageError: it is no paste file with Magnum's API in it.
+    """
+    text = text.replace(_WAS, FACTORY)
+    parser, _pipeline = _read(text)
+    ours = _named(parser, lambda factory: factory == FACTORY)
+    if not ours:
+        return text
+    lines = text.splitlines(keepends=True)
+    span = _span(lines, _section(parser))
+    value = ''.join(lines[span.start:span.stop])
+    for gone in ours:
+        value = re.sub(rf'(?<=[\s=:]){re.escape(gone)}(?=\s)[ \t]*', '', value)
+    lines[span.start:span.stop] = [value]
+    text = ''.join(lines)
+    for gone in ours:
+        text = re.sub(
+            rf'\n?^\[filter:{re.escape(gone)}\]\n(?:[\w.]+ *[=:].*(?:\n|\Z))*',
+            '', text, flags=re.MULTILINE)
+    return text
+
+
+def _section(parser):
+    return next((name for name in _PIPELINES if name in parser),
+                _PIPELINES[0])
+
+
 def _read(text):
     """Returns (parser, names in the pipeline of the API)."""
     # As paste.deploy reads it, whose names are case sensitive.
@@ -89,10 +120,11 @@ def _read(text):
     parser.optionxform = str
     try:
         parser.read_string(text)
-        return parser, parser[_PIPELINE]['pipeline'].split()
+        return parser, parser[_section(parser)]['pipeline'].split()
     except (configparser.Error, KeyError) as e:
         raise errors.UsageError(
-            f'This is no paste file of Magnum with a section [{_PIPELINE}]',
+            f'This is no paste file of Magnum with a section '
+            f'[{"] or [".join(_PIPELINES)}]',
             last_seen=str(e).splitlines()[0] if str(e) else None) from e
 
 
@@ -110,12 +142,12 @@ def _authtoken(parser, pipeline):
               if name in known or name == 'authtoken']
     if not places or places[-1] == len(pipeline) - 1:
         raise errors.UsageError(
-            f'[{_PIPELINE}] of the paste file has no authtoken before the '
-            'API', last_seen=' '.join(pipeline) or 'an empty pipeline')
+            f'[{_section(parser)}] of the paste file has no authtoken before '
+            'the API', last_seen=' '.join(pipeline) or 'an empty pipeline')
     return places[-1]
 
 
-def _span(lines):
+def _span(lines, pipeline):
     """Lines of the pipeline's value, with what continues it."""
     section = start = None
     for at, line in enumerate(lines):
@@ -125,6 +157,6 @@ def _span(lines):
         if start is not None and (header or not line[:1].isspace()
                                   or not line.strip()):
             return range(start, at)
-        if section == _PIPELINE and _VALUE.match(line):
+        if section == pipeline and _VALUE.match(line):
             start = at
     return range(start, len(lines))

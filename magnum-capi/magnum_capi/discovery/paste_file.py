@@ -14,11 +14,13 @@ from magnum_capi import errors
 from magnum_capi import outfile
 
 
-def put(path, *, dry=False) -> bool:
+def put(path, *, dry=False, change=paste.with_filter) -> bool:
     """Put the filter where it belongs; returns whether that was needed.
 
     :param path: of Magnum's api-paste.ini; links are followed.
     :param dry: only say so.
+    :param change: of the file's text; :func:`.paste.without_filter` takes
+        the filter out.
     :raises UsageError: it is no paste file of Magnum.
     :raises EnvironmentProblem: it cannot be read or written.
     """
@@ -30,7 +32,7 @@ def put(path, *, dry=False) -> bool:
         raise errors.EnvironmentProblem(
             'Cannot read the paste file', where=path, last_seen=e,
             hint='Name the api-paste.ini of Magnum\'s API') from e
-    changed = paste.with_filter(text)
+    changed = change(text)
     if changed == text:
         return False
     if not dry:

@@ -6,7 +6,6 @@
 import json
 import os
 import pathlib
-import unittest
 
 import fixtures
 import testtools
@@ -121,7 +120,6 @@ class DriversTest(HostTestCase):
 
 class UnknownPipelineTest(HostTestCase):
 
-    @unittest.expectedFailure
     def test_of_a_paste_file_that_nobody_named(self):
         paste = self.write('paste.ini', '[app:main]\na = b\n')
         conf = self.write('m.conf', f'[api]\napi_paste_config = {paste}\n')

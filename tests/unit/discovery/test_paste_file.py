@@ -80,3 +80,12 @@ class PutTest(testtools.TestCase):
         self.path.unlink()
         self.assertRaises(errors.EnvironmentProblem, paste_file.put,
                           self.path)
+
+    def test_it_is_taken_out_again(self):
+        paste_file.put(self.path)
+
+        self.assertTrue(paste_file.put(
+            self.path, change=paste.without_filter))
+        self.assertEqual(TEXT, self.path.read_text())
+        self.assertFalse(paste_file.put(
+            self.path, change=paste.without_filter))
