@@ -3,16 +3,14 @@
 
 import argparse
 import dataclasses
-import os
 import pathlib
 import shlex
 
 from magnum_capi.cli import base
-from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_report
+from magnum_capi_tempest.cli import conformance_target
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import files
 from magnum_capi_tempest.conformance.showing import page
 from magnum_capi_tempest.conformance.showing import presentation
@@ -34,18 +32,7 @@ class Rerun(base.Judging):
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument('record', metavar='RECORD', help=sources.HELP)
-        target = parser.add_mutually_exclusive_group()
-        target.add_argument(
-            '--cluster', metavar='NAME',
-            help='Magnum cluster; that of the first run by default.')
-        target.add_argument(
-            '--kubeconfig', type=pathlib.Path, metavar='FILE',
-            help='Kubeconfig of the cluster, instead.')
-        parser.add_argument(
-            '--os-cloud', metavar='CLOUD',
-            default=os.environ.get('OS_CLOUD', ''),
-            help='Cloud of clouds.yaml, for --cluster; OS_CLOUD, or the '
-                 'other variables of OpenStack, by default.')
+        conformance_target.add(parser, 'that of the first run, by default')
         parser.add_argument(
             '--results', type=pathlib.Path, metavar='DIR',
             default=pathlib.Path('.'),
@@ -81,16 +68,9 @@ class Rerun(base.Judging):
 
 def _wish(args, record):
     """What to run, from the command line and the record of the first run."""
-    if args.cluster:
-        target = runs.Target(cluster=args.cluster, cloud=args.os_cloud)
-    elif args.kubeconfig:
-        target = runs.Target(kubeconfig=str(args.kubeconfig.absolute()))
-    elif record:
-        target = record.target
-    else:
-        raise errors.UsageError(
-            'Nobody knows the cluster of this record', where=args.record,
-            hint='Give --cluster or --kubeconfig')
+    target = conformance_target.named(args)
+    if not target:
+        target = record.target if record else conformance_target.of(args)
     plan = record.plan if record else runner.Plan()
     more = {'backend': record.backend} if record else {}
     return life.Wish(target, plan, args.results.absolute(),

@@ -12,14 +12,13 @@ import pathlib
 import shlex
 
 from magnum_capi.cli import base
-from magnum_capi import errors
+from magnum_capi_tempest.cli import conformance_target
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import messages
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.report import terminal
@@ -48,7 +47,7 @@ class Run(base.Judging):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        _add_target(parser)
+        conformance_target.add(parser, 'the one to test')
         _add_tests(parser)
         _add_images(parser)
         _add_course(parser)
@@ -158,30 +157,8 @@ def wish_of(args) -> life.Wish:
         stand_in=args.stand_ins or os.environ.get(
             model.STAND_IN_VARIABLE) == model.STAND_IN)
     return life.Wish(
-        _target(args), plan, args.results.absolute(), args.backend,
-        args.name or '', args.replace, args.keep)
-
-
-def _target(args):
-    if args.cluster:
-        return runs.Target(args.cluster, args.os_cloud or os.environ.get(
-            'OS_CLOUD', ''))
-    if args.os_cloud:
-        raise errors.UsageError('--os-cloud is for --cluster')
-    return runs.Target(kubeconfig=str(args.kubeconfig.absolute()))
-
-
-def _add_target(parser):
-    group = parser.add_argument_group('cluster')
-    which = group.add_mutually_exclusive_group(required=True)
-    which.add_argument('--cluster', metavar='NAME',
-                       help='Magnum cluster, name or UUID; its kubeconfig '
-                            'is made through Magnum and not kept')
-    which.add_argument('--kubeconfig', type=pathlib.Path, metavar='FILE',
-                       help='kubeconfig of any cluster')
-    group.add_argument('--os-cloud', metavar='CLOUD',
-                       help='cloud of clouds.yaml (default: OS_CLOUD, or '
-                            'the other variables of OpenStack)')
+        conformance_target.of(args), plan, args.results.absolute(),
+        args.backend, args.name or '', args.replace, args.keep)
 
 
 def _add_tests(parser):

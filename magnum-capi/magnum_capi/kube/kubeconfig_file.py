@@ -75,14 +75,21 @@ def read(path: pathlib.Path) -> Current:
 
     :raises UsageError: it cannot be read or used. Never quotes the file.
     """
+    return parse(text_of(path), path)
+
+
+def text_of(path: pathlib.Path) -> str:
+    """What is in a file.
+
+    :raises UsageError: it cannot be read.
+    """
     try:
-        text = path.read_text(encoding='utf-8')
+        return path.read_text(encoding='utf-8')
     except OSError as e:
         raise errors.UsageError(
             f'Cannot read the kubeconfig: {e.strerror}', where=path) from None
     except UnicodeError:
         raise _unusable(path, 'it is not UTF-8') from None
-    return parse(text, path)
 
 
 def parse(text: str, where: pathlib.Path) -> Current:
@@ -91,18 +98,7 @@ def parse(text: str, where: pathlib.Path) -> Current:
     :param where: the file, for messages.
     :raises UsageError: it is no usable kubeconfig. Never quotes the text.
     """
-    try:
-        document = yaml.safe_load(text)
-    except yaml.YAMLError as e:
-        # Not the text of the error: it quotes the line.
-        mark = getattr(e, 'problem_mark', None)
-        raise _unusable(where, 'it is no YAML' + (
-            f', see line {mark.line + 1}' if mark else '')) from None
-    except (ValueError, RecursionError):
-        # "2026-99-99" is no date, "[[[[..." too deep.
-        raise _unusable(where, 'it is no YAML') from None
-    if not isinstance(document, dict):
-        raise _unusable(where, 'it is no mapping')
+    document = document_of(text, where)
     context = _named(document, 'context', document.get('current-context'),
                      where)
     cluster = _named(document, 'cluster', context.get('cluster'), where)
@@ -118,6 +114,26 @@ def parse(text: str, where: pathlib.Path) -> Current:
         raise _unusable(where, 'its client certificate has no key')
     return Current(where, types.MappingProxyType(cluster),
                    types.MappingProxyType(user))
+
+
+def document_of(text: str, where: pathlib.Path) -> dict[str, typing.Any]:
+    """A kubeconfig as the mapping that it is; pure.
+
+    :raises UsageError: it is none. Never quotes the text.
+    """
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as e:
+        # Not the text of the error: it quotes the line.
+        mark = getattr(e, 'problem_mark', None)
+        raise _unusable(where, 'it is no YAML' + (
+            f', see line {mark.line + 1}' if mark else '')) from None
+    except (ValueError, RecursionError):
+        # "2026-99-99" is no date, "[[[[..." too deep.
+        raise _unusable(where, 'it is no YAML') from None
+    if not isinstance(document, dict):
+        raise _unusable(where, 'it is no mapping')
+    return document
 
 
 def is_token(text) -> bool:

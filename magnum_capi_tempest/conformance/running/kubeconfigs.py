@@ -3,7 +3,8 @@
 
 """The kubeconfig of the cluster under test: a file, or made through Magnum.
 
-Magnum's is an administrator's key. It is written into a folder that only its
+Magnum's is an administrator's key, and so may be that of one context of many.
+It is written into a folder that only its
 owner can enter, and removed when the command that needed it ends. A command
 that was killed cannot do that: the next one does.
 """
@@ -16,6 +17,7 @@ from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi import scratch
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest import paths
 
@@ -31,11 +33,14 @@ class Access:
         was made here.
     :param scratch: private folder for more of the kind.
     :param about: what Magnum says of the cluster.
+    :param context: its name, where the user's kubeconfig has several: another
+        one may be current later.
     """
 
     kubeconfig: pathlib.Path
     scratch: pathlib.Path
     about: model.Cluster = model.Cluster()
+    context: str = ''
 
 
 @contextlib.contextmanager
@@ -50,15 +55,21 @@ def access(target, connect=None):
     """
     with private() as folder:
         if not target.cluster:
-            file = pathlib.Path(target.kubeconfig)
-            if not file.is_file():
-                raise errors.UsageError('There is no such kubeconfig',
-                                        where=file)
-            yield Access(file, folder)
+            yield _of_files(target, folder)
             return
         file = folder / 'kubeconfig'
         about = _write(target, file, connect or _connect)
         yield Access(file, folder, about)
+
+
+def _of_files(target, folder):
+    files = contexts.split(target.kubeconfig)
+    context = target.context or contexts.current(files)
+    if len(files) == 1 and not context:
+        return Access(files[0], folder)
+    file = folder / 'kubeconfig'
+    contexts.write(file, files, context)
+    return Access(file, folder, context=context)
 
 
 @contextlib.contextmanager

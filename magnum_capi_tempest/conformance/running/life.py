@@ -121,7 +121,8 @@ def run(wish: Wish, world: World) -> outcome.Outcome:
             wish = dataclasses.replace(wish, plan=dataclasses.replace(
                 wish.plan, stand_in=True))
         record = runs.Run(
-            name, wish.target, wish.plan, str(wish.results.absolute()),
+            name, dataclasses.replace(wish.target, context=access.context),
+            wish.plan, str(wish.results.absolute()),
             wish.backend, runs.STARTED,
             datetime.datetime.now(datetime.timezone.utc).isoformat(),
             tuple(sorted(n.name for n in seen.nodes)),

@@ -39,15 +39,21 @@ class Target:
 
     :param cluster: name or UUID of a Magnum cluster.
     :param cloud: name in clouds.yaml, empty for OS_CLOUD and the like.
-    :param kubeconfig: absolute path, instead of ``cluster``.
+    :param kubeconfig: absolute path, or several with colons between them,
+        instead of ``cluster``.
+    :param context: of the kubeconfig; the current one when empty.
     """
 
     cluster: str = ''
     cloud: str = ''
     kubeconfig: str = ''
+    context: str = ''
 
     def __str__(self):
-        return f'cluster {self.cluster}' if self.cluster else self.kubeconfig
+        if self.cluster:
+            return f'cluster {self.cluster}'
+        return self.kubeconfig + (
+            f', context {self.context}' if self.context else '')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +109,8 @@ class Store:
     def new_name(self, target: Target, now=None) -> str:
         """A name that no run has: of its cluster and the time."""
         now = now or datetime.datetime.now(datetime.timezone.utc)
-        stem = target.cluster or pathlib.Path(target.kubeconfig).stem
+        stem = (target.cluster or target.context
+                or pathlib.Path(target.kubeconfig).stem)
         stem = re.sub(r'[^A-Za-z0-9-]+', '-', stem).strip('-')[:60] or 'run'
         base = f'{stem}-{now:%Y%m%d-%H%M%S}'
         name, number = base, 1

@@ -117,6 +117,25 @@ class CommandsTest(testtools.TestCase):
         self.assertRaises(errors.UsageError, self.wished, '--kubeconfig',
                           'k', '--os-cloud', 'x')
 
+    def test_kubeconfigs_of_the_environment(self):
+        self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/a::/b'))
+
+        self.assertEqual(runs.Target(kubeconfig='/a:/b'),
+                         self.wished().target)
+        self.assertEqual(runs.Target(kubeconfig='/a:/b', context='x'),
+                         self.wished('--context', 'x').target)
+        self.assertEqual(runs.Target(kubeconfig='/k', context='x'),
+                         self.wished('--kubeconfig', '/k', '--context',
+                                     'x').target)
+
+    def test_no_cluster_at_all(self):
+        self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG'))
+        for argv in (), ('--context', 'x'):
+            error = self.assertRaises(errors.UsageError, self.wished, *argv)
+            self.assertIn('KUBECONFIG', str(error))
+        self.assertRaises(errors.UsageError, self.wished, '--cluster', 'c',
+                          '--context', 'x')
+
     def test_a_dry_run_quotes_for_the_shell(self):
         run = self.patch('run')
         code, out = self.call(cli.Run, '--dry-run', '--cluster', 'c1',

@@ -67,7 +67,7 @@ class Box(fixtures.Fixture):
         self.lists = {'nodes': [NODE], 'pods': [], 'namespaces': [],
                       'deployments': [], 'events': []}
         self.kubeconfig = self.base / 'kubeconfig'
-        self.kubeconfig.write_text('')
+        self.kubeconfig.write_text('{}')
         for owner, name, fake in ((processes, 'run', self.call),
                                   (kube, 'Client', self.reader)):
             self.useFixture(fixtures.MockPatchObject(owner, name, fake))

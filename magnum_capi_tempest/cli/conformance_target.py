@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The cluster of a command: of Magnum's, or of any kubeconfig."""
+
+import os
+import pathlib
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance.running import runs
+
+
+def add(parser, default):
+    """Add the arguments.
+
+    :param default: what happens without them.
+    """
+    group = parser.add_argument_group('cluster', default)
+    which = group.add_mutually_exclusive_group()
+    which.add_argument('--cluster', metavar='NAME',
+                       help='Magnum cluster, name or UUID; its kubeconfig '
+                            'is made through Magnum and not kept')
+    which.add_argument('--kubeconfig', type=pathlib.Path, metavar='FILE',
+                       help='kubeconfig of any cluster (default: the files '
+                            'of $KUBECONFIG)')
+    group.add_argument('--context', metavar='NAME',
+                       help='context of the kubeconfig (default: the '
+                            'current one)')
+    group.add_argument('--os-cloud', metavar='CLOUD',
+                       help='cloud of clouds.yaml (default: OS_CLOUD, or '
+                            'the other variables of OpenStack)')
+
+
+def named(args) -> runs.Target | None:
+    """The cluster that the arguments name; None when they name none.
+
+    :raises UsageError: they contradict each other.
+    """
+    if args.os_cloud and not args.cluster:
+        raise errors.UsageError('--os-cloud is for --cluster')
+    if args.cluster:
+        if args.context:
+            raise errors.UsageError('--context is for a kubeconfig',
+                                    hint='Leave out --cluster')
+        return runs.Target(args.cluster, args.os_cloud or os.environ.get(
+            'OS_CLOUD', ''))
+    if args.kubeconfig:
+        return runs.Target(kubeconfig=str(args.kubeconfig.absolute()),
+                           context=args.context or '')
+    return _of_environment(args) if args.context else None
+
+
+def of(args) -> runs.Target:
+    """The cluster that the arguments or ``$KUBECONFIG`` name.
+
+    :raises UsageError: there is none, or they contradict each other.
+    """
+    return named(args) or _of_environment(args)
+
+
+def _of_environment(args):
+    files = [os.path.abspath(part) for part in os.environ.get(
+        'KUBECONFIG', '').split(os.pathsep) if part]
+    if not files:
+        raise errors.UsageError(
+            'Which cluster?', hint='Give --cluster or --kubeconfig, or set '
+            'KUBECONFIG')
+    return runs.Target(kubeconfig=os.pathsep.join(files),
+                       context=args.context or '')

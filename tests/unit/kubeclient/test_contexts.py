@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import pathlib
+
+import fixtures
+import testtools
+import yaml
+
+from magnum_capi import errors
+from magnum_capi_tempest.kubeclient import contexts
+
+
+def document(*names, current='', **user):
+    return {
+        'clusters': [{'name': f'c-{n}', 'cluster': {
+            'server': f'https://{n}', 'certificate-authority': 'ca.pem'}}
+            for n in names],
+        'users': [{'name': f'u-{n}', 'user': user} for n in names],
+        'contexts': [{'name': n, 'context': {
+            'cluster': f'c-{n}', 'user': f'u-{n}'}} for n in names],
+        'current-context': current}
+
+
+class TestContexts(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def file(self, name, *args, **kwargs):
+        file = self.base / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(yaml.safe_dump(document(*args, **kwargs)))
+        return file
+
+    def server(self, found):
+        self.assertEqual(1, len(found['contexts']))
+        self.assertEqual(found['current-context'],
+                         found['contexts'][0]['name'])
+        return found['clusters'][0]['cluster']['server']
+
+    def test_one_of_a_file(self):
+        file = self.file('k', 'a', 'b', current='a')
+
+        self.assertEqual('https://b', self.server(
+            contexts.narrow([file], 'b')))
+        self.assertEqual('https://a', self.server(contexts.narrow([file])))
+        self.assertEqual('a', contexts.current([file]))
+
+    def test_without_a_choice_nothing_is_noted(self):
+        self.assertEqual('', contexts.current(
+            [self.file('k', 'a', current='a')]))
+
+    def test_the_first_of_several_files_has_a_name(self):
+        files = [self.file('k1', 'a', token='first'),
+                 self.file('k2', 'a', 'b', current='b', token='second')]
+
+        self.assertEqual('b', contexts.current(files))
+        self.assertEqual('https://b', self.server(contexts.narrow(files)))
+        self.assertEqual('first', contexts.narrow(files, 'a')['users'][0][
+            'user']['token'])
+
+    def test_paths_are_those_of_their_file(self):
+        file = self.file('x/k', 'a', current='a', tokenFile='/t', exec={
+            'command': './login'})
+
+        found = contexts.narrow([file])
+        folder = self.base / 'x'
+        self.assertEqual(str(folder / 'ca.pem'), found['clusters'][0][
+            'cluster']['certificate-authority'])
+        self.assertEqual({'tokenFile': '/t', 'exec': {
+            'command': str(folder / 'login')}}, found['users'][0]['user'])
+
+    def test_a_program_in_the_path_stays_one(self):
+        file = self.file('k', 'a', current='a', exec={'command': 'login'})
+
+        self.assertEqual('login', contexts.narrow([file])['users'][0]['user'][
+            'exec']['command'])
+
+    def test_a_context_that_is_not_there(self):
+        file = self.file('k', 'a', token='s3cret')
+        for name in 'b', '':
+            error = self.assertRaises(errors.UsageError, contexts.narrow,
+                                      [file], name)
+            self.assertIn('--context', str(error))
+            self.assertNotIn('s3cret', str(error))
+
+    def test_what_is_no_kubeconfig(self):
+        file = self.base / 'k'
+        for text in ('', '[1]', 'a: [', 'contexts: 5', 'contexts: [5]'):
+            file.write_text(text)
+            self.assertRaises(errors.UsageError, contexts.narrow, [file], 'a')
+
+    def test_files_of_a_list(self):
+        first, second = self.file('k1', 'a'), self.file('k2', 'b')
+
+        self.assertEqual((first, second), contexts.split(
+            f'{first}:{self.base}/none:{second}:'))
+        colon = self.file('k:3', 'a')
+        self.assertEqual((colon,), contexts.split(str(colon)))
+        self.assertRaises(errors.UsageError, contexts.split, '/none:/nor')
