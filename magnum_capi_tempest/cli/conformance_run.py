@@ -12,9 +12,11 @@ import pathlib
 import shlex
 
 from magnum_capi.cli import base
+from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_target
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
+from magnum_capi_tempest.conformance.running import foreign
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import messages
 from magnum_capi_tempest.conformance.running import outcome
@@ -33,7 +35,45 @@ class _OfRun(base.Judging):
         parser.add_argument(
             'name', nargs='?', metavar='RUN',
             help='name of the run (default: the one that is left in a '
-                 'cluster)')
+                 'cluster, else the one in the cluster of $KUBECONFIG)')
+        conformance_target.add(
+            parser, 'the run that is in it, whoever began it')
+        parser.add_argument(
+            '--namespace', help='that of the run, where a cluster has '
+            'several (default: any)')
+        return parser
+
+    def which(self, args, world, results=None):
+        """The run that the arguments name; see :func:`life.resume`.
+
+        :param results: folder for what a run leaves that is found in its
+            cluster.
+        :raises UsageError: they contradict each other.
+        """
+        target = conformance_target.named(args)
+        if args.name:
+            if target or args.namespace:
+                raise errors.UsageError(
+                    'A run is named, or looked for in a cluster',
+                    hint='Leave out the name, or all of --cluster, '
+                         '--kubeconfig, --context and --namespace')
+            return args.name
+        if target is None and (args.namespace or (
+                os.environ.get('KUBECONFIG') and not world.store.left())):
+            target = conformance_target.of(args)
+        return target and foreign.Where(
+            target, args.namespace or '',
+            str((results or pathlib.Path('.')).absolute()))
+
+
+class _Fetching(_OfRun):
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--results', type=pathlib.Path, metavar='DIR',
+            help='folder for the archive of a run that was not begun here '
+                 '(default: here)')
         return parser
 
 
@@ -62,28 +102,36 @@ class Run(base.Judging):
         return show(life.run(wish, life.World()))
 
 
-class Resume(_OfRun):
-    """Watch a run again that an earlier command has begun."""
+class Resume(_Fetching):
+    """Watch a run again, to its end and its verdict.
+
+    A run that plain "sonobuoy run" began stays in the cluster.
+    """
 
     def act(self, args):
-        return show(life.resume(args.name, life.World()))
+        world = life.World()
+        return show(life.resume(
+            self.which(args, world, args.results), world))
 
 
-class Retrieve(_OfRun):
+class Retrieve(_Fetching):
     """Fetch the results of a run that is complete; leave it in the cluster.
 
     Sizes and checksums are compared with what the aggregator announced.
     """
 
     def act(self, args):
-        return show(life.retrieve(args.name, life.World()))
+        world = life.World()
+        return show(life.retrieve(
+            self.which(args, world, args.results), world))
 
 
 class Abort(_OfRun):
     """End a run and remove everything of it from its cluster."""
 
     def act(self, args):
-        life.abort(args.name, life.World())
+        world = life.World()
+        life.abort(self.which(args, world), world)
 
 
 class Status(_OfRun):
@@ -104,7 +152,7 @@ class Status(_OfRun):
             for record in world.store.all():
                 self._print(record)
             return 0
-        record, state = life.status(args.name, world)
+        record, state = life.status(self.which(args, world), world)
         self._print(record)
         if state is None:
             return 0

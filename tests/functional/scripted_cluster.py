@@ -13,6 +13,7 @@ passed on.
 import atexit
 import contextlib
 import dataclasses
+import datetime
 import functools
 import http.server
 import json
@@ -25,6 +26,7 @@ import subprocess
 import tempfile
 import threading
 from urllib import parse
+import uuid
 
 import fixtures
 import yaml
@@ -293,6 +295,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         spaced = re.match('/api/v1/namespaces/([^/]+)/', path)
         if spaced:
             obj['metadata']['namespace'] = spaced[1]
+        obj['metadata']['uid'] = str(uuid.uuid4())
+        obj['metadata']['creationTimestamp'] = datetime.datetime.now(
+            datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
         where = f'{path}/{obj["metadata"]["name"]}'
         if where in self.cluster.objects:
             self._json(409, _failure(409, 'AlreadyExists', 'exists'))

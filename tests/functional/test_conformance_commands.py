@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 
+from magnum_capi import processes
 from magnum_capi import waiting
+from magnum_capi_tempest import toolchain
 from tests.functional import boxes
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted
@@ -61,6 +63,27 @@ class TestCommandLine(base.BaseTest):
         code, output = self.finish('resume')
         self.assertEqual(0, code, output)
         self.assertIn('PASSED', output)
+        self.assertEqual({}, cluster.objects)
+
+    def test_a_run_of_plain_sonobuoy(self):
+        cluster = self.cluster(base.running(), execs=[self.sent(base.QUICK)])
+        program = toolchain.ensure(['sonobuoy'], self.progress)['sonobuoy']
+        processes.run([program, 'run', '--kubeconfig', cluster.kubeconfig,
+                       '--mode', 'quick', '--plugin', 'e2e',
+                       '--skip-preflight'], timeout=180)
+
+        code, output = self.finish('status', cluster=cluster)
+        self.assertEqual(0, code, output)
+        self.assertIn('started, quick', output)
+
+        cluster.statuses[:] = [base.complete(base.QUICK)]
+        code, output = self.finish('resume', cluster=cluster)
+        self.assertEqual(0, code, output)
+        self.assertIn('PASSED', output)
+        self.assertIn(scripted.SPACE, cluster.objects)
+
+        code, output = self.finish('abort', cluster=cluster)
+        self.assertEqual(0, code, output)
         self.assertEqual({}, cluster.objects)
 
     @boxes.LONG

@@ -159,6 +159,13 @@ def mode(focus: str | None, skip: str | None, processes: str) -> str:
     return found
 
 
+def mode_of(variables: dict[str, str]) -> str:
+    """What was asked for, from the variables of Sonobuoy's e2e plugin."""
+    parallel = variables.get('E2E_PARALLEL', '')
+    return mode(variables.get('E2E_FOCUS'), variables.get('E2E_SKIP'),
+                '' if parallel in ('', 'false') else 'several')
+
+
 def network(daemon_sets) -> str:
     """Name of the network plugin, by the daemon sets of a namespace."""
     for entry in entries(daemon_sets, 'items'):

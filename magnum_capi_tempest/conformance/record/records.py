@@ -233,11 +233,7 @@ class Record:
                 suite.properties['FocusStrings'],
                 suite.properties.get('SkipStrings'),
                 suite.properties.get('ParallelTotal', ''))
-        variables = self._definition.environment
-        parallel = variables.get('E2E_PARALLEL', '')
-        return documents.mode(
-            variables.get('E2E_FOCUS'), variables.get('E2E_SKIP'),
-            '' if parallel in ('', 'false') else 'several')
+        return documents.mode_of(self._definition.environment)
 
     def _stand_in(self):
         told = self._definition.environment.get(model.STAND_IN_VARIABLE)

@@ -48,6 +48,10 @@ def finish(record, driven, reader, world) -> outcome.Outcome:
         found = fetch(record, driven, state.tarball, world)
         if not record.keep:
             delete(found.run, driven, reader, world, lenient=True)
+        elif record.uid:
+            world.progress.info(
+                'The run is left in the cluster: it was not begun here. '
+                f'"magnum-capi conformance abort {record.name}" removes it')
         return found
     world.progress.info(f'{state.outcome}: {state.reason}')
     if state.outcome == completion.UNREACHABLE:
@@ -165,8 +169,8 @@ def _has_namespace(record, driven, reader):
     :raises KubeError: it cannot be looked at.
     """
     name = driven.commands.namespace
-    own = namespaces.is_of(reader, name, record.mark)
-    if not own and not record.mark:
+    own = namespaces.is_of(reader, name, record.mark, record.uid)
+    if not own and not record.mark and not record.uid:
         raise errors.EnvironmentProblem(
             f'It is not known whose the namespace {name} is', hint='If '
             f'nobody else needs it: kubectl delete namespace {name}')
@@ -195,8 +199,8 @@ def _watch(record, driven, reader, world):
 
 
 def _begin(record, world):
-    return watch.start(world.clock.monotonic(), frozenset(record.nodes),
-                       record.elapsed())
+    return watch.start(world.clock.monotonic(),
+                       frozenset(record.nodes) or None, record.elapsed())
 
 
 def _observer(record, driven, reader, world):

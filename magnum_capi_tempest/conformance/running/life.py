@@ -23,6 +23,7 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import beginning
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import finishing
+from magnum_capi_tempest.conformance.running import foreign
 from magnum_capi_tempest.conformance.running import hydrophone
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import outcome
@@ -140,9 +141,13 @@ def run(wish: Wish, world: World) -> outcome.Outcome:
             return finishing.finish(record, driven, reader, world)
 
 
-def resume(name, world: World) -> outcome.Outcome:
-    """Watch a run to its end that an earlier command has begun."""
-    record = world.store.choose(name)
+def resume(which, world: World) -> outcome.Outcome:
+    """Watch a run to its end that an earlier command has begun.
+
+    :param which: the name of a run, None for the only one that has not ended,
+        or :class:`.foreign.Where` it is; here and below.
+    """
+    record = _chosen(which, world)
     if record.stage in (runs.RETRIEVED, runs.ENDED):
         if not record.archive:
             raise errors.UsageError(f'The run {record.name} was ended')
@@ -154,12 +159,12 @@ def resume(name, world: World) -> outcome.Outcome:
             return finishing.finish(record, driven, reader, world)
 
 
-def retrieve(name, world: World) -> outcome.Outcome:
+def retrieve(which, world: World) -> outcome.Outcome:
     """Fetch the results of a run that is complete, and leave it there.
 
     :raises UsageError: there are none yet.
     """
-    record = world.store.choose(name)
+    record = _chosen(which, world)
     if record.backend != model.SONOBUOY:
         raise errors.UsageError(
             'Hydrophone fetches its files itself',
@@ -170,21 +175,27 @@ def retrieve(name, world: World) -> outcome.Outcome:
                                world)
 
 
-def abort(name, world: World):
+def abort(which, world: World):
     """End a run and remove everything of it from the cluster."""
-    record = world.store.choose(name)
+    record = _chosen(which, world)
     with _access(record, world) as (driven, reader):
         finishing.end_hydrophone(record)
         finishing.delete(record, driven, reader, world)
 
 
-def status(name, world: World) -> tuple[runs.Run, watch.Watch | None]:
+def status(which, world: World) -> tuple[runs.Run, watch.Watch | None]:
     """What is known of a run, and one look at it while it is there."""
-    record = world.store.choose(name)
+    record = _chosen(which, world)
     if record.stage == runs.ENDED or record.backend != model.SONOBUOY:
         return record, None
     with _access(record, world) as (driven, reader):
         return record, finishing.look(record, driven, reader, world)
+
+
+def _chosen(which, world):
+    if isinstance(which, foreign.Where):
+        return foreign.find(which, world)
+    return world.store.choose(which)
 
 
 @contextlib.contextmanager

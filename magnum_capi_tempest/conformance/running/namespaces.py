@@ -38,16 +38,21 @@ def create(reader: kube.Client, name: str, mark: str, labels: dict[str, str]):
         raise
 
 
-def is_of(reader: kube.Client, name: str, mark: str) -> bool:
+def is_of(reader: kube.Client, name: str, mark: str, uid: str = '') -> bool:
     """Whether a namespace is the run's, or is gone.
+
+    :param mark: of the run; or the ``uid`` of the namespace in which it was
+        found.
 
     :raises KubeError: that is not known.
     """
     found = reader.get(f'{_ALL}/{parse.quote(name, safe="")}')
     if found is None:
         return True
-    annotations = found['metadata'].get('annotations') or {}
-    return bool(mark) and annotations.get(MARK) == mark
+    metadata = found['metadata']
+    if uid:
+        return metadata.get('uid') == uid
+    return bool(mark) and (metadata.get('annotations') or {}).get(MARK) == mark
 
 
 def of_tests(spaces) -> tuple[str, ...]:

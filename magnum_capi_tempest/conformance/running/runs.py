@@ -71,6 +71,8 @@ class Run:
     :param signs: what was seen to be wrong with the cluster, a line each.
     :param mark: of its namespace, see :mod:`.namespaces`; empty when the
         program of the run makes the namespace.
+    :param uid: of the namespace, where a run was taken up that something else
+        had begun.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Run:
     keep: bool = False
     signs: tuple[str, ...] = ()
     mark: str = ''
+    uid: str = ''
 
     def elapsed(self, now=None) -> float:
         """Seconds since it was started, 0 before."""
@@ -168,6 +171,10 @@ class Store:
                 continue
         return sorted(found, key=lambda r: (r.started or '~', r.name))
 
+    def left(self) -> list[Run]:
+        """The runs of which something may be in a cluster."""
+        return [r for r in self.all() if r.stage != ENDED]
+
     def choose(self, name=None) -> Run:
         """The run of a name, or the only one that has not ended.
 
@@ -175,7 +182,7 @@ class Store:
         """
         if name:
             return self.load(name)
-        going = [r for r in self.all() if r.stage != ENDED]
+        going = self.left()
         if len(going) == 1:
             return going[0]
         raise errors.UsageError(

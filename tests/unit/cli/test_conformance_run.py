@@ -13,12 +13,14 @@ from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_run as cli
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
+from magnum_capi_tempest.conformance.running import foreign
 from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest.conformance import verdict
+from tests.unit import own_folders
 
 RUN = runs.Run('r1', runs.Target('c1'), runner.Plan(), '/results')
 
@@ -135,6 +137,29 @@ class CommandsTest(testtools.TestCase):
             self.assertIn('KUBECONFIG', str(error))
         self.assertRaises(errors.UsageError, self.wished, '--cluster', 'c',
                           '--context', 'x')
+
+    def chosen(self, *argv):
+        look = self.patch('status', return_value=(RUN, None))
+        self.call(cli.Status, *argv)
+        return look.call_args and look.call_args[0][0]
+
+    def test_which_run(self):
+        here = str(pathlib.Path().absolute())
+        self.useFixture(own_folders.OwnFolders())
+        self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/e'))
+        environment = runs.Target(kubeconfig='/e')
+        self.assertEqual('r1', self.chosen('r1'))
+        for argv, where in (
+                ((), foreign.Where(environment, '', here)),
+                (('--namespace', 'n'), foreign.Where(environment, 'n', here)),
+                (('--kubeconfig', '/k', '--context', 'c'), foreign.Where(
+                    runs.Target(kubeconfig='/k', context='c'), '', here)),
+                (('--cluster', 'c1'), foreign.Where(
+                    runs.Target('c1', 'mine'), '', here))):
+            self.assertEqual(where, self.chosen(*argv), argv)
+        runs.Store().save(RUN)
+        self.assertIsNone(self.chosen())
+        self.assertIsNone(self.chosen('r1', '--kubeconfig', '/k'))
 
     def test_a_dry_run_quotes_for_the_shell(self):
         run = self.patch('run')

@@ -66,6 +66,7 @@ class Box(fixtures.Fixture):
         self.said, self.fails, self.called = [RUNNING], {}, []
         self.lists = {'nodes': [NODE], 'pods': [], 'namespaces': [],
                       'deployments': [], 'events': []}
+        self.maps = {}
         self.kubeconfig = self.base / 'kubeconfig'
         self.kubeconfig.write_text('{}')
         for owner, name, fake in ((processes, 'run', self.call),
@@ -79,14 +80,22 @@ class Box(fixtures.Fixture):
         reader = mock.Mock()
         reader.get.side_effect = self.get
         reader.create.side_effect = self.create
-        reader.items.side_effect = lambda path, **query: self.lists[
-            path.rpartition('/')[2]]
+        reader.items.side_effect = self.items
         reader.text.side_effect = kube.KubeError('no log', status=400)
         return reader
+
+    def items(self, path, **query):
+        _, spaced, rest = path.partition('/namespaces/')
+        name = rest.partition('/')[0]
+        return [obj for obj in self.lists[path.rpartition('/')[2]]
+                if not spaced or obj['metadata'].get(
+                    'namespace', name) == name]
 
     def get(self, path):
         if path == '/version':
             return {'gitVersion': 'v1.34.9'}
+        if path in self.maps:
+            return self.maps[path]
         for space in self.lists['namespaces']:
             if path == f'/api/v1/namespaces/{space["metadata"]["name"]}':
                 return space
@@ -96,6 +105,26 @@ class Box(fixtures.Fixture):
         if 'create' in self.fails:
             raise self.fails['create']
         self.lists['namespaces'].append(obj)
+
+    def plain_run(self, focus='\\[Conformance\\]', name='sonobuoy',
+                  timeout=7200):
+        """What "sonobuoy run" leaves in a namespace."""
+        self.lists['namespaces'].append({'metadata': {
+            'name': name, 'uid': f'uid-{name}',
+            'creationTimestamp': '2026-11-23T10:00:00Z'}})
+        self.lists['pods'].append({
+            'metadata': {'name': 'sonobuoy', 'namespace': name, 'labels': {
+                'sonobuoy-component': 'aggregator'}},
+            'status': {'phase': 'Running'}})
+        self.maps[f'/api/v1/namespaces/{name}/configmaps/'
+                  'sonobuoy-plugins-cm'] = {'data': {'p.yaml': json.dumps({
+                      'sonobuoy-config': {'plugin-name': 'e2e'},
+                      'spec': {'env': [{'name': 'E2E_FOCUS',
+                                        'value': focus}]}})}}
+        self.maps[f'/api/v1/namespaces/{name}/configmaps/'
+                  'sonobuoy-config-cm'] = {'data': {
+                      'config.json': json.dumps({
+                          'Server': {'timeoutseconds': timeout}})}}
 
     def replace_namespace(self, name):
         """Somebody else makes one in the place of the run's."""
