@@ -13,6 +13,7 @@ import shlex
 
 from magnum_capi.cli import base
 from magnum_capi import errors
+from magnum_capi import redact
 from magnum_capi_tempest.cli import conformance_target
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
@@ -21,9 +22,12 @@ from magnum_capi_tempest.conformance.running import life
 from magnum_capi_tempest.conformance.running import messages
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.running import salvage
+from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.report import terminal
+from magnum_capi_tempest import texts
 
 _HARNESS = verdict.EXIT_CODES[verdict.HARNESS_ERROR]
 
@@ -117,13 +121,52 @@ class Resume(_Fetching):
 class Retrieve(_Fetching):
     """Fetch the results of a run that is complete; leave it in the cluster.
 
-    Sizes and checksums are compared with what the aggregator announced.
+    Sizes and checksums are compared with what the aggregator announced. With
+    --partial, of a run that goes on: what its tests have brought so far.
     """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--partial', action='store_true',
+            help='logs and failures so far; the verdict is never "passed"')
+        return parser
 
     def act(self, args):
         world = life.World()
-        return show(life.retrieve(
+        return show((life.partial if args.partial else life.retrieve)(
             self.which(args, world, args.results), world))
+
+
+class Logs(_OfRun):
+    """Print what the tests of a run have written so far.
+
+    Secrets and control characters are taken out.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--plugin', default=sonobuoy.PLUGIN,
+            help=f'of Sonobuoy, or "{salvage.AGGREGATOR}" (default: '
+                 f'{sonobuoy.PLUGIN})')
+        parser.add_argument('--tail', type=int, metavar='N',
+                            help='the last N lines (default: all)')
+        return parser
+
+    def act(self, args):
+        if args.tail is not None and args.tail < 1:
+            raise errors.UsageError('--tail takes a number above 0')
+        world = life.World()
+        plugin = '' if args.plugin == salvage.AGGREGATOR else args.plugin
+        found = list(life.logs(self.which(args, world), world, plugin))
+        for pod, text in found:
+            if len(found) > 1:
+                print(f'==> {pod} <==', file=self.app.stdout)
+            lines = texts.clean(redact.redact(text)).splitlines()
+            for line in lines[-args.tail:] if args.tail else lines:
+                print(line, file=self.app.stdout)
+        return 0
 
 
 class Abort(_OfRun):

@@ -24,11 +24,13 @@ from magnum_capi_tempest.conformance.running import beginning
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import finishing
 from magnum_capi_tempest.conformance.running import foreign
+from magnum_capi_tempest.conformance.running import ginkgolog
 from magnum_capi_tempest.conformance.running import hydrophone
 from magnum_capi_tempest.conformance.running import kubeconfigs
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.running import salvage
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import watch
 from magnum_capi_tempest.kubeclient import kube
@@ -175,6 +177,32 @@ def retrieve(which, world: World) -> outcome.Outcome:
                                world)
 
 
+def partial(which, world: World) -> outcome.Outcome:
+    """What a run that goes on has brought so far; it goes on."""
+    record = _chosen(which, world)
+    with _reading(record, world) as (namespace, reader):
+        with world.progress.step('saving what there is so far'):
+            saved = salvage.save(reader, namespace, pathlib.Path(
+                record.results) / f'{record.name}-partial')
+    for note in saved.notes:
+        world.progress.info(note)
+    counts = saved.log and ginkgolog.count(saved.log.read_text(
+        encoding='utf-8', errors='replace'))
+    return outcome.of_salvage(record, saved, 'the run goes on' + (
+        f': {sum(counts[1:])} of {counts[0]} tests have ended'
+        if counts else ''))
+
+
+def logs(which, world: World, plugin):
+    """Yield names of a run's pods and what they have written so far.
+
+    :param plugin: see :func:`.salvage.logs`.
+    """
+    record = _chosen(which, world)
+    with _reading(record, world) as (namespace, reader):
+        yield from salvage.logs(reader, namespace, plugin)
+
+
 def abort(which, world: World):
     """End a run and remove everything of it from the cluster."""
     record = _chosen(which, world)
@@ -207,6 +235,19 @@ def _access(record, world):
         yield (kind.backend(record.plan, program, access.kubeconfig),
                kube.Client(
                    access.kubeconfig, 'conformance', access.scratch))
+
+
+@contextlib.contextmanager
+def _reading(record, world):
+    """Yield namespace and client; no program is needed to read."""
+    if record.backend != model.SONOBUOY or record.stage == runs.ENDED:
+        raise errors.UsageError(
+            f'The run {record.name} is not in a cluster any more'
+            if record.stage == runs.ENDED else
+            'Hydrophone shows its log itself, while it runs')
+    with kubeconfigs.access(record.target, world.connect) as access:
+        yield record.plan.namespace or sonobuoy.NAMESPACE, kube.Client(
+            access.kubeconfig, 'conformance', access.scratch)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.record import infra
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.running import ginkgolog
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance import verdict as verdict_
 
@@ -57,8 +58,19 @@ def of_salvage(record: runs.Run, saved, reason) -> Outcome:
         result = _files(record, saved.junit, saved.log)
     except damage.Damage:
         return of_nothing(record, reason)
+    if saved.log and not result.specs:
+        result = dataclasses.replace(result, **_so_far(saved.log))
     return _judged(record, dataclasses.replace(
         result, problems=(reason, *result.problems)), saved.folder)
+
+
+def _so_far(log):
+    """What the log of tests that did not end says of them."""
+    with open(log, encoding='utf-8', errors='replace') as lines:
+        names = ginkgolog.failures(lines)
+    return {'specs': tuple(model.Spec(
+        name, model.FAILED, failure='There is no JUnit file; this is from '
+        'the e2e log') for name in names)}
 
 
 def of_nothing(record: runs.Run, reason) -> Outcome:

@@ -14,11 +14,12 @@ import pathlib
 
 from magnum_capi_tempest.conformance.record import archive
 from magnum_capi_tempest.conformance.record import limits
+from magnum_capi_tempest.kubeclient import kube
 
 LOG, JUNIT = 'e2e.log', 'junit_01.xml'
 
 #: pkg/plugin/driver/utils and pkg/plugin/driver/job of Sonobuoy v0.57.5.
-_WORKER, _RESULTS = 'sonobuoy-worker', '/tmp/sonobuoy/results'
+WORKER, _RESULTS = 'sonobuoy-worker', '/tmp/sonobuoy/results'
 
 
 def log(reader, namespace, pod, container):
@@ -35,6 +36,29 @@ def log(reader, namespace, pod, container):
         '--output=go-template={{.data.log}}']).decode(errors='replace')
 
 
+def longest_log(reader, namespace, pod, container, most):
+    """The log of the tests, from the API or from the pod; a str.
+
+    What tests side by side write gets to the API late: see
+    :class:`.observe.Observer`.
+
+    :param most: bytes.
+    :raises KubeError: neither has one.
+    """
+    try:
+        inside = log(reader, namespace, pod, container)
+    except kube.KubeError:
+        inside = ''
+    try:
+        outside = reader.text(kube.log_path(namespace, pod),
+                              container=container, limitBytes=most)
+    except kube.KubeError:
+        if not inside:
+            raise
+        return inside
+    return max(inside, outside, key=len)
+
+
 def files(reader, namespace, pod):
     """Yield names and contents of the files of results, at the end.
 
@@ -43,7 +67,7 @@ def files(reader, namespace, pod):
     :raises KubeError: the pod cannot be asked.
     :raises Damage: what it answered is no archive.
     """
-    packed = reader.execute(namespace, pod, _WORKER,
+    packed = reader.execute(namespace, pod, WORKER,
                             ['/sonobuoy', 'splat', _RESULTS])
     for name, content in _members(packed, pod):
         if name.endswith('.tar.gz'):

@@ -11,6 +11,7 @@ import dataclasses
 import json
 import pathlib
 
+from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.running import observe
@@ -19,6 +20,9 @@ from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.kubeclient import kube
 
 LOG, JUNIT, PODS = pod_files.LOG, pod_files.JUNIT, 'pods.json'
+
+#: What people call the pod that has no plugin.
+AGGREGATOR = 'aggregator'
 
 #: The most of one log.
 _MOST = 256 << 20
@@ -58,8 +62,8 @@ def save(reader: kube.Client, namespace, folder: pathlib.Path) -> Saved:
             continue
         container = sonobuoy.PLUGIN if pod.plugin else 'kube-sonobuoy'
         try:
-            text = reader.text(kube.log_path(namespace, pod.name),
-                               container=container, limitBytes=_MOST)
+            text = (pod_files.longest_log if pod.plugin else _text)(
+                reader, namespace, pod.name, container, _MOST)
         except kube.KubeError as e:
             notes.append(f'no log of {pod.name}: {e.what}')
             text = ''
@@ -72,6 +76,40 @@ def save(reader: kube.Client, namespace, folder: pathlib.Path) -> Saved:
     if not any(p.plugin for p in pods):
         notes.append('there is no pod of the tests')
     return Saved(folder, log, junit, tuple(notes))
+
+
+def logs(reader: kube.Client, namespace, plugin=sonobuoy.PLUGIN):
+    """Yield names of pods and what they have written so far.
+
+    :param plugin: of Sonobuoy; "" is its aggregator.
+    :raises KubeError: a log cannot be had.
+    :raises UsageError: the run has no such plugin.
+    """
+    found = [(observe.pod(obj), obj)
+             for obj in reader.items(kube.pod_path(namespace))]
+    wanted = [(pod.name, _container(obj)) for pod, obj in found
+              if pod.plugin == plugin]
+    if not wanted:
+        there = sorted({pod.plugin or AGGREGATOR for pod, _ in found})
+        raise errors.UsageError(
+            f'There is no pod of {plugin or AGGREGATOR} in the namespace '
+            f'{namespace}', last_seen=', '.join(there) or 'no pods at all',
+            hint='--plugin names one')
+    for name, container in wanted:
+        read = (pod_files.longest_log if plugin == sonobuoy.PLUGIN
+                else _text)
+        yield name, read(reader, namespace, name, container, _MOST)
+
+
+def _container(obj):
+    """The one that does the work: Sonobuoy's own hands results over."""
+    names = [container['name'] for container in obj['spec']['containers']]
+    return next((n for n in names if n != pod_files.WORKER), names[0])
+
+
+def _text(reader, namespace, pod, container, most):
+    return reader.text(kube.log_path(namespace, pod), container=container,
+                       limitBytes=most)
 
 
 def _junit(reader, namespace, pod, folder, notes):

@@ -138,6 +138,25 @@ class CommandsTest(testtools.TestCase):
         self.assertRaises(errors.UsageError, self.wished, '--cluster', 'c',
                           '--context', 'x')
 
+    def test_logs_are_harmless(self):
+        self.patch('logs', side_effect=lambda *_: iter(
+            [('p1', 'a\nb\x1b[31m\nAuthorization: Bearer abc.def-ghi123456\n'),
+             ('p2', 'z')]))
+
+        code, out = self.call(cli.Logs, 'r1', '--tail', '2')
+        self.assertEqual(0, code)
+        self.assertEqual(['==> p1 <==', 'b'], out.splitlines()[:2])
+        self.assertEqual(['==> p2 <==', 'z'], out.splitlines()[3:])
+        self.assertNotIn('abc.def', out)
+        self.assertEqual(2, self.call(cli.Logs, 'r1', '--tail', '0')[0])
+
+    def test_partial_results(self):
+        partial = self.patch('partial', return_value=ended(
+            (model.Spec('a', model.FAILED),)))
+
+        self.assertEqual(1, self.call(cli.Retrieve, 'r1', '--partial')[0])
+        self.assertEqual('r1', partial.call_args[0][0])
+
     def chosen(self, *argv):
         look = self.patch('status', return_value=(RUN, None))
         self.call(cli.Status, *argv)

@@ -66,7 +66,7 @@ class Box(fixtures.Fixture):
         self.said, self.fails, self.called = [RUNNING], {}, []
         self.lists = {'nodes': [NODE], 'pods': [], 'namespaces': [],
                       'deployments': [], 'events': []}
-        self.maps = {}
+        self.maps, self.log = {}, None
         self.kubeconfig = self.base / 'kubeconfig'
         self.kubeconfig.write_text('{}')
         for owner, name, fake in ((processes, 'run', self.call),
@@ -81,8 +81,14 @@ class Box(fixtures.Fixture):
         reader.get.side_effect = self.get
         reader.create.side_effect = self.create
         reader.items.side_effect = self.items
-        reader.text.side_effect = kube.KubeError('no log', status=400)
+        reader.text.side_effect = self.read_log
+        reader.execute.side_effect = kube.KubeError('no kubelet', status=500)
         return reader
+
+    def read_log(self, *args, **kwargs):
+        if self.log is None:
+            raise kube.KubeError('no log', status=400)
+        return self.log
 
     def items(self, path, **query):
         _, spaced, rest = path.partition('/namespaces/')

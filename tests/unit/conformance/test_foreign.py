@@ -82,6 +82,30 @@ class TestPlainRun(run_box.TestCase):
 
         self.assertEqual([], self.box.called)
 
+    def test_what_there_is_so_far(self):
+        self.box.plain_run()
+        self.box.lists['pods'].append({
+            'metadata': {'name': 'e2e-job', 'namespace': 'sonobuoy',
+                         'labels': {'sonobuoy-plugin': 'e2e'}},
+            'spec': {'containers': [{'name': 'e2e'}]},
+            'status': {'phase': 'Running'}})
+        self.box.log = (
+            'Will run 3 of 9 specs\nSS•S\n-----\n• [FAILED] [4.4 seconds]\n'
+            '[sig-node] Secrets [It] a [Conformance] [sig-node, Conformance]'
+            '\n/go/x.go:96\n')
+
+        ended = life.partial(self.where(), self.box.world)
+
+        self.assertEqual(
+            (verdict.FAILED, ['[sig-node] Secrets a [Conformance]'],
+             'the run goes on: 2 of 3 tests have ended'),
+            (ended.verdict.outcome, [s.name for s in ended.result.specs],
+             ended.result.problems[0]))
+        self.assertEqual(([], []), (self.box.called,
+                                    self.box.world.store.all()))
+        (_, text), = life.logs(self.where(), self.box.world, 'e2e')
+        self.assertEqual(self.box.log, text)
+
     def test_our_own_run_is_known_by_its_mark(self):
         self.box.said = [KeyboardInterrupt()]
         with contextlib.suppress(KeyboardInterrupt):

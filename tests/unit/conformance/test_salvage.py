@@ -9,6 +9,7 @@ import tarfile
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance.running import salvage
 from magnum_capi_tempest.kubeclient import kube
 
@@ -35,8 +36,9 @@ def tar(**files):
 class Reader:
     """A cluster of which parts are lost."""
 
-    def __init__(self, pods=PODS, log='Will run 1', packed=b''):
+    def __init__(self, pods=PODS, log='Will run 1', packed=b'', inside=b''):
         self.pods, self.log, self.packed = pods, log, packed
+        self.inside = inside
 
     def items(self, path):
         return self._give(self.pods)
@@ -45,6 +47,8 @@ class Reader:
         return self._give(self.log)
 
     def execute(self, namespace, pod, container, command):
+        if command[0] == 'kubectl':
+            return self._give(self.inside)
         self.asked = (pod, container, command)
         return self._give(self.packed)
 
@@ -103,3 +107,32 @@ class TestSave(testtools.TestCase):
         saved = self.save(packed=out.getvalue())
         self.assertIsNone(saved.junit)
         self.assertIn('link', ' '.join(saved.notes))
+
+    def test_what_the_api_does_not_have_yet_is_in_the_pod(self):
+        for log in 'Will', kube.KubeError('no kubelet'):
+            self.assertEqual('Will run 1 of 2', self.save(
+                log=log, inside=b'Will run 1 of 2').log.read_text())
+
+
+class TestLogs(testtools.TestCase):
+
+    def pods(self):
+        return [{**pod, 'spec': {'containers': [
+            {'name': 'sonobuoy-worker'}, {'name': 'main'}]}}
+            for pod in [*PODS, {'metadata': {'name': 'x', 'labels': {
+                'sonobuoy-plugin': 'mine'}}}]]
+
+    def test_each_plugin_and_the_aggregator(self):
+        reader = Reader(self.pods(), inside=b'longer than that')
+        for plugin, expected in (
+                ('e2e', ('e2e-job', 'longer than that')),
+                ('', ('sonobuoy', 'Will run 1')),
+                ('mine', ('x', 'Will run 1'))):
+            self.assertEqual([expected], list(
+                salvage.logs(reader, 'sonobuoy', plugin)))
+
+    def test_no_such_plugin(self):
+        error = self.assertRaises(
+            errors.UsageError, list,
+            salvage.logs(Reader(self.pods()), 'sonobuoy', 'none'))
+        self.assertIn('aggregator, e2e, mine', str(error))
