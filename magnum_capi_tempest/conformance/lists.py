@@ -86,10 +86,7 @@ def update(version, folder, progress=None) -> Updated:
     :raises EnvironmentProblem: it is not what it was when it was looked at.
     :raises CommandFailed: the module cannot be had.
     """
-    number = required.number(version)
-    if not number or version != f'v1.{number[0]}.{number[1]}':
-        raise errors.UsageError(f'{version!r} is no version of Kubernetes',
-                                hint='For example v1.36.5')
+    number = _number(version)
     known = {one.number: one for one in required.looked_at()}
     pinned = known.get(number)
     found = look(version, pinned.h1 if pinned else '', progress)
@@ -98,6 +95,14 @@ def update(version, folder, progress=None) -> Updated:
         return Updated(found, pinned.path, version)
     before = max((n for n in known if n < number), default=None)
     return _kept(found, known.get(before), folder)
+
+
+def _number(version):
+    number = required.number(version)
+    if not number or version != f'v1.{number[0]}.{number[1]}':
+        raise errors.UsageError(f'{version!r} is no version of Kubernetes',
+                                hint='For example v1.36.5')
+    return number
 
 
 def _same(found, pinned):
@@ -130,6 +135,25 @@ def look(version, pin='', progress=None) -> Found:
 
     :param pin: hash that the module must have.
     """
+    folder, told, vouched = _module(version, pin, progress)
+    document = (folder / SOURCE).read_text()
+    return Found(version, _date(told), told['Sum'], _names(version, document),
+                 vouched)
+
+
+def source(version, progress=None) -> pathlib.Path:
+    """The files of a version of Kubernetes, as far as its module has them.
+
+    :raises: as :func:`update`.
+    """
+    number = _number(version)
+    pin = next((one.h1 for one in required.looked_at()
+                if one.number == number), '')
+    return _module(version, pin, progress)[0]
+
+
+def _module(version, pin, progress):
+    """Folder of the module, what Go says of it, and whether it is vouched."""
     progress = progress or progress_.Progress()
     program = go.find_go(progress)
     env = go.environment(program)
@@ -146,9 +170,7 @@ def look(version, pin='', progress=None) -> Found:
             told = go.download(
                 program, wanted, go.without_sumdb(env, MODULE))
     module = pins.Module(MODULE, version, pin or told['Sum'])
-    document = (go.check_module(module, told) / SOURCE).read_text()
-    return Found(version, _date(told), told['Sum'], _names(version, document),
-                 vouched)
+    return go.check_module(module, told), told, vouched
 
 
 def _date(told):

@@ -175,7 +175,7 @@ def _images(seen, plan, images):
     nodes = [n for n in seen.nodes if n.ready and n.schedulable]
     for image in images:
         have = [n.name for n in nodes
-                if _image(image) in {_image(i) for i in n.images}]
+                if full_name(image) in {full_name(i) for i in n.images}]
         if nodes and len(have) == len(nodes):
             yield Finding(FACT, f'image {image} is on every node')
         elif plan.images.pull_policy == 'Never':
@@ -193,7 +193,7 @@ def _images(seen, plan, images):
                       f'{plan.images.mirror or plan.images.mirrors}')
 
 
-def _image(name):
+def full_name(name):
     """An image's name as containerd writes it."""
     first, slash, _ = name.partition('/')
     if not slash:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which images do the tests of a Kubernetes version use? Pure.
+
+Read from test/utils/image/manifest.go of the module k8s.io/kubernetes, the
+table from which "e2e.test --list-images" prints. That one also prints the
+images of CSI drivers, which no required test starts.
+"""
+
+import dataclasses
+import re
+
+from magnum_capi import errors
+
+SOURCE = 'test/utils/image/manifest.go'
+
+_KEYS = re.compile(r'^\s*(\w+)\s+string\s+`yaml:"(\w+)"`', re.MULTILINE)
+_REGISTRIES = re.compile(r'initRegistry = RegistryList\{(.*?)\n\t\}',
+                         re.DOTALL)
+_REGISTRY = re.compile(r'^\s*(\w+):\s*"([^"]+)"', re.MULTILINE)
+_IMAGE = re.compile(r'configs\[(\w+)\] = Config\{list\.(\w+), '
+                    r'"([^"]+)", "([^"]+)"\}')
+#: What is never mapped to another registry: images that must not be pulled,
+#: or only with credentials that the tests bring.
+_SPECIAL = re.compile(r'case ([\w,\s]+):\s*// These images are special')
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """The images of the tests.
+
+    :param images: full names.
+    :param registries: key of the file KUBE_TEST_REPO_LIST -> registry of
+        upstream's, of those that can be mirrored.
+    :param special: images that tests expect to be refused, or to be asked
+        for elsewhere: no mirror has them.
+    """
+
+    images: tuple[str, ...]
+    registries: dict[str, str]
+    special: tuple[str, ...] = ()
+
+
+def parse(text: str, where) -> Suite:
+    """Read the table of a version.
+
+    :param where: its file, for messages.
+    :raises EnvironmentProblem: it has another form than those that are known.
+    """
+    keys, block = dict(_KEYS.findall(text)), _REGISTRIES.search(text)
+    registries = dict(_REGISTRY.findall(block[1])) if block else {}
+    special = {name.strip() for found in _SPECIAL.findall(text)
+               for name in found.split(',')}
+    images = _IMAGE.findall(text)
+    if not images or not special or any(
+            registry not in registries or registry not in keys
+            for _, registry, _, _ in images):
+        raise errors.EnvironmentProblem(
+            'The images of the tests are told in a form that is not known',
+            where=where, hint='The image of the tests prints them: '
+            'e2e.test --list-images')
+    apart = {registry for name, registry, _, _ in images if name in special}
+
+    def names(wanted):
+        return tuple(sorted({
+            f'{registries[registry]}/{image}:{tag}'
+            for name, registry, image, tag in images
+            if (name in special) == wanted}))
+
+    return Suite(
+        names(False), {keys[registry]: registries[registry]
+                       for registry in sorted(registries)
+                       if registry in keys and registry not in apart},
+        names(True))
