@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The images of a run, as Kubernetes' own code names and maps them."""
+
+import pathlib
+import re
+
+import fixtures
+import testtools
+
+from magnum_capi import processes
+from magnum_capi_tempest.conformance import lists
+from magnum_capi_tempest.conformance.mirroring import plan
+from magnum_capi_tempest.conformance.mirroring import suite
+from magnum_capi_tempest.toolchain import go
+
+#: Prints what the tests pull where a file tells them of a mirror.
+MAIN = '''package main
+
+import (
+\t"fmt"
+
+\t"mirror/image"
+)
+
+func main() {
+\tfor _, config := range image.GetImageConfigs() {
+\t\tfmt.Println(config.GetE2EImage())
+\t}
+}
+'''
+#: In place of the images of CSI drivers, which need half of Kubernetes.
+CSI = '''package image
+
+func appendCSIImageConfigs(configs map[ImageID]Config) {}
+'''
+MIRROR = 'registry.example.org:5000/k8s'
+
+
+class TestImages(testtools.TestCase):
+
+    def pulled(self, folder, told=''):
+        """What the tests of a version pull.
+
+        :param told: contents of KUBE_TEST_REPO_LIST.
+        """
+        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (base / 'image').mkdir()
+        (base / 'image' / 'manifest.go').write_text(
+            (folder / suite.SOURCE).read_text())
+        (base / 'image' / 'csi.go').write_text(CSI)
+        (base / 'main.go').write_text(MAIN)
+        yaml, = set(re.findall(r'"((?:go\.yaml\.in|sigs\.k8s\.io)/yaml[^"]*)"',
+                               (folder / suite.SOURCE).read_text()))
+        version = re.search(rf'{re.escape(yaml)} (v\S+)',
+                            (folder / 'go.mod').read_text())[1]
+        (base / 'go.mod').write_text(
+            f'module mirror\n\ngo 1.24\n\nrequire {yaml} {version}\n')
+        (base / 'mirrors.yaml').write_text(told)
+        program = go.find_go()
+        env = {**go.environment(program), 'GOFLAGS': '-mod=mod'}
+        if told:
+            env['KUBE_TEST_REPO_LIST'] = str(base / 'mirrors.yaml')
+        return set(processes.run([program, 'run', '.'], cwd=base, env=env,
+                                 timeout=540).split())
+
+    def test_kubernetes_names_the_same(self):
+        for version in 'v1.34.9', 'v1.36.5':
+            folder = lists.source(version)
+            found = suite.parse((folder / suite.SOURCE).read_text(), folder)
+
+            self.assertEqual(self.pulled(folder),
+                             {*found.images, *found.special}, version)
+            self.assertEqual(
+                self.pulled(folder, plan.repo_list(found, MIRROR)),
+                {*(plan.mirrored(image, MIRROR) for image in found.images),
+                 *found.special}, version)
