@@ -287,7 +287,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         path = parse.urlsplit(self.path).path
-        self.cluster.asked.append(f'POST {path}')
+        dry = 'dryRun=All' in self.path
+        self.cluster.asked.append(f'{"DRY" if dry else "POST"} {path}')
         if path.endswith('/exec'):
             self._exec()
             return
@@ -302,7 +303,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if where in self.cluster.objects:
             self._json(409, _failure(409, 'AlreadyExists', 'exists'))
             return
-        self.cluster.objects[where] = obj
+        if not dry:
+            self.cluster.objects[where] = obj
         self._json(201, obj)
 
     def do_DELETE(self):

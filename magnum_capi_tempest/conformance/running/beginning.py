@@ -12,21 +12,23 @@ import dataclasses
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import admission
 from magnum_capi_tempest.conformance.running import hydrophone
 from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import preflight
+from magnum_capi_tempest.conformance.running import rehearsal
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import snapshot
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.kubeclient import kube
 
 
-def prepare(wish, namespace, delete, reader,
+def prepare(wish, namespace, labels, delete, reader,
             progress) -> snapshot.Snapshot:
     """Look whether a cluster is fit; nothing is created.
 
     :param wish: :class:`.life.Wish`; what it replaces is removed.
-    :param namespace: of the run.
+    :param namespace: of the run; ``labels`` are those that it will have.
     :param delete: function that removes what is there of an earlier run.
     :raises EnvironmentProblem: it is not.
     """
@@ -36,8 +38,11 @@ def prepare(wish, namespace, delete, reader,
         with progress.step(f'removing the namespace {namespace}'):
             delete()
         seen = snapshot.look(reader, namespace)
-    found = preflight.check(seen, wish.plan, namespace,
-                            _images(wish, seen.version))
+    found = preflight.by_weight((
+        *preflight.check(seen, wish.plan, namespace,
+                         _images(wish, seen.version)),
+        *(() if seen.namespace else admission.check(rehearsal.rehearse(
+            reader, namespace, labels), namespace))))
     for finding in found:
         progress.info(f'preflight: {finding}')
     blockers = [f for f in found if f.level == preflight.BLOCKER]

@@ -116,8 +116,9 @@ def run(wish: Wish, world: World) -> outcome.Outcome:
             return kind.backend(wish.plan, program[wish.backend],
                                 access.kubeconfig)
 
-        seen = beginning.prepare(wish, kind.backend(
-            wish.plan, wish.backend, access.kubeconfig).commands.namespace,
+        planned = kind.backend(wish.plan, wish.backend, access.kubeconfig)
+        seen = beginning.prepare(
+            wish, planned.commands.namespace, dict(planned.labels),
             lambda: driver().delete(), reader, world.progress)
         driven = driver()
         if seen.stand_in:

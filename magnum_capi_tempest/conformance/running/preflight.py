@@ -56,7 +56,7 @@ def check(seen, plan, namespace, images) -> tuple[Finding, ...]:
     :param images: names of the images without which nothing starts.
     """
     found = [*_versions(seen, plan), *_nodes(seen, plan),
-             *_room(seen), *_namespace(seen, namespace),
+             *_families(seen), *_room(seen), *_namespace(seen, namespace),
              *_images(seen, plan, images)]
     if not seen.dns and not any(s.kind == symptoms_.DNS
                                 for s in seen.symptoms):
@@ -69,8 +69,13 @@ def check(seen, plan, namespace, images) -> tuple[Finding, ...]:
               # That nodes are not ready is said above.
               if not s.text.startswith('not ready:')
               or s.kind == symptoms_.POD]
+    return by_weight(found)
+
+
+def by_weight(findings) -> tuple[Finding, ...]:
+    """The weightiest first."""
     order = (BLOCKER, WARNING, FACT)
-    return tuple(sorted(found, key=lambda f: order.index(f.level)))
+    return tuple(sorted(findings, key=lambda f: order.index(f.level)))
 
 
 def _versions(seen, plan):
@@ -134,6 +139,37 @@ def _waited_for(seen, plan):
             'Uncordon them, remove the taints, or name all taints that may '
             f'be there: --env E2E_EXTRA_ARGS=--non-blocking-taints='
             f'{_CONTROL_PLANE},KEY')
+
+
+def _families(seen):
+    """IPv4, IPv6 or both: of nodes and of services."""
+    ready = [n for n in seen.nodes if n.ready and n.families]
+    found = sorted({n.families for n in ready}, key=lambda f: (len(f), f))
+    if not found:
+        return
+    if len(found) > 1:
+        yield Finding(
+            WARNING, 'the nodes differ in families of addresses: '
+            + '; '.join(
+                f'{" and ".join(families)} '
+                f'{", ".join(n.name for n in ready if n.families == families)}'
+                for families in found),
+            'Tests fail on nodes that lack one, or have them in another '
+            'order: give all nodes the same (--node-ip of their kubelets)')
+    elif found != [('IPv4',)]:
+        yield Finding(FACT, f'the nodes have {" and ".join(found[0])}')
+    if seen.services and seen.services[0] not in {f[0] for f in found}:
+        yield Finding(
+            WARNING, f'services are {seen.services[0]} first, nodes are '
+            f'{found[0][0]} first',
+            'Tests take the family of the service "kubernetes" for that of '
+            'pods: give --service-cluster-ip-range of the API server the '
+            'order of --node-ip')
+    if len(seen.services) > 1 and any(len(f) == 1 for f in found):
+        yield Finding(
+            WARNING, 'services have two families, and nodes one',
+            'Tests of services with both fail: give the nodes both, or the '
+            'API server one --service-cluster-ip-range')
 
 
 def _named(node):

@@ -36,6 +36,7 @@ class Node:
     :param cordoned: nobody schedules pods on it.
     :param taints: keys of those that keep pods away.
     :param why: it is not ready, or not schedulable.
+    :param families: of its addresses, "IPv4" and "IPv6", in its order.
     :param system: what it says of its operating system.
     """
 
@@ -52,6 +53,7 @@ class Node:
     system: str = ''
     cordoned: bool = False
     taints: frozenset[str] = frozenset()
+    families: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Snapshot:
     :param e2e: namespaces of tests that run, or that others have left.
     :param dns: pods of the cluster's DNS that are ready.
     :param symptoms: what else is wrong with it.
+    :param services: families of their addresses, in their order, as far as
+        the one of the API server shows them.
     """
 
     version: str
@@ -71,6 +75,7 @@ class Snapshot:
     e2e: tuple[str, ...] = ()
     dns: int = 1
     symptoms: tuple[symptoms_.Symptom, ...] = ()
+    services: tuple[str, ...] = ()
 
     @property
     def signs(self) -> tuple[str, ...]:
@@ -108,7 +113,24 @@ def look(reader: kube.Client, namespace) -> Snapshot:
         symptoms_.diagnose(
             observe.everything(reader, nodes, pods), namespace, now,
             # What a cluster went through when it was made is over.
-            since=now - datetime.timedelta(seconds=_RECENT)))
+            since=now - datetime.timedelta(seconds=_RECENT)),
+        _families(_service(reader)))
+
+
+def _service(reader):
+    """Addresses of the service of the API server."""
+    try:
+        found = reader.get('/api/v1/namespaces/default/services/kubernetes')
+    except kube.KubeError:
+        return ()
+    spec = (found or {}).get('spec') or {}
+    return spec.get('clusterIPs') or [spec.get('clusterIP')]
+
+
+def _families(addresses):
+    return tuple(dict.fromkeys(
+        'IPv6' if ':' in address else 'IPv4' for address in addresses
+        if isinstance(address, str) and address))
 
 
 def _phase(space):
@@ -146,7 +168,9 @@ def _node(obj, pods):
                   for n in i.get('names') or ()),
         frozenset((obj['metadata'].get('labels') or {}).items()),
         why or ', '.join(bad), texts.line(info.get('osImage') or ''),
-        bool(spec.get('unschedulable')), frozenset(taints))
+        bool(spec.get('unschedulable')), frozenset(taints),
+        _families(a.get('address') for a in status.get('addresses') or ()
+                  if a.get('type') == 'InternalIP'))
 
 
 _SUFFIXES = {'': 1, 'm': 1e-3, 'u': 1e-6, 'n': 1e-9,

@@ -93,7 +93,10 @@ class Box(fixtures.Fixture):
     def items(self, path, **query):
         _, spaced, rest = path.partition('/namespaces/')
         name = rest.partition('/')[0]
-        return [obj for obj in self.lists[path.rpartition('/')[2]]
+        kind = path.rpartition('/')[2]
+        if kind not in self.lists:
+            raise kube.KubeError(f'no {kind}', status=404)
+        return [obj for obj in self.lists[kind]
                 if not spaced or obj['metadata'].get(
                     'namespace', name) == name]
 

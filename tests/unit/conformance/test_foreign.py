@@ -160,5 +160,5 @@ class Unreadable(dict):
     def __init__(self, error):
         self.error = error
 
-    def __getitem__(self, name):
+    def __contains__(self, name):
         raise self.error

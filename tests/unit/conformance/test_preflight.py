@@ -177,7 +177,59 @@ class TestCheck(testtools.TestCase):
             'on every node' in f for f in found if 'image' in f])
 
 
+class TestFamilies(testtools.TestCase):
+
+    def found(self, *nodes, services=('IPv4',)):
+        seen = dataclasses.replace(GOOD, services=services, nodes=tuple(
+            dataclasses.replace(NODE, name=f'n{number}', families=families)
+            for number, families in enumerate(nodes, 1)))
+        return [str(f) for f in preflight.check(
+            seen, runner.Plan(), 'sonobuoy', ())
+            if 'IPv' in f.text or 'families' in f.text]
+
+    def test_alike(self):
+        self.assertEqual([], self.found(('IPv4',), ('IPv4',)))
+        self.assertEqual(['fact: the nodes have IPv4 and IPv6'], self.found(
+            ('IPv4', 'IPv6'), services=('IPv4', 'IPv6')))
+        self.assertEqual(['fact: the nodes have IPv6'], self.found(
+            ('IPv6',), services=('IPv6',)))
+        self.assertEqual([], self.found((), services=()))
+
+    def test_nodes_that_differ(self):
+        for first, other, words in (
+                (('IPv4',), ('IPv4', 'IPv6'), 'IPv4 n1; IPv4 and IPv6 n2'),
+                (('IPv6', 'IPv4'), ('IPv4', 'IPv6'),
+                 'IPv4 and IPv6 n2; IPv6 and IPv4 n1')):
+            found, = self.found(first, other)
+            self.assertIn(words, found)
+            self.assertIn('--node-ip', found)
+
+    def test_services_in_another_order(self):
+        found, _ = self.found(('IPv4', 'IPv6'), services=('IPv6', 'IPv4'))
+        self.assertIn('services are IPv6 first, nodes are IPv4', found)
+
+    def test_services_with_more_than_nodes(self):
+        found, = self.found(('IPv4',), services=('IPv4', 'IPv6'))
+        self.assertIn('services have two families', found)
+
+
 class TestLook(testtools.TestCase):
+
+    def test_families(self):
+        reader = self.reader(nodes=[{'metadata': {'name': 'n'}, 'status': {
+            'addresses': [{'type': 'Hostname', 'address': 'n:1'},
+                          {'type': 'InternalIP', 'address': '192.0.2.1'},
+                          {'type': 'InternalIP', 'address': '2001:db8::1'},
+                          {'type': 'InternalIP', 'address': '2001:db8::2'}]}}])
+        for service, services in (
+                ({'clusterIPs': ['2001:db8::1', '192.0.2.1']},
+                 ('IPv6', 'IPv4')), ({'clusterIP': '192.0.2.1'}, ('IPv4',)),
+                ({}, ())):
+            reader.get.side_effect = [{'gitVersion': 'v1'},
+                                      {'spec': service}]
+            seen = snapshot.look(reader, 'x')
+            self.assertEqual((('IPv4', 'IPv6'), services),
+                             (seen.nodes[0].families, seen.services))
 
     def reader(self, **lists):
         lists = {'pods': [], 'nodes': [], 'namespaces': [],
