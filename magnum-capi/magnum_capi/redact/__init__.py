@@ -109,12 +109,18 @@ def _finders(known, depth):
         yield known.find
     for kind, pattern in patterns.RULES:
         yield lambda text: [
-            (kind, found.end('keep') if 'keep' in pattern.groupindex
-             else found.start(), found.end())
+            (kind, _start(found), found.end())
             for found in pattern.finditer(text)]
     yield lambda text: list(encoded.secrets(
         quoting.view(text), _kinds, depth))
     yield lambda text: list(syntax.secrets(quoting.view(text)))
+
+
+def _start(found):
+    groups = found.re.groupindex
+    if 'keep' in groups:
+        return found.end('keep')
+    return found.start('start' if 'start' in groups else 0)
 
 
 def _kinds(text, depth):

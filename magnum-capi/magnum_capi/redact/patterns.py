@@ -7,8 +7,8 @@ from magnum_capi.redact import names
 
 _BASE64 = 'A-Za-z0-9+/'
 
-#: (kind, pattern). Group "keep" stays, the rest goes. Most begin with what
-#: is rare, because that is found fast.
+#: (kind, pattern). Group "keep" stays, the rest goes, from group "start" on.
+#: Most begin with what is rare, because that is found fast.
 RULES = tuple((kind, re.compile(pattern)) for kind, pattern in (
     # PEM blocks with real or escaped line ends (JSON); of one that was cut
     # off all that may belong to it.
@@ -26,7 +26,7 @@ RULES = tuple((kind, re.compile(pattern)) for kind, pattern in (
     (names.BEARER, r'eyJ(?<![\w-]eyJ)[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+'
                    r'\.[A-Za-z0-9_-]*+'),
     (names.BOOTSTRAP,
-     r'(?<![\w.-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-])'),
+     r'\.(?<=(?<![\w.-])(?P<start>[a-z0-9]{6})\.)[a-z0-9]{16}(?![\w-])'),
     # user:password@host (a port and a path before "@" are an image with its
     # digest), and a token in the place of the user
     (names.URL,

@@ -14,6 +14,7 @@ import requests
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_tempest.cli import conformance_check
 from magnum_capi_tempest.cli import conformance_submission as cli
 from magnum_capi_tempest.conformance.record import damage
 from magnum_capi_tempest.conformance.running import runner
@@ -303,14 +304,14 @@ class CommandTest(_Base):
         place = submissions.write(self.folder)
 
         self.assertEqual(0, self.run_command(
-            cli.Check, place, '--latest', 'v1.36'))
+            conformance_check.Check, place, '--latest', 'v1.36'))
         self.assertIn('It can be submitted', self.stdout.getvalue())
         self.assertIn('rules 9, 15', self.stdout.getvalue())
         self.assertEqual(1, self.run_command(
-            cli.Check, place, '--title', 'x'))
+            conformance_check.Check, place, '--title', 'x'))
         self.assertIn('[rule 11]', self.stdout.getvalue())
         self.assertEqual(2, self.run_command(
-            cli.Check, self.folder / 'none'))
+            conformance_check.Check, self.folder / 'none'))
 
     def test_build_and_refusal(self):
         (self.folder / 'p.yaml').write_bytes(submissions.product_yaml())
