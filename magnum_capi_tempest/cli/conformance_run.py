@@ -201,7 +201,7 @@ class Status(_OfRun):
             return 0
         out = self.app.stdout
         print(messages.line(state, world.clock.monotonic()), file=out)
-        for note in state.notes:
+        for note in (*messages.plugins(state.status), *state.notes):
             print(note, file=out)
         if not state.outcome:
             return 0

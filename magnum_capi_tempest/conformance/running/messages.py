@@ -3,6 +3,7 @@
 
 """What people are told of a run that is watched. Pure."""
 
+import collections
 import datetime
 
 
@@ -62,6 +63,30 @@ def line(watch, now: float, width=24) -> str:
         else:
             parts.append('nothing counted yet')
     return ', '.join([*parts, _span(now - watch.began)])
+
+
+def plugins(status):
+    """Yield what plugins do and which tests have failed, a line each.
+
+    Of one plugin on one node :func:`line` says it all.
+
+    :param status: :class:`.sonobuoy.Status`, or None.
+    """
+    there = collections.defaultdict(list)
+    for plugin in status.plugins if status else ():
+        there[plugin.name].append(plugin)
+    if sum(map(len, there.values())) > 1:
+        for name, nodes in sorted(there.items()):
+            words = collections.Counter(
+                plugin.status + (f' ({plugin.result})' if plugin.result
+                                 else '') for plugin in nodes)
+            yield f'plugin {name}: ' + ', '.join(
+                word if nodes[0].node == 'global' else
+                f'{word} on {number} of {len(nodes)} nodes'
+                for word, number in sorted(words.items()))
+    for nodes in there.values():
+        for plugin in nodes:
+            yield from (f'failed: {name}' for name in plugin.failures)
 
 
 def _span(seconds):

@@ -21,6 +21,7 @@ import types
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.record import suite_names
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest import texts
 from magnum_capi_tempest.toolchain import pins
@@ -29,6 +30,9 @@ NAMESPACE = 'sonobuoy'
 #: The only plugin by default: systemd-logs needs root on every node, and its
 #: results fill gigabytes (Sonobuoy issues 1167, sonobuoy-plugins 210).
 PLUGIN = 'e2e'
+
+#: Names of failures that are kept, and their characters.
+_FAILURES, _NAME = 100, 2048
 
 #: Seconds for one call.
 ASK, CREATE, TRANSFER, DELETE = 60, 180, 1800, 900
@@ -60,6 +64,7 @@ class Plugin:
 
     :param total: specs that it will run, 0 when it does not say.
     :param completed: specs that passed so far, as Sonobuoy counts.
+    :param failures: names of the first that have failed, as codenames.
     :param updated: when the counts were reported, aware; None when never.
     """
 
@@ -71,6 +76,7 @@ class Plugin:
     completed: int = 0
     failed: int = 0
     message: str = ''
+    failures: tuple[str, ...] = ()
     updated: datetime.datetime | None = None
 
 
@@ -131,7 +137,10 @@ def _plugin(data):
         max(int(progress.get('total') or 0), 0),
         max(int(progress.get('completed') or 0), 0),
         len(progress.get('failures') or ()),
-        str(progress.get('msg') or ''), _time(progress.get('timestamp')))
+        str(progress.get('msg') or ''), tuple(
+            suite_names.spec(texts.line(str(name), _NAME))
+            for name in (progress.get('failures') or ())[:_FAILURES]),
+        _time(progress.get('timestamp')))
 
 
 def _time(text):

@@ -2,8 +2,11 @@
 
 """What is known of a run that is watched, and what people are told?"""
 
+import json
+
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import messages
+from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance.running import symptoms
 from magnum_capi_tempest.conformance.running import watch
 from tests.unit.conformance import looks
@@ -109,3 +112,34 @@ class TestTold(looks.TestCase):
 
         self.assertEqual((8, 'e2e log', 1), (
             state.counts.done, state.counts.source, state.counts.updated))
+
+
+class TestPlugins(looks.TestCase):
+
+    def plugin(self, name, node='global', status='running', **kwargs):
+        return {'plugin': name, 'node': node, 'status': status, **kwargs}
+
+    def told(self, *plugins):
+        return list(messages.plugins(sonobuoy.parse_status(json.dumps(
+            {'status': 'running', 'plugins': plugins}))))
+
+    def test_one_is_told_by_the_line(self):
+        self.assertEqual([], self.told(self.plugin('e2e')))
+        self.assertEqual([], list(messages.plugins(None)))
+
+    def test_others_beside_the_tests(self):
+        self.assertEqual(
+            ['plugin e2e: running',
+             'plugin systemd-logs: complete (passed) on 2 of 3 nodes, '
+             'failed on 1 of 3 nodes'],
+            self.told(self.plugin('e2e'),
+                      *(self.plugin('systemd-logs', node, status, **{
+                          'result-status': result}) for node, status, result
+                        in (('n1', 'complete', 'passed'), ('n2', 'failed', ''),
+                            ('n3', 'complete', 'passed')))))
+
+    def test_failures_so_far(self):
+        self.assertEqual(
+            ['failed: [sig-x] a b'],
+            self.told(self.plugin('e2e', progress={
+                'failures': ['[It] [sig-x] a  b\x1b[31m']})))
