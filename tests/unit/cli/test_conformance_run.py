@@ -3,6 +3,7 @@
 
 import io
 import pathlib
+import unittest
 from unittest import mock
 
 import fixtures
@@ -179,6 +180,18 @@ class CommandsTest(testtools.TestCase):
         runs.Store().save(RUN)
         self.assertIsNone(self.chosen())
         self.assertIsNone(self.chosen('r1', '--kubeconfig', '/k'))
+
+    @unittest.expectedFailure
+    def test_nobody_elses_run_is_ended_unless_its_cluster_is_named(self):
+        self.useFixture(own_folders.OwnFolders())
+        self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/e'))
+        abort = self.patch('abort')
+
+        self.call(cli.Abort)
+        self.assertIsNone(abort.call_args[0][0])
+        self.call(cli.Abort, '--namespace', 'n')
+        self.assertEqual(runs.Target(kubeconfig='/e'),
+                         abort.call_args[0][0].target)
 
     def test_a_dry_run_quotes_for_the_shell(self):
         run = self.patch('run')
