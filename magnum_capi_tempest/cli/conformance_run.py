@@ -34,12 +34,17 @@ _HARNESS = verdict.EXIT_CODES[verdict.HARNESS_ERROR]
 
 class _OfRun(base.Judging):
 
+    #: Without any argument, and with no run left by this machine, the one in
+    #: the cluster of $KUBECONFIG is meant.
+    implied = True
+
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'name', nargs='?', metavar='RUN',
             help='name of the run (default: the one that is left in a '
-                 'cluster, else the one in the cluster of $KUBECONFIG)')
+                 'cluster' + (', else the one in the cluster of $KUBECONFIG)'
+                              if self.implied else ')'))
         conformance_target.add(
             parser, 'the run that is in it, whoever began it')
         parser.add_argument(
@@ -62,8 +67,9 @@ class _OfRun(base.Judging):
                     hint='Leave out the name, or all of --cluster, '
                          '--kubeconfig, --context and --namespace')
             return args.name
-        if target is None and (args.namespace or (
-                os.environ.get('KUBECONFIG') and not world.store.left())):
+        implied = (self.implied and os.environ.get('KUBECONFIG')
+                   and not world.store.left())
+        if target is None and (args.namespace or implied):
             target = conformance_target.of(args)
         return target and foreign.Where(
             target, args.namespace or '',
@@ -170,7 +176,13 @@ class Logs(_OfRun):
 
 
 class Abort(_OfRun):
-    """End a run and remove everything of it from its cluster."""
+    """End a run and remove everything of it from its cluster.
+
+    A run that was not begun here is ended only where its cluster or its
+    namespace is named.
+    """
+
+    implied = False
 
     def act(self, args):
         world = life.World()

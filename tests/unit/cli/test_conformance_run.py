@@ -3,7 +3,6 @@
 
 import io
 import pathlib
-import unittest
 from unittest import mock
 
 import fixtures
@@ -181,7 +180,6 @@ class CommandsTest(testtools.TestCase):
         self.assertIsNone(self.chosen())
         self.assertIsNone(self.chosen('r1', '--kubeconfig', '/k'))
 
-    @unittest.expectedFailure
     def test_nobody_elses_run_is_ended_unless_its_cluster_is_named(self):
         self.useFixture(own_folders.OwnFolders())
         self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/e'))
