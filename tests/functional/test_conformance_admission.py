@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a real API server says of a run in a dry run, and keeps of it."""
+
+import os
+import pathlib
+import subprocess
+import unittest
+
+import fixtures
+import testtools
+import yaml
+
+from magnum_capi import progress
+from magnum_capi import waiting
+from magnum_capi_tempest.conformance.running import admission
+from magnum_capi_tempest.conformance.running import preflight
+from magnum_capi_tempest.conformance.running import rehearsal
+from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest.management import client
+from magnum_capi_tempest.management import layout
+from magnum_capi_tempest.management import pki
+from magnum_capi_tempest.management import programs
+from magnum_capi_tempest import toolchain
+
+#: Not that of the tests of the management cluster.
+PORT_BASE = 27000
+REGISTRATION = '/apis/admissionregistration.k8s.io/v1'
+RBAC = '/apis/rbac.authorization.k8s.io/v1'
+PODS = {'apiGroups': [''], 'apiVersions': ['v1'], 'resources': ['pods'],
+        'operations': ['CREATE']}
+NAMESPACES = {**PODS, 'resources': ['namespaces']}
+
+
+class TestRehearsal(testtools.TestCase):
+    """One API server for all tests of the class."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        temporary = fixtures.TempDir(rootdir='/tmp')
+        temporary.setUp()
+        cls.addClassCleanup(temporary.cleanUp)
+        cls.where = layout.Layout(pathlib.Path(temporary.path),
+                                  port_base=PORT_BASE)
+        pki.make(cls.where.pki, cls.where.address,
+                 cls.where.url('kube-apiserver'))
+        paths = toolchain.ensure(['etcd', 'kube-apiserver'],
+                                 progress.Silent())
+        cls.kubeconfig = cls.where.pki / 'admin.kubeconfig'
+        cls.api = client.from_kubeconfig(cls.kubeconfig)
+        for program in (programs.etcd(cls.where, paths['etcd']),
+                        programs.kube_apiserver(
+                            cls.where, paths['kube-apiserver'], cls.api)):
+            cls._start(program)
+
+    @classmethod
+    def _start(cls, program):
+        with open(cls.where.directory / f'{program.name}.log', 'wb') as log:
+            process = subprocess.Popen(
+                program.argv, stdout=log, stderr=log,
+                env={**os.environ, **program.env})
+        cls.addClassCleanup(process.wait)
+        cls.addClassCleanup(process.kill)
+        waiting.wait_for(program.ready, done=bool, timeout=300,
+                         what=program.name)
+
+    def setUp(self):
+        super().setUp()
+        # What the test before removed is obeyed for a moment longer.
+        waiting.wait_for(self.findings, done=lambda found: not found,
+                         timeout=30, what='an API server that refuses nothing')
+
+    def create(self, path, kind, version, name, **parts):
+        self.api.create(path, {'apiVersion': version, 'kind': kind,
+                               'metadata': {'name': name}, **parts})
+        self.addCleanup(self.api.delete, f'{path}/{name}')
+
+    def registered(self, plural, kind, name, **parts):
+        self.create(f'{REGISTRATION}/{plural}', kind,
+                    'admissionregistration.k8s.io/v1', name, **parts)
+
+    def findings(self, kubeconfig=None):
+        return list(admission.check(rehearsal.rehearse(
+            kube.Client(kubeconfig or self.kubeconfig, 'conformance'),
+            'sonobuoy', dict(sonobuoy.Sonobuoy.labels)), 'sonobuoy'))
+
+    def webhook(self, name, rule, **selector):
+        self.registered(
+            'validatingwebhookconfigurations',
+            'ValidatingWebhookConfiguration', name, webhooks=[{
+                'name': f'{name}.example.org', 'rules': [rule],
+                'clientConfig': {'url': 'https://127.0.0.1:1/'},
+                'admissionReviewVersions': ['v1'], 'sideEffects': 'None',
+                'failurePolicy': 'Fail', 'namespaceSelector': selector}])
+
+    def test_nothing_is_refused_and_nothing_is_kept(self):
+        answers = rehearsal.rehearse(self.api, 'sonobuoy', dict(
+            sonobuoy.Sonobuoy.labels))
+
+        self.assertEqual(('privileged', ()), (answers.level,
+                                              answers.refusals))
+        self.assertEqual([], self.findings())
+        self.assertIsNone(self.api.get('/api/v1/namespaces/sonobuoy'))
+        self.assertIsNone(self.api.get(
+            f'{RBAC}/clusterroles/sonobuoy-preflight'))
+
+    def test_a_policy_that_refuses_the_namespace(self):
+        self.registered(
+            'validatingadmissionpolicies', 'ValidatingAdmissionPolicy',
+            'names', spec={
+                'failurePolicy': 'Fail', 'matchConstraints': {
+                    'resourceRules': [NAMESPACES]},
+                'validations': [{
+                    'expression': 'object.metadata.name != "sonobuoy"',
+                    'message': 'ask the platform team'}]})
+        self.registered(
+            'validatingadmissionpolicybindings',
+            'ValidatingAdmissionPolicyBinding', 'names', spec={
+                'policyName': 'names', 'validationActions': ['Deny']})
+
+        # A policy takes effect a moment after it was made.
+        found, = waiting.wait_for(self.findings, done=bool, timeout=60,
+                                  what='the policy')
+        self.assertEqual(preflight.BLOCKER, found.level)
+        self.assertIn('ask the platform team', found.text)
+        self.assertIn('Exempt', found.hint)
+
+    @unittest.expectedFailure
+    def test_a_webhook_that_is_dead(self):
+        self.webhook('dead', NAMESPACES)
+
+        found, = waiting.wait_for(self.findings, done=bool, timeout=20,
+                                  what='the webhook')
+        self.assertEqual(preflight.BLOCKER, found.level)
+        self.assertIn('dead.example.org', found.text)
+
+    def test_a_webhook_that_judges_pods(self):
+        self.webhook('pods', PODS)
+        self.webhook('others', PODS, matchLabels={'team': 'a'})
+
+        found, = waiting.wait_for(self.findings, done=bool, timeout=20,
+                                  what='the webhook')
+        self.assertEqual(preflight.WARNING, found.level)
+        self.assertIn('judged by the webhook pods.example.org', found.text)
+        self.assertNotIn('others', found.text)
+
+    def test_who_is_no_administrator(self):
+        self.create('/api/v1/namespaces/default/serviceaccounts',
+                    'ServiceAccount', 'v1', 'user')
+        rbac = 'rbac.authorization.k8s.io/v1'
+        self.create(f'{RBAC}/clusterroles', 'ClusterRole', rbac, 'user',
+                    rules=[{'apiGroups': ['', rbac.partition('/')[0]],
+                            'resources': ['namespaces', 'clusterroles'],
+                            'verbs': ['create']}])
+        self.create(f'{RBAC}/clusterrolebindings', 'ClusterRoleBinding',
+                    rbac, 'user', roleRef={
+                        'apiGroup': rbac.partition('/')[0],
+                        'kind': 'ClusterRole', 'name': 'user'},
+                    subjects=[{'kind': 'ServiceAccount', 'name': 'user',
+                               'namespace': 'default'}])
+        token = self.api.create(
+            '/api/v1/namespaces/default/serviceaccounts/user/token',
+            {'apiVersion': 'authentication.k8s.io/v1',
+             'kind': 'TokenRequest', 'spec': {}})['status']['token']
+        document = yaml.safe_load(self.kubeconfig.read_text())
+        document['users'][0]['user'] = {'token': token}
+        kubeconfig = self.where.directory / 'user.kubeconfig'
+        kubeconfig.write_text(yaml.safe_dump(document))
+
+        found, = self.findings(kubeconfig)
+        self.assertEqual(preflight.BLOCKER, found.level)
+        self.assertIn('refuses the cluster role', found.text)
+        self.assertIn('administrator', found.hint)
+        self.assertNotIn(token, str(found))
