@@ -49,11 +49,13 @@ def _create(reader, what, path, obj):
     try:
         return reader.ask('POST', path, obj, dryRun='All'), ()
     except kube.KubeError as e:
-        if e.status is None or e.status in (404, 409) or e.status >= 500:
+        said = texts.line(redact.redact(str(e.last_seen or e.what)), _TEXT)
+        if e.status is None or e.status in (404, 409) or (
+                # 500 is also what a webhook that is dead makes of it.
+                e.status >= 500 and 'webhook' not in said):
             # It does not know, or it is there: preflight says that.
             return None, ()
-        return None, (admission.Refusal(what, e.status, texts.line(
-            redact.redact(str(e.last_seen or e.what)), _TEXT)),)
+        return None, (admission.Refusal(what, e.status, said),)
 
 
 def _guards(reader):

@@ -70,6 +70,11 @@ class TestAdmission(testtools.TestCase):
             'Namespace': refusal('admission webhook "x" denied the request: '
                                  'no such namespace')})
 
+    def test_a_webhook_that_is_dead(self):
+        self.one(preflight.BLOCKER, 'failed calling', 'Repair', {
+            'Namespace': refusal('Internal error occurred: failed calling '
+                                 'webhook "x": connection refused', 500)})
+
     def test_who_is_no_administrator(self):
         self.one(preflight.BLOCKER, 'cluster role', 'administrator', {
             'ClusterRole': refusal('user "x" is attempting to grant RBAC '
