@@ -2,29 +2,17 @@
 
 """What a real API server says of a run in a dry run, and keeps of it."""
 
-import os
-import pathlib
-import subprocess
-
-import fixtures
 import testtools
 import yaml
 
-from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance.running import admission
 from magnum_capi_tempest.conformance.running import preflight
 from magnum_capi_tempest.conformance.running import rehearsal
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest.management import client
-from magnum_capi_tempest.management import layout
-from magnum_capi_tempest.management import pki
-from magnum_capi_tempest.management import programs
-from magnum_capi_tempest import toolchain
+from tests.functional import real_api
 
-#: Not that of the tests of the management cluster.
-PORT_BASE = 27000
 REGISTRATION = '/apis/admissionregistration.k8s.io/v1'
 RBAC = '/apis/rbac.authorization.k8s.io/v1'
 PODS = {'apiGroups': [''], 'apiVersions': ['v1'], 'resources': ['pods'],
@@ -38,32 +26,10 @@ class TestRehearsal(testtools.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        temporary = fixtures.TempDir(rootdir='/tmp')
-        temporary.setUp()
-        cls.addClassCleanup(temporary.cleanUp)
-        cls.where = layout.Layout(pathlib.Path(temporary.path),
-                                  port_base=PORT_BASE)
-        pki.make(cls.where.pki, cls.where.address,
-                 cls.where.url('kube-apiserver'))
-        paths = toolchain.ensure(['etcd', 'kube-apiserver'],
-                                 progress.Silent())
-        cls.kubeconfig = cls.where.pki / 'admin.kubeconfig'
-        cls.api = client.from_kubeconfig(cls.kubeconfig)
-        for program in (programs.etcd(cls.where, paths['etcd']),
-                        programs.kube_apiserver(
-                            cls.where, paths['kube-apiserver'], cls.api)):
-            cls._start(program)
-
-    @classmethod
-    def _start(cls, program):
-        with open(cls.where.directory / f'{program.name}.log', 'wb') as log:
-            process = subprocess.Popen(
-                program.argv, stdout=log, stderr=log,
-                env={**os.environ, **program.env})
-        cls.addClassCleanup(process.wait)
-        cls.addClassCleanup(process.kill)
-        waiting.wait_for(program.ready, done=bool, timeout=300,
-                         what=program.name)
+        cls.server = real_api.RealApi()
+        cls.server.setUp()
+        cls.addClassCleanup(cls.server.cleanUp)
+        cls.kubeconfig, cls.api = cls.server.kubeconfig, cls.server.api
 
     def setUp(self):
         super().setUp()
@@ -164,7 +130,7 @@ class TestRehearsal(testtools.TestCase):
              'kind': 'TokenRequest', 'spec': {}})['status']['token']
         document = yaml.safe_load(self.kubeconfig.read_text())
         document['users'][0]['user'] = {'token': token}
-        kubeconfig = self.where.directory / 'user.kubeconfig'
+        kubeconfig = self.server.folder / 'user.kubeconfig'
         kubeconfig.write_text(yaml.safe_dump(document))
 
         found, = self.findings(kubeconfig)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What plain "sonobuoy run" leaves on a real API server, and who finds it."""
+
+import datetime
+
+import fixtures
+import testtools
+
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.running import foreign
+from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest import toolchain
+from tests.functional import real_api
+
+
+class TestForeign(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        server = self.useFixture(real_api.RealApi())
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_STATE', str(server.folder / 'state')))
+        self.program = toolchain.ensure(
+            ['sonobuoy'], progress.Silent())['sonobuoy']
+        self.kubeconfig, self.api = server.kubeconfig, server.api
+        self.world = life.World(progress=progress.Silent())
+
+    def begin(self, *arguments):
+        processes.run([self.program, 'run', '--kubeconfig', self.kubeconfig,
+                       '--skip-preflight', *arguments], timeout=180)
+
+    def where(self, namespace=''):
+        return foreign.Where(runs.Target(kubeconfig=str(self.kubeconfig)),
+                             namespace)
+
+    def test_runs_are_told_apart_and_looked_at(self):
+        self.begin('--mode', 'certified-conformance', '--timeout', '7200')
+        self.begin('--namespace', 'mine', '--plugin', 'e2e',
+                   '--e2e-focus', 'sig-network', '--e2e-skip', 'Slow')
+
+        record, state = life.status(self.where('sonobuoy'), self.world)
+        began = datetime.datetime.fromisoformat(record.started)
+        now = datetime.datetime.now(datetime.timezone.utc)
+        space = self.api.get('/api/v1/namespaces/sonobuoy')
+        self.assertEqual(
+            (model.CERTIFIED, 7800, space['metadata']['uid'], True, ''),
+            (record.plan.mode, record.plan.timeout, record.uid,
+             0 <= (now - began).total_seconds() < 300, state.outcome))
+        # Nobody schedules it.
+        self.assertEqual(['Pending'], [pod.phase for pod in state.pods])
+
+        plan = foreign.find(self.where('mine'), self.world).plan
+        self.assertEqual((model.FOCUSED, 'sig-network', 'Slow', 'mine'),
+                         (plan.mode, plan.expression, plan.skip,
+                          plan.namespace))
+        error = self.assertRaises(errors.UsageError, foreign.find,
+                                  self.where(), self.world)
+        self.assertIn('mine, sonobuoy', str(error))
