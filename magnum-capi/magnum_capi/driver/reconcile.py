@@ -147,7 +147,7 @@ class Reconciler:
         self.lock = lock_module.Lock(
             self.world.kube, self.namespace, self.release,
             duration=self.world.settings.lock_duration, labels=marks.labels,
-            sightings=self.world.sightings)
+            clock=self.world.clock, sightings=self.world.sightings)
         with self.lock.hold(timeout):
             self.had = True
             if not self.store.reload(self.cluster):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
+import dataclasses
 import socket
 import types
 
+from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import monitor
@@ -23,6 +25,8 @@ class MonitorTest(test_reconcile.Base):
         self.answer = credentials.VALID
         self.asked = []
         monitor._checked.clear()
+        self.w.world = dataclasses.replace(
+            self.w.world, clock=self.api.clock)
 
         def check(data, cacert, timeout):
             self.asked.append(data)
@@ -118,6 +122,8 @@ class MonitorTest(test_reconcile.Base):
         with other.held(0):
             self_repair.keep(reconciler, reconciler.rows(), snapshot)
         self.assertEqual(1, self.w.group().node_count)
+        # The health of the next clusters does not wait for it.
+        self.assertEqual([], self.api.clock.naps)
         self_repair.keep(reconciler, reconciler.rows(), snapshot)
         self.assertEqual(3, self.w.group().node_count)
 
@@ -134,6 +140,7 @@ class MonitorTest(test_reconcile.Base):
         with other.held(0):
             recovery.recover(reconciler, rows, state, None)
         self.assertEqual('DELETE_FAILED', self.w.cluster.status)
+        self.assertEqual([], self.api.clock.naps)
         recovery.recover(reconciler, rows, state, None)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         # Nor when it is another driver's, or gone.
@@ -144,6 +151,7 @@ class MonitorTest(test_reconcile.Base):
         foreign = reconcile.Reconciler(self.w.world, self.w.store, row)
         recovery.recover(foreign, foreign.rows(), state, None)
         self.assertEqual('DELETE_FAILED', self.w.cluster.status)
+        rows.cluster.load()
         self.w.store.clusters.clear()
         recovery.recover(reconciler, rows, state, None)
 
@@ -160,6 +168,12 @@ class MonitorTest(test_reconcile.Base):
             recovery.recover(reconciler, reconciler.rows(),
                              reconciler.vault.state(), None)
             self.assertEqual(expected, self.w.cluster.status)
+
+    def test_deletion_is_taken_up_whatever_its_node_groups_say(self):
+        self.created()
+        self.w.store.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
+        self.poll()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
 
     def test_the_api_of_the_cluster_is_never_asked(self):
         # It may be in a network that Magnum does not reach.
@@ -198,6 +212,32 @@ class MonitorTest(test_reconcile.Base):
         self.api.objects[path]['spec']['replicas'] = 2
         self.poll()
         self.assertEqual(2, self.w.group().node_count)
+
+    def test_size_follows_the_autoscaler_after_an_update_too(self):
+        self.autoscaled(3)
+        self.w.store.clusters[small_world.CLUSTER][
+            'status'] = 'UPDATE_COMPLETE'
+        self.poll()
+        self.assertEqual(3, self.w.group().node_count)
+
+    def test_size_that_is_as_it_was_takes_no_lock(self):
+        self.autoscaled(300)
+        self.poll()
+        self.assertEqual(300, self.w.group().node_count)
+        self.api.seen.clear()
+        self.poll()
+        self.assertEqual({'GET'}, {
+            method for method, _ in self.api.calls()})
+
+    def test_size_of_a_cluster_whose_deletion_failed_is_left_alone(self):
+        self.autoscaled(3)
+        self.w.store.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
+        rows = reconcile.Reconciler(
+            self.w.world, self.w.store, self.w.store.row()).rows()
+        deployments = {names.node_group(small_world.WORKERS): {
+            'spec': {'replicas': 3}}}
+        self.assertEqual([], self_repair.sizes(
+            rows, {'machine_deployments': deployments}))
 
     def test_size_of_a_group_that_is_not_autoscaled_is_the_users(self):
         self.autoscaled(3)

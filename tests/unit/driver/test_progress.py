@@ -212,6 +212,7 @@ class RecoveryTest(Base):
         self.create()
         self.replaced(WORKERS, ready=0)
         self.minutes(61)
+        self.poll_health()
         self.assert_status('CREATE_FAILED')
         self.replaced(WORKERS)
         self.poll_health()
