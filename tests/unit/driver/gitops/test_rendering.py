@@ -8,6 +8,7 @@ from unittest import mock
 import fixtures
 from openstack import exceptions as sdk_exceptions
 import testtools
+import yaml
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec
@@ -80,11 +81,27 @@ class DescriptionTest(test_reconcile.Base):
         self.assertEqual(3, len({g.uuid for g in first}))
 
     def test_default_groups_that_are_described_are_not_made(self):
-        groups = description.read(described(node_groups=[
-            {'name': 'm', 'role': 'master', 'node_count': 3},
-            {'name': 'w', 'is_default': True}]))[2]
+        groups = description.read(described(node_groups=yaml.safe_load('''
+            - {name: m, role: master, node_count: 3}
+            - {name: w, is_default: true}''')))[2]
         self.assertEqual([('m', 3), ('w', 1)], [
             (g.name, g.node_count) for g in groups])
+
+    def test_default_groups_that_are_not_described_are_made(self):
+        # A role may be any word, but only one is that of the control plane.
+        for given, made in (
+                ('[{name: a, role: gpu}]', ['default-master',
+                                            'default-worker', 'a']),
+                ('[{name: a, role: gpu, is_default: true}]',
+                 ['default-master', 'a']),
+                ('[{name: m, role: master, is_default: true}]',
+                 ['default-worker', 'm'])):
+            groups = description.read(described(
+                node_groups=yaml.safe_load(given)))[2]
+            self.assertEqual(made, [g.name for g in groups])
+            self.assertEqual(made[:-1], [
+                g.name for g in groups if g.name.startswith('default-')
+                and g.is_default])
 
     def test_everything_that_is_wrong_is_said_with_its_place(self):
         self.assertEqual(
@@ -98,6 +115,23 @@ class DescriptionTest(test_reconcile.Base):
                 clouds=1, template={'image': 'x', 'image_id': None},
                 cluster={'node_count': 'two', 'uuid': 'x'},
                 node_groups=[{}]))
+
+    def test_uuid_is_as_magnum_writes_it(self):
+        for uuid in (5, b'x', UUID.replace('-', ''), f'{{{UUID}}}',
+                     UUID[:2] + '-' + UUID[2:]):
+            self.assertIn(f'cluster.uuid: {uuid!r} is no uuid',
+                          self.problems(cluster={'uuid': uuid}))
+        _template, cluster, _groups = description.read(described(
+            cluster={'uuid': UUID.upper()}))
+        self.assertEqual(UUID.upper(), cluster.uuid)
+
+    def test_taints_are_a_list_of_mappings(self):
+        for wrong in ({}, 'a', ['a'], [{'key': 'a'}, 1]):
+            self.assertEqual(
+                (f'node_groups[0].node_taints: {wrong!r} is not a list of '
+                 'mappings',),
+                self.problems(node_groups=[
+                    {'name': 'a', 'node_taints': wrong}]))
 
     def test_one_name_for_two_groups_is_refused(self):
         self.assertIn(
