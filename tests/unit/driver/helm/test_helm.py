@@ -358,6 +358,33 @@ class ErrorsTest(_Base):
     def test_long_reasons_are_cut(self):
         e = self.fails(helm_errors.HelmFailed, 'Error: ' + 'x' * 5000)
         self.assertEqual(600, len(e.reason))
+        e = self.fails(helm_errors.HelmFailed, 'Error: ' + 'x' * 600)
+        self.assertEqual('x' * 600, e.reason)
+
+    def failure(self, code, text):
+        return helm_errors.failure('upgrade', errors.CommandFailed(
+            ['helm'], code, f'Error: {text}\n'))
+
+    def test_exit_code_tells_who_ended_helm(self):
+        # 124 and 137 are those of the timeout around it.
+        for code, kind in (
+                (None, helm_errors.HelmTimeout),
+                (124, helm_errors.HelmTimeout),
+                (137, helm_errors.HelmTimeout),
+                (-1, helm_errors.HelmKilled), (-9, helm_errors.HelmKilled),
+                (1, helm_errors.HelmFailed), (136, helm_errors.HelmFailed),
+                (138, helm_errors.HelmFailed)):
+            self.assertIs(kind, type(self.failure(code, 'oops')))
+
+    def test_what_the_owner_is_not_told_is_in_the_log(self):
+        for text in ('Kubernetes cluster unreachable: 10.0.0.1',
+                     'write tcp 10.0.0.1:6443: broken pipe'):
+            e = self.failure(1, text)
+            self.assertEqual(
+                ('helm got no answer of the management cluster', text),
+                (e.reason, e.where))
+        e = self.failure(1, 'oops')
+        self.assertEqual(('oops', None), (e.reason, e.where))
 
     def test_no_words_at_all(self):
         self.fails(helm_errors.HelmFailed, '')
