@@ -169,8 +169,7 @@ class Cloud:
         with services.asking(f'the {kind} {reference}'):
             proxy = self._services.proxy(service)
             try:
-                found = getattr(proxy, f'find_{kind}')(
-                    reference, ignore_missing=True)
+                found = getattr(proxy, f'find_{kind}')(reference)
                 several = found and [found]
             except sdk_exceptions.DuplicateResource:
                 several = [
@@ -183,8 +182,7 @@ class Cloud:
             raise services.NotUsable(
                 f'Several {kind}s are called {reference}', hint='Use the id')
         if not several:
-            raise services.NotThere(
-                f'There is no {kind} {reference}', status=404)
+            raise services.NotThere(f'There is no {kind} {reference}')
         return several[0]
 
     def _of_project(self, found, reference):

@@ -55,9 +55,10 @@ class ImageTest(_Base):
         self.assertIn('Use the id', str(e))
 
     def test_image_that_is_not_active(self):
-        self.serve_image(status='deactivated')
-        e = self.assertRaises(services.NotUsable, self.cloud.image, 'i1')
-        self.assertIn('deactivated', str(e))
+        for status in ('deactivated', 'ACTIVE'):
+            self.serve_image(status=status)
+            e = self.assertRaises(services.NotUsable, self.cloud.image, 'i1')
+            self.assertIn(status, str(e))
 
 
 class FlavorTest(_Base):
@@ -72,6 +73,11 @@ class FlavorTest(_Base):
         self.assertEqual(
             openstack.Flavor('f1', 'small', 4096, 2),
             self.cloud.usable_flavor('f1', ram=4096, vcpus=2))
+
+    def test_larger_than_needed(self):
+        self.serve_flavor()
+        self.assertEqual('f1', self.cloud.usable_flavor(
+            'f1', ram=2048, vcpus=1).id)
 
     def test_too_small(self):
         self.serve_flavor(ram=512, vcpus=1)
@@ -123,7 +129,9 @@ class NetworkTest(_Base):
             'id': 's1', 'name': 'sub', 'network_id': 'n2',
             'cidr': '10.0.0.0/24'}})
         self.assertEqual('10.0.0.0/24', self.cloud.subnet('s1').cidr)
-        self.assertRaises(services.NotUsable, self.cloud.subnet, 's1', 'n1')
+        for network in ('n1', 'n3'):
+            self.assertRaises(
+                services.NotUsable, self.cloud.subnet, 's1', network)
 
 
 class VolumeTypesTest(_Base):
@@ -224,10 +232,25 @@ class OtherProjectsTest(_Base):
             {'id': 'i2', 'owner': 'theirs', 'visibility': 'public'})
         self.assertEqual('i2', self.cloud.image('ubuntu').id)
 
+    def test_image_that_is_shared_with_it_or_with_all(self):
+        for visibility in ('shared', 'community', 'public'):
+            self.serve_images({'id': 'i1', 'owner': 'theirs',
+                               'visibility': visibility})
+            self.assertEqual('i1', self.cloud.image('ubuntu').id)
+
+    def test_id_says_which_image_is_meant(self):
+        # Also of a project that has given it to this one, by membership.
+        self.serve('GET', '/images/i1', {
+            'id': 'i1', 'name': 'ubuntu', 'status': 'active',
+            'owner': 'theirs', 'visibility': 'private'})
+        self.assertEqual('i1', self.cloud.image('i1').id)
+
     def test_image_of_another_project_is_not_there(self):
-        self.serve_images(
-            {'id': 'i1', 'owner': 'theirs', 'visibility': 'private'})
-        self.assertRaises(services.NotThere, self.cloud.image, 'ubuntu')
+        for image in ('i1', 'z1'):
+            self.serve_images(
+                {'id': image, 'owner': 'theirs', 'visibility': 'private'})
+            self.assertRaises(
+                services.NotThere, self.cloud.image, 'ubuntu')
 
     def test_two_of_the_project(self):
         self.serve_images(*(
