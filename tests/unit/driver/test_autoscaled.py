@@ -94,15 +94,36 @@ class ResizeTest(test_reconcile.Base):
 
     def test_size_of_the_autoscaler_meanwhile_does_not_win(self):
         # The health job may write the row before the lock is had.
-        group = self.w.store.row(small_world.WORKERS)
-        group.node_count, group.status = 4, 'UPDATE_IN_PROGRESS'
-        self.w.store.save(group)
-        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 1
+        for asked, written in ((4, 1), (2, 5)):
+            group = self.w.store.row(small_world.WORKERS)
+            group.node_count, group.status = asked, 'UPDATE_IN_PROGRESS'
+            self.w.store.save(group)
+            self.w.store.node_groups[small_world.WORKERS][
+                'node_count'] = written
 
-        self.operations().change(group=group, resize=True)
+            self.operations().change(group=group, resize=True)
 
-        self.assertEqual((4, 4), (
-            self.asked(), self.w.group().node_count))
+            self.assertEqual((asked, asked), (
+                self.asked(), self.w.group().node_count))
+
+    def test_other_autoscaled_groups_keep_their_sizes(self):
+        self.w.store.add_group(
+            min_node_count=1, max_node_count=5,
+            labels={'auto_scaling_enabled': 'true'})
+        group = self.w.store.row(small_world.OTHERS)
+        self.operations().change(group, group=group)
+        groups = self.w.store.groups
+        # In whatever order Magnum reads them.
+        for order, sizes in ((1, (2, 3)), (-1, (4, 5))):
+            self.w.store.groups = lambda row, order=order: groups(row)[::order]
+            for resized, other, size in (
+                    (small_world.WORKERS, small_world.OTHERS, sizes[0]),
+                    (small_world.OTHERS, small_world.WORKERS, sizes[1])):
+                before = self.w.group(other).node_count
+                self.resize(size, resized)
+                self.assertEqual((size, before), (
+                    self.w.group(resized).node_count,
+                    self.w.group(other).node_count))
 
     def test_size_out_of_bounds_is_refused(self):
         for count, text in ((6, 'more than max_node_count 5'),

@@ -3,6 +3,7 @@
 
 """The owner of a cluster leaves the cloud; others of the project stay."""
 
+from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
@@ -41,6 +42,16 @@ class DepartedOwnerTest(test_reconcile.Base):
     def test_deletion_by_another_member_has_a_credential_to_delete_with(self):
         self.operations().delete()
         self.assert_works_for('u2')
+
+    def test_deletion_waits_for_a_keystone_that_is_away(self):
+        def away(*args, **kwargs):
+            raise services.CloudUnreachable('No answer about a credential')
+        self.w.cloud.create_application_credential = away
+        self.operations().delete()
+        self.assertEqual(('DELETE_IN_PROGRESS', 0), (
+            self.w.cluster.status, self.w.helm.uninstalls))
+        self.assertIn('Will be tried again: No answer',
+                      self.w.cluster.status_reason)
 
     def test_deletion_leaves_no_credential(self):
         self.operations().delete()

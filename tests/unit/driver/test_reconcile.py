@@ -127,6 +127,8 @@ class CreateTest(Base):
         self.assertIn('tiny is too small', e.what)
         self.assertEqual('CREATE_FAILED', self.w.group().status)
         self.assertIn('too small', self.w.group().status_reason)
+        # It is no bug.
+        self.assertNotIn('Traceback', self.logger.output)
 
     def test_failure_leaves_groups_alone_that_are_not_in_progress(self):
         self.w.store.node_groups[small_world.WORKERS]['flavor_id'] = 'tiny'
@@ -173,6 +175,7 @@ class CreateTest(Base):
         e = self.assertRaises(failures.Failed, self.create)
         self.assertNotIn('secret thing', str(e))
         self.assertIn('secret thing', self.logger.output)
+        self.assertIn('Traceback', self.logger.output)
 
     def test_no_secret_in_the_log(self):
         self.create()
@@ -232,6 +235,11 @@ class CreateTest(Base):
 
 
 class ChangeTest(Base):
+
+    def test_cluster_that_is_being_created_still_is(self):
+        self.create()
+        self.resize(2)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
 
     def test_latest_rows_count(self):
         # In-memory facts, fault 4: quick resizes.
@@ -1026,13 +1034,13 @@ class RotateTest(Base):
         self.patch(reconcile.Reconciler, 'held', held)
         self.w.world = dataclasses.replace(
             self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, lock_timeout=60, answer_timeout=50))
+                self.w.world.settings, lock_timeout=60, answer_timeout=49))
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
         self.w.world = dataclasses.replace(
             self.w.world, settings=dataclasses.replace(
                 self.w.world.settings, lock_timeout=24))
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
-        self.assertEqual([25, 24], waited)
+        self.assertEqual([24.5, 24], waited)
         # Nobody else can bring in a credential of this user.
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
