@@ -68,6 +68,13 @@ class TempestConfTest(testtools.TestCase):
 
         self.assertEqual(everything, self.promised(promise='all'))
 
+    def test_the_filter_leaves_no_template_without_a_driver(self):
+        for discovery_filter in (True, False):
+            options = self.conf(driver='k8s_capi_v1',
+                                discovery_filter=discovery_filter)
+            self.assertEqual(not discovery_filter, 'nameless_os_distro'
+                             in options['magnum_capi'])
+
     def test_drivers_that_clash(self):
         options = self.conf(clash=True)['magnum_capi']
 
