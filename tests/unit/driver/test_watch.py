@@ -60,17 +60,33 @@ class CostTest(test_reconcile.Base):
         self.assertEqual([3, 6], self.with_events(7))
 
     def test_look_that_finds_nothing_new_takes_no_lock(self):
-        # Of each kind of status: all well, one that waits, one that failed.
+        self.api.objects[self.path]['status']['observedGeneration'] = 1
+        self.w.store.add_group(status='CREATE_COMPLETE')
+        # Helm is given the new node group, and makes everything anew.
+        self.look()
+        addon, = [path for path in self.api.objects
+                  if '/helmreleases/' in path]
+        self.api.objects[addon]['status']['phase'] = 'Installing'
+        self.look(4)
+        self.api.seen.clear()
+        self.look(4)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual(set(), {method for method, _ in self.api.calls()
+                                 if method != 'GET'})
+
+    def test_reason_that_is_not_true_any_more_is_replaced(self):
         self.api.objects[self.path]['status']['observedGeneration'] = 1
         addon, = [path for path in self.api.objects
                   if '/helmreleases/' in path]
         self.api.objects[addon]['status']['phase'] = 'Installing'
-        self.w.store.add_group(status='CREATE_COMPLETE')
         self.look(4)
-        self.api.seen.clear()
-        self.look(4)
-        self.assertEqual(set(), {method for method, _ in self.api.calls()
-                                 if method != 'GET'})
+        reason = self.w.cluster.status_reason
+        self.assertIn('Installing', reason)
+        row = self.w.store.clusters[small_world.CLUSTER]
+        for written in ('A later one', 'an earlier one', None):
+            row['status_reason'] = written
+            self.look(3)
+            self.assertEqual(reason, row['status_reason'])
 
     def test_deletion_is_read_every_third_time(self):
         self.api.objects[self.path]['metadata'][
