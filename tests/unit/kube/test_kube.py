@@ -181,7 +181,16 @@ class NamespaceTest(_Base):
     def test_one_that_is_going_cannot_be_used(self):
         self.api.put('/api/v1/namespaces/n', {'metadata': {
             'deletionTimestamp': '2026-01-01T00:00:00Z'}})
-        self.assertRaises(rest.Conflict, self.kube.ensure_namespace, 'n', {})
+        e = self.assertRaises(
+            rest.Conflict, self.kube.ensure_namespace, 'n', {})
+        self.assertEqual(409, e.status)
+
+    def test_unknown_user_makes_no_namespace(self):
+        self.api.faults = [(401, {}, {})]
+        e = self.assertRaises(
+            rest.Forbidden, self.kube.ensure_namespace, 'n', {})
+        self.assertEqual(401, e.status)
+        self.assertEqual([], self.api.calls('POST'))
 
 
 class EventsTest(_Base):

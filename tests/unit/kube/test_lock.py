@@ -128,6 +128,14 @@ class TakeOverTest(_Base):
         self.assertGreaterEqual(self.clock.now, 30)
         self.assertEqual(mine.identity, self.holder())
 
+    def test_first_take_over_is_one(self):
+        # An empty Lease, that of a holder that gave it up.
+        self.stranger(holderIdentity='')
+        mine = self.lock()
+        mine.acquire(0)
+        self.assertEqual(1, self.api.objects[PATH]['spec'][
+            'leaseTransitions'])
+
     def test_take_overs_are_counted(self):
         for number in (4, 5):
             self.stranger(leaseTransitions=number)
@@ -362,6 +370,12 @@ class RenewTest(_Base):
             self.stranger()
         self.assertEqual('stranger', self.holder())
         self.assertIn('was lost before it was given back', self.logger.output)
+
+    def test_it_is_given_back_within_a_third_of_its_time(self):
+        with self.lock(duration=31).hold(0):
+            self.api.faults = [(503, {}, {})] * 200
+        self.assertThat(self.clock.now, matchers.MatchesAll(
+            matchers.GreaterThan(5), matchers.LessThan(31 / 3)))
 
     def test_failure_to_give_it_back_is_no_error(self):
         with self.lock().hold(0):

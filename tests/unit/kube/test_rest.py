@@ -23,6 +23,8 @@ class _Base(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.api = self.useFixture(api_server.ApiServer())
+        # As that of a machine that was not started just now.
+        self.api.clock.now = 1000.0
         self.api.put(PATH, {'data': {}})
 
     def refused(self, kind, *faults, **kwargs):
@@ -61,6 +63,7 @@ class PassingFaultsTest(_Base):
     def test_tries_end_when_the_time_is_over(self):
         e = self.refused(rest.Unreachable, *[(500, {}, {})] * 100)
         self.assertLess(sum(self.api.clock.naps), 30)
+        self.assertEqual(sum(self.api.clock.naps), round(e.elapsed, 6))
         self.assertIn('waited', str(e))
 
     def test_pauses_double_up_to_a_bound(self):
@@ -75,6 +78,23 @@ class PassingFaultsTest(_Base):
         self.api.clock.naps.clear()
         self.refused(rest.Unreachable, *[(500, {}, {})] * 100, total=0)
         self.assertEqual([], self.api.clock.naps)
+
+    def test_each_try_has_the_time_that_is_left(self):
+        client, limits = rest.Rest(
+            access.Access(server=self.api.url, kubeconfig=None, tls=None),
+            clock=self.api.clock), []
+        exchange = client._exchange
+
+        def exchanged(*args):
+            limits.append(round(args[-1].read_timeout, 3))
+            return exchange(*args)
+        client._exchange = exchanged
+        self.api.faults = [(500, {}, {})] * 2
+        client.request('GET', PATH)
+        self.assertEqual([30, 29.8, 29.4], limits)
+        # However little it is, the server has a chance.
+        client.request('GET', PATH, total=0)
+        self.assertEqual(0.1, limits[-1])
 
     def test_statuses_beside_those_that_pass_are_final(self):
         for status in (400, 408, 428, 430, 499, 501, 505):
@@ -211,6 +231,7 @@ class TimeLimitsTest(_Base):
     def test_server_that_drips_is_given_up(self):
         # No pause between two bytes is long; all together is.
         clock = fake_clock.FakeClock()
+        clock.now = 1000.0
 
         def drip(handler):
             handler.send_response(200)
