@@ -7,7 +7,12 @@ may not know the addon operator at all. So versions are never written down:
 the server says what it has and what it prefers. Pure.
 """
 
+import collections.abc
 import dataclasses
+import typing
+
+#: An object, or another answer, as the JSON of a Kubernetes API has it.
+Object: typing.TypeAlias = dict[str, typing.Any]
 
 #: (API group, plural) of each kind that versions are looked up for.
 _DISCOVERED = {
@@ -56,7 +61,8 @@ class Kind:
     plural: str
     namespaced: bool = True
 
-    def path(self, namespace=None, name=None):
+    def path(self, namespace: str | None = None,
+             name: str | None = None) -> str:
         """Path of the collection, or of one object."""
         root = 'apis' if '/' in self.api_version else 'api'
         path = f'/{root}/{self.api_version}'
@@ -76,7 +82,7 @@ BUILT_IN = {kind.name: kind for kind in (
 )}
 
 
-def aggregated(answer):
+def aggregated(answer: Object) -> dict[str, Kind]:
     """Find the kinds in an APIGroupDiscoveryList.
 
     One request tells every kind of every version; servers from Kubernetes
@@ -84,9 +90,9 @@ def aggregated(answer):
     kubernetes-api/#aggregated-discovery). The first version of a group that
     has a kind is the one that the server prefers for it.
 
-    :returns: dict of Kind by name.
+    :returns: by name.
     """
-    found = {}
+    found: dict[str, Kind] = {}
     for group in answer.get('items', ()):
         name = group['metadata']['name']
         for version in group.get('versions', ()):
@@ -95,12 +101,12 @@ def aggregated(answer):
     return found
 
 
-def preferences(answer):
+def preferences(answer: Object) -> list[tuple[str, str]]:
     """Group versions to ask for, from an APIGroupList of an older server.
 
-    :returns: list of (group, version), the preferred version first.
+    :returns: (group, version), the preferred version first.
     """
-    wanted = []
+    wanted: list[tuple[str, str]] = []
     for group in answer.get('groups', ()):
         if group['name'] not in GROUPS:
             continue
@@ -111,21 +117,24 @@ def preferences(answer):
     return wanted
 
 
-def listed(answers):
+def listed(
+        answers: collections.abc.Iterable[tuple[str, str, Object]]
+) -> dict[str, Kind]:
     """Find the kinds in APIResourceLists.
 
-    :param answers: list of (group, version, APIResourceList), in the order
-        of :func:`preferences`.
-    :returns: dict of Kind by name.
+    :param answers: (group, version, APIResourceList), in the order of
+        :func:`preferences`.
+    :returns: by name.
     """
-    found = {}
+    found: dict[str, Kind] = {}
     for group, version, answer in answers:
         _add(found, group, version,
              {r['name'] for r in answer.get('resources', ())})
     return found
 
 
-def is_dispensable(name, served) -> bool:
+def is_dispensable(name: str,
+                   served: collections.abc.Iterable[str]) -> bool:
     """Whether a server without a kind may be one that never had it.
 
     All other kinds belong to Cluster API, without which there is no cluster.
@@ -143,7 +152,8 @@ def is_dispensable(name, served) -> bool:
         other <= served for other in _INFRASTRUCTURES)
 
 
-def _add(found, group, version, plurals):
+def _add(found: dict[str, Kind], group: str, version: str,
+         plurals: set[str]) -> None:
     for name, (wanted_group, plural) in _DISCOVERED.items():
         if wanted_group == group and plural in plurals:
             found.setdefault(name, Kind(name, f'{group}/{version}', plural))
