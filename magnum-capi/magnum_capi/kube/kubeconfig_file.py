@@ -8,6 +8,7 @@ reader names those that it honours, and a kubeconfig with others is refused by
 their names. To leave one out would be to speak as, or to, somebody else.
 """
 
+import collections.abc
 import dataclasses
 import pathlib
 import re
@@ -33,8 +34,11 @@ _WITHOUT_EFFECT = frozenset(('server', 'disable-compression', 'extensions'))
 #: What a key looks like. Anything else may be a slip that put a secret there.
 _NAME = re.compile('[A-Za-z][A-Za-z-]{0,40}')
 
+#: A part of a kubeconfig, with any keys and values until they are checked.
+Section: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
+
 #: Values that client-go takes for an absent key.
-_ABSENT = (None, '', False, [], {})
+_ABSENT: tuple[object, ...] = (None, '', False, [], {})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,10 +51,11 @@ class Current:
     """
 
     where: pathlib.Path
-    cluster: typing.Mapping = dataclasses.field(repr=False)
-    user: typing.Mapping = dataclasses.field(repr=False)
+    cluster: Section = dataclasses.field(repr=False)
+    user: Section = dataclasses.field(repr=False)
 
-    def require(self, cluster=(), user=()):
+    def require(self, cluster: collections.abc.Collection[str] = (),
+                user: collections.abc.Collection[str] = ()) -> None:
         """Refuse a kubeconfig that has other keys than these.
 
         :param cluster: keys of a cluster that the reader honours.
@@ -102,7 +107,7 @@ def parse(text: str, where: pathlib.Path) -> Current:
     context = _named(document, 'context', document.get('current-context'),
                      where)
     cluster = _named(document, 'cluster', context.get('cluster'), where)
-    user = {}
+    user: Section = {}
     if context.get('user') not in _ABSENT:
         user = _named(document, 'user', context['user'], where)
     if not isinstance(cluster.get('server'), str) or not cluster['server']:
@@ -136,7 +141,7 @@ def document_of(text: str, where: pathlib.Path) -> dict[str, typing.Any]:
     return document
 
 
-def is_token(text) -> bool:
+def is_token(text: object) -> bool:
     """Whether a text can be sent as a bearer token.
 
     HTTP libraries quote a header that they refuse.
@@ -145,17 +150,18 @@ def is_token(text) -> bool:
             and ' ' not in text)
 
 
-def _given(section, name):
+def _given(section: Section, name: str) -> object:
     return section.get(name) or section.get(f'{name}-data')
 
 
-def _shown(key):
+def _shown(key: object) -> str:
     if isinstance(key, str) and _NAME.fullmatch(key):
         return f'"{key}"'
     return 'an unknown key'
 
 
-def _named(document, kind, name, where):
+def _named(document: Section, kind: str, name: object,
+           where: pathlib.Path) -> dict[str, typing.Any]:
     if not isinstance(name, str) or not name:
         raise _unusable(where, f'no current {kind} is named')
     items = document.get(f'{kind}s')
@@ -167,11 +173,11 @@ def _named(document, kind, name, where):
     raise _unusable(where, f'it lacks the current {kind}')
 
 
-def _present(section):
+def _present(section: Section) -> list[str]:
     return [key for key, value in section.items()
             if value not in _ABSENT and key not in _WITHOUT_EFFECT]
 
 
-def _unusable(where, why):
+def _unusable(where: pathlib.Path, why: str) -> errors.UsageError:
     return errors.UsageError('This is no usable kubeconfig', where=where,
                              last_seen=why)
