@@ -18,6 +18,7 @@ each of its middles again.
 """
 
 import collections
+import collections.abc
 import dataclasses
 import re
 import types
@@ -30,6 +31,9 @@ from magnum_capi.redact import names
 from magnum_capi.redact import patterns
 from magnum_capi.redact import quoting
 from magnum_capi.redact import syntax
+
+#: Kind, start and end of a secret.
+_Span: typing.TypeAlias = tuple[str, int, int]
 
 MARK = absent.MARK
 Known = known_values.Known
@@ -56,8 +60,8 @@ _WRAPPED_LINE = re.compile(r'[ \t]*[A-Za-z0-9+/]{40,}+={0,2}\s*')
 class Redacted:
     """Text without secrets.
 
-    :param counts: mapping of kind to the number of secrets taken out, kinds
-        that occur only.
+    :param counts: number of secrets taken out by kind, kinds that occur
+        only.
     """
 
     text: str
@@ -92,9 +96,10 @@ def secrets(text: str) -> list[str]:
     return [secret for _, secret in _without(text)[1]]
 
 
-def _without(text, known=None, depth=0):
-    """The text without secrets, and a list of (kind, secret)."""
-    found = []
+def _without(text: str, known: Known | None = None,
+             depth: int = 0) -> tuple[str, list[tuple[str, str]]]:
+    """The text without secrets, and (kind, secret) of each."""
+    found: list[tuple[str, str]] = []
     for find in _finders(known, depth):
         spans = find(text)
         if spans:
@@ -103,8 +108,10 @@ def _without(text, known=None, depth=0):
     return text, found
 
 
-def _finders(known, depth):
-    """Functions of a text that return (kind, start, end) each, in order."""
+def _finders(
+        known: Known | None, depth: int
+) -> collections.abc.Iterator[collections.abc.Callable[[str], list[_Span]]]:
+    """What finds secrets in a text, in order."""
     if known:
         yield known.find
     for kind, pattern in patterns.RULES:
@@ -116,36 +123,39 @@ def _finders(known, depth):
     yield lambda text: list(syntax.secrets(quoting.view(text)))
 
 
-def _start(found):
+def _start(found: re.Match[str]) -> int:
     groups = found.re.groupindex
     if 'keep' in groups:
         return found.end('keep')
     return found.start('start' if 'start' in groups else 0)
 
 
-def _kinds(text, depth):
+def _kinds(text: str, depth: int) -> list[str]:
     return [kind for kind, _ in _without(text, None, depth)[1]]
 
 
-def _cut(text, spans):
+def _cut(text: str, spans: list[_Span]) -> str:
     """Put the mark in the place of each, and keep the line ends."""
-    parts, last = [], 0
+    parts: list[str] = []
+    last = 0
     for _, start, end in spans:
         parts += text[last:start], MARK, '\n' * text.count('\n', start, end)
         last = end
     return ''.join((*parts, text[last:]))
 
 
-def blocks(lines, size=1 << 20):
+def blocks(lines: collections.abc.Iterable[str],
+           size: int = 1 << 20) -> collections.abc.Iterator[str]:
     """Cut a long text into pieces that can be examined one by one.
 
     No cut goes through a private key, a YAML block or wrapped base64, as
     long as those are shorter than four times ``size``.
 
-    :param lines: iterable of str, each with its line end.
+    :param lines: each with its line end.
     :param size: characters of a piece, about.
     """
-    block, length, in_key, before = [], 0, False, ''
+    block: list[str] = []
+    length, in_key, before = 0, False, ''
     for line in lines:
         if length >= size and (length >= 4 * size or not (
                 in_key or line[:1] in ' \t\r\n-'
@@ -161,12 +171,13 @@ def blocks(lines, size=1 << 20):
         yield ''.join(block)
 
 
-def places(lines):
+def places(
+        lines: collections.abc.Iterable[str]
+) -> collections.abc.Iterator[tuple[int, tuple[str, ...]]]:
     """Where secrets are: the number of each line, from 1, and their kinds.
 
     :param lines: as for :func:`blocks`.
-    :returns: iterator of (int, tuple of kinds): of a secret of several
-        lines the first one.
+    :returns: of a secret of several lines the first one.
     """
     first = 1
     for block in blocks(lines):

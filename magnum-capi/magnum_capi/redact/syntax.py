@@ -6,6 +6,7 @@ arguments, tables and XML have few ways to join the two (:data:`_JOINT`).
 Where a value may end earlier or later, it ends later.
 """
 
+import collections.abc
 import dataclasses
 import functools
 import re
@@ -89,11 +90,12 @@ class _Place:
     source: bool
 
 
-def secrets(text: str):
+def secrets(
+        text: str) -> collections.abc.Iterator[tuple[str, int, int]]:
     """Find what names say to be secret.
 
     :param text: as :func:`.quoting.view` gives it.
-    :returns: generator of (kind, start, end), in their order.
+    :returns: (kind, start, end), in their order.
     """
     done = 0
     for start, end in _names(text):
