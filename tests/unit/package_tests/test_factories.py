@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import types
+import unittest
 
 import fixtures
 from tempest.lib import exceptions as lib_exc
@@ -161,6 +162,32 @@ class CleanupTest(testtools.TestCase):
         self.request_cluster()
 
         self.assertIsNone(self.run_cleanup())
+
+    def requested(self, *answers):
+        self.script.answers = [(202, {'uuid': 'c'}),
+                               (200, {'status': 'CREATE_COMPLETE'}), *answers]
+        self.request_cluster()
+
+    @unittest.expectedFailure
+    def test_cluster_that_cannot_be_shown_is_deleted(self):
+        # This answer passes, but here it does not do so within the wait.
+        self.requested((400, {'errors': [{'detail': (
+            'Invalid input for field/attribute master_count')}]}))
+
+        self.assertRaises(lib_exc.BadRequest, self.run_cleanup)
+        self.assertIn(('DELETE', '/v1/clusters/c'), self.sent())
+
+    @unittest.expectedFailure
+    def test_cluster_is_deleted_after_an_error_of_the_look(self):
+        self.requested((500, {'errors': []}), (204, None),
+                       (200, {'status': 'DELETE_FAILED'}),
+                       (200, {'status': 'DELETE_IN_PROGRESS'}), (404, {}))
+
+        self.run_cleanup()
+
+        self.assertEqual(
+            ['DELETE', 'GET', 'GET', 'GET'],
+            [method for method, _ in self.sent()][-4:])
 
 
 class KeypairTest(testtools.TestCase):
