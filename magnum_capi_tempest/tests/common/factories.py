@@ -8,11 +8,16 @@ of a class: the same functions serve both.
 
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives import serialization
+from oslo_log import log
 from tempest.lib.common.utils import data_utils
 from tempest.lib.common.utils import test_utils
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi import errors
+from magnum_capi import redact
 from magnum_capi_tempest.services import journal
+
+LOG = log.getLogger(__name__)
 
 
 class Magnum:
@@ -124,7 +129,12 @@ def request_cluster(magnum, waiter, cleanup, body):
 
 def delete_cluster(magnum, waiter, uuid):
     """Delete a cluster, whatever state it is in, and wait for its end."""
-    before = waiter.before(uuid)
+    try:
+        before = waiter.before(uuid)
+    except (errors.WaitFailed, lib_exc.TempestException) as e:
+        LOG.warning('Cluster %s is deleted unseen: %s', uuid,
+                    redact.redact(' '.join(str(e).split())))
+        before = None
     try:
         magnum.clusters.delete_cluster(uuid)
     except lib_exc.NotFound:

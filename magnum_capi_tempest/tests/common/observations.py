@@ -249,11 +249,11 @@ def group_failure(look):
 def deletion_failure(look, before, began):
     """Return why a deletion can no longer succeed, or None.
 
-    :param before: the look before the request was sent.
+    :param before: the look before the request was sent; None: it failed.
     :param began: DELETE_IN_PROGRESS was seen since. Without it, a
         DELETE_FAILED may be that of an earlier try.
     """
     if look.status == 'DELETE_FAILED' and (
-            began or before.status != 'DELETE_FAILED'):
+            began or (before and before.status != 'DELETE_FAILED')):
         return 'it is DELETE_FAILED'
     return None

@@ -262,7 +262,8 @@ class ClusterWaiter:
     def until_deleted(self, cluster_id, before):
         """Wait until Magnum no longer knows the cluster.
 
-        :param before: what :meth:`before` returned before the request.
+        :param before: what :meth:`before` returned before the request; None
+            when it failed.
         """
         began = []
 
