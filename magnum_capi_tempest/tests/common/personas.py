@@ -39,11 +39,14 @@ class Rule:
         what is asked for.
     :param denied: statuses of a denial. A persona that must not know of
         something gets the answer for what does not exist.
+    :param refused: statuses of a request that Magnum refuses to those who
+        are allowed: it has a fault on purpose, so that the cluster lives on.
     """
 
     allowed: frozenset
     untold: frozenset = frozenset()
     denied: frozenset = frozenset((403, 404))
+    refused: frozenset = frozenset()
 
     def judge(self, persona, status):
         """Return what is wrong with an answer, or None."""
@@ -52,13 +55,17 @@ class Rule:
         if persona in self.untold:
             return None
         if persona in self.allowed:
-            return (f'{persona}: denied with {status}'
-                    if status in (403, 404) else None)
+            if status in (403, 404):
+                return f'{persona}: denied with {status}'
+            return (None if status < 300 or status in self.refused else
+                    f'{persona}: not served, but answered with {status}')
         return (None if status in self.denied
                 else f'{persona}: not denied, but answered with {status}')
 
 
 _AWAY = frozenset((ADMIN,))
+#: What is wrong on purpose: a value, or that there is one already.
+_WRONG = frozenset((400, 409))
 
 RULES = {
     # Everybody has templates of their own project.
@@ -81,8 +88,8 @@ RULES = {
     'show cluster': Rule(_READERS),
     'list clusters': Rule(_READERS),
     'list clusters in detail': Rule(_READERS),
-    'update cluster': Rule(_WRITERS | _AWAY),
-    'resize cluster': Rule(_WRITERS, _AWAY),
+    'update cluster': Rule(_WRITERS | _AWAY, refused=_WRONG),
+    'resize cluster': Rule(_WRITERS, _AWAY, refused=_WRONG),
     'upgrade cluster': Rule(frozenset(), _WRITERS | _AWAY),
     'delete cluster': Rule(frozenset(), _WRITERS | _AWAY),
     # The certificates are those of the cluster's creator.
@@ -94,7 +101,7 @@ RULES = {
     'rotate credential': Rule(frozenset(), _WRITERS | _AWAY),
     'list node groups': Rule(_READERS),
     'show node group': Rule(_READERS),
-    'create node group': Rule(_WRITERS, _AWAY),
-    'update node group': Rule(_WRITERS, _AWAY),
-    'delete node group': Rule(_WRITERS, _AWAY),
+    'create node group': Rule(_WRITERS, _AWAY, refused=_WRONG),
+    'update node group': Rule(_WRITERS, _AWAY, refused=_WRONG),
+    'delete node group': Rule(_WRITERS, _AWAY, refused=_WRONG),
 }
