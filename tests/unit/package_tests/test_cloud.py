@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import threading
 import types
+import unittest
+from unittest import mock
 
+import fixtures
+from tempest.lib.common import rest_client
 from tempest.lib import exceptions as lib_exc
 import testtools
 
@@ -14,6 +19,14 @@ class GetterTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        self.useFixture(fixtures.MonkeyPatch(
+            'tempest.config.CONF', types.SimpleNamespace(
+                identity=types.SimpleNamespace(
+                    disable_ssl_certificate_validation=True,
+                    ca_certificates_file='ca.pem'),
+                debug=types.SimpleNamespace(trace_requests=''),
+                service_clients=types.SimpleNamespace(
+                    http_timeout=1, proxy_url=None))))
         self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
         client = self.magnum.client('ClustersClient')
         self.get = cloud.getter(
@@ -54,3 +67,35 @@ class GetterTest(testtools.TestCase):
 
         self.assertRaises(
             listing.CloudReadFailed, get, 'load-balancer', 'x')
+
+    @unittest.expectedFailure
+    def test_octavia_is_asked_as_tempest_conf_says(self):
+        self.magnum.answers = [(200, {})]
+        client = mock.Mock(wraps=rest_client.RestClient)
+        self.useFixture(fixtures.MonkeyPatch(
+            'tempest.lib.common.rest_client.RestClient', client))
+
+        self.get('load-balancer', 'x')
+
+        given = client.call_args.kwargs
+        self.assertEqual(('ca.pem', True), (
+            given.get('ca_certs'),
+            given.get('disable_ssl_certificate_validation')))
+
+    @unittest.expectedFailure
+    def test_an_octavia_that_hangs_is_not_waited_for(self):
+        self.magnum.answers = _Late()
+
+        self.assertRaises(
+            listing.CloudReadFailed, self.get, 'load-balancer', 'x')
+
+
+class _Late(list):
+    """An answer that comes later than http_timeout of tempest.conf."""
+
+    def __init__(self):
+        super().__init__([(200, {})])
+
+    def __getitem__(self, index):
+        threading.Event().wait(2)
+        return super().__getitem__(index)
