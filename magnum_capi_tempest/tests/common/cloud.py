@@ -4,6 +4,7 @@
 
 import json
 
+from tempest import config
 from tempest.lib.common import rest_client
 from tempest.lib import exceptions as lib_exc
 import urllib3.exceptions
@@ -28,7 +29,8 @@ def getter(manager, magnum):
             return manager.volumes_client_latest, ''
         # Tempest has no client of Octavia.
         return rest_client.RestClient(
-            manager.auth_provider, service, magnum.clusters.region), 'v2.0/'
+            manager.auth_provider, service, magnum.clusters.region,
+            **config.service_client_config()), 'v2.0/'
 
     def get(service, path):
         asked, prefix = client(service)
