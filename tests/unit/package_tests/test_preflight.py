@@ -3,6 +3,7 @@
 """Each thing that does not fit is said in words that help."""
 
 import types
+import unittest
 
 import fixtures
 from tempest.lib import exceptions as lib_exc
@@ -205,6 +206,17 @@ class PreflightTest(testtools.TestCase):
         self.assertIn('flavors: could not be checked', first)
         self.assertIn('nova is down', first)
         self.assertIn('0 networks', second)
+
+    @unittest.expectedFailure
+    def test_one_cause_of_several_checks_is_told_once(self):
+        def down(*args, **kwargs):
+            raise lib_exc.IdentityError('keystone is down')
+
+        self.manager.list_flavors = self.manager.list_networks = down
+
+        told, = self.problems()
+        self.assertIn('flavors, external_network: could not be checked', told)
+        self.assertEqual(1, told.count('keystone is down'))
 
     def test_all_problems_are_on_one_screen(self):
         found = self.problems(image_id='x', flavor_id='y')
