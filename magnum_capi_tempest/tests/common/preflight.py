@@ -166,13 +166,15 @@ CHECKS = (options, endpoint, microversion, conductor, image, flavors,
 
 def problems(cloud):
     """Return what does not fit, a list of sentences."""
-    found = []
+    found, failed = [], {}
     for check in CHECKS:
         try:
             found.append(check(cloud))
         except lib_exc.TempestException as e:
-            found.append(f'{check.__name__}: could not be checked, as the '
-                         f'cloud answered: {" ".join(str(e).split())}')
+            failed.setdefault(' '.join(str(e).split()), []).append(
+                check.__name__)
+    found += [f'{", ".join(names)}: could not be checked, as the cloud '
+              f'answered: {answer}' for answer, names in failed.items()]
     return [text for text in found if text]
 
 
