@@ -82,7 +82,8 @@ RULES = {
     'show stats': Rule(_READERS),
     'show quota': Rule(_READERS),
     'list quotas': Rule(_ADMINS),
-    'create quota': Rule(_ADMINS),
+    # A project that is shared may have one: it is not touched.
+    'create quota': Rule(_ADMINS, refused=frozenset((409,))),
     'update quota': Rule(_ADMINS),
     'delete quota': Rule(_ADMINS),
     'show cluster': Rule(_READERS),
