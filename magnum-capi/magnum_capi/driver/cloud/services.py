@@ -145,10 +145,7 @@ def asking(what):
     """Translate errors of the libraries; ``what`` was asked for."""
     try:
         yield
-    except CloudError:
-        raise
     except (keystone_exceptions.EndpointNotFound,
-            keystone_exceptions.EmptyCatalog,
             sdk_exceptions.ServiceDisabledException,
             sdk_exceptions.EndpointNotFound) as e:
         raise ServiceMissing(

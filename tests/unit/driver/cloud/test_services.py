@@ -52,6 +52,7 @@ class AskingTest(testtools.TestCase):
     def test_no_such_service(self):
         for error in (keystone_exceptions.EndpointNotFound(),
                       keystone_exceptions.EmptyCatalog(),
+                      sdk_exceptions.ServiceDisabledException('x'),
                       sdk_exceptions.EndpointNotFound('x')):
             self.assertIs(services.ServiceMissing, type(self.asked(error)))
 
