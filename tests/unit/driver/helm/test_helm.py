@@ -210,7 +210,8 @@ class CacheTest(_Base):
 
     def setUp(self):
         super().setUp()
-        self.cache = self.folder / 'cache'
+        # Neither the folder nor the one around it is there at first.
+        self.cache = self.folder / 'magnum' / 'charts'
         self.script(f'echo "$1" >> {self.folder}/log; if [ $1 = pull ]; then '
                     'while [ "$1" != --destination ]; do shift; done; '
                     'echo x > $2/c-1.2.3.tgz; else '
