@@ -6,10 +6,12 @@ import types
 from unittest import mock
 
 import fixtures
+from keystoneauth1 import exceptions as keystone_exceptions
 from openstack import exceptions as sdk_exceptions
 import testtools
 import yaml
 
+from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver import gather
@@ -195,6 +197,11 @@ class RenderingTest(test_reconcile.Base):
                               template={'network_driver': 'flannel'})
         self.assertIn('flannel', str(e))
 
+    def test_new_cluster_is_checked_as_one(self):
+        e = self.assertRaises(spec.InvalidSpec, self.rendered,
+                              cluster={'labels': {'kube_tag': 'v1.30.0'}})
+        self.assertIn('label kube_tag: it says v1.30.0', str(e))
+
     def test_cloud_that_is_no_cloud(self):
         for cloud, text in (
                 (1, 'cloud: it has to be a mapping'),
@@ -224,7 +231,7 @@ class ByHandTest(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
-        self.answers = {}
+        self.answers, self.missing = {}, 404
         magnum = types.SimpleNamespace(get=self.get)
         self.patch(by_hand, '_connection', lambda name: types.SimpleNamespace(
             container_infrastructure_management=magnum))
@@ -233,7 +240,7 @@ class ByHandTest(test_reconcile.Base):
 
     def get(self, path, headers):
         answer = self.answers.get(path)
-        return mock.Mock(status_code=200 if answer else 404,
+        return mock.Mock(status_code=200 if answer else self.missing,
                          json=lambda: answer, headers={})
 
     def of_magnum(self, uuid=UUID):
@@ -258,6 +265,22 @@ class ByHandTest(test_reconcile.Base):
         self.serve()
         self.assertEqual(self.w.helm.upgrades[-1], self.of_magnum().values)
 
+    def test_labels_of_a_living_cluster_and_its_groups_are_their_own(self):
+        self.created()
+        self.serve()
+        cluster = self.answers[f'/clusters/{UUID}']
+        group = self.answers[
+            f'/clusters/{UUID}/nodegroups/{small_world.WORKERS}']
+        # Only what is new has to agree with its image.
+        cluster['labels'] = {'auto_healing_enabled': 'false',
+                             'kube_tag': 'v1.30.0'}
+        group['labels'] = {'availability_zone': 'two'}
+
+        values = self.of_magnum().values
+
+        self.assertFalse(values['controlPlane']['healthCheck']['enabled'])
+        self.assertEqual('two', values['nodeGroups'][0]['failureDomain'])
+
     def test_cluster_of_another_driver_is_refused(self):
         self.created()
         self.serve()
@@ -269,12 +292,20 @@ class ByHandTest(test_reconcile.Base):
         e = self.assertRaises(errors.UsageError, self.of_magnum, 'nobody')
         self.assertEqual('There is no cluster nobody in Magnum', str(e))
 
-    def test_image_that_is_not_there_is_the_descriptions_mistake(self):
-        found = described(template={'image_id': 'nope'}, cloud=None)
-        e = self.assertRaises(
-            errors.UsageError, by_hand.of_description, found, None,
-            self.w.world.settings, gather.Defaults())
-        self.assertEqual('There is no image nope', str(e))
+    def test_magnum_that_does_not_answer_says_nothing_of_the_cluster(self):
+        self.missing = 503
+        e = self.assertRaises(services.CloudUnreachable, self.of_magnum)
+        self.assertEqual('No answer about cluster ' + UUID, e.what)
+
+    def test_what_the_cloud_has_not_is_the_descriptions_mistake(self):
+        for wrong, text in (
+                ({'image_id': 'nope'}, 'There is no image nope'),
+                ({'flavor_id': 'tiny'}, 'The flavor tiny is too small')):
+            e = self.assertRaises(
+                errors.UsageError, by_hand.of_description,
+                described(template=wrong, cloud=None), None,
+                self.w.world.settings, gather.Defaults())
+            self.assertEqual(text, str(e))
 
     def test_refusal_of_the_chart_is_an_error(self):
         self.patch(helm.Helm, 'template', mock.Mock(
@@ -311,6 +342,11 @@ class ConfigurationTest(testtools.TestCase):
         self.assertRaises(errors.UsageError, by_hand.configuration,
                           ['/nonexistent/magnum.conf'])
 
+    def test_file_that_is_no_text_is_the_users_mistake(self):
+        path = self.useFixture(fixtures.TempDir()).join('magnum.conf')
+        pathlib.Path(path).write_bytes(b'[cinder]\n# \xff\n')
+        self.assertRaises(errors.UsageError, by_hand.configuration, [path])
+
 
 class ConnectionTest(test_reconcile.Base):
 
@@ -341,10 +377,12 @@ class ConnectionTest(test_reconcile.Base):
         self.assertEqual(('public', None), self.asked(None, ''))
 
     def test_no_cloud_is_the_users_mistake(self):
-        self.patch(by_hand.openstacksdk, 'connect', mock.Mock(
-            side_effect=sdk_exceptions.ConfigException('Cloud x.')))
-        e = self.assertRaises(
-            errors.UsageError, by_hand.of_description,
-            described(cloud=None), 'x', self.w.world.settings,
-            gather.Defaults())
-        self.assertIn('--os-cloud', str(e))
+        for error in (sdk_exceptions.ConfigException('Cloud x.'),
+                      keystone_exceptions.NoMatchingPlugin('x')):
+            self.patch(by_hand.openstacksdk, 'connect',
+                       mock.Mock(side_effect=error))
+            e = self.assertRaises(
+                errors.UsageError, by_hand.of_description,
+                described(cloud=None), 'x', self.w.world.settings,
+                gather.Defaults())
+            self.assertIn('--os-cloud', str(e))
