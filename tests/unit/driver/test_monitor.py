@@ -44,6 +44,12 @@ class MonitorTest(test_reconcile.Base):
         self.created()
         self.assertEqual(health.HEALTHY, self.poll()['health_status'])
 
+    def test_cluster_that_is_being_changed_is_looked_at_in_full(self):
+        self.created()
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['metadata']['generation'] = 100
+        self.assertEqual(health.HEALTHY, self.poll()['health_status'])
+
     def test_cluster_of_another_driver_is_left_alone(self):
         # Magnum saves a health only where there is one (magnum 23.0.0,
         # magnum/service/periodic.py, ClusterHealthUpdateJob).
@@ -75,10 +81,11 @@ class MonitorTest(test_reconcile.Base):
         self.poll()
         self.poll()
         self.assertEqual(1, len(self.asked))
-        self.api.clock.sleep(
-            self.w.world.settings.credential_check_interval)
-        self.poll()
-        self.assertEqual(2, len(self.asked))
+        for number, more in enumerate((0, 60), 2):
+            self.api.clock.sleep(
+                self.w.world.settings.credential_check_interval + more)
+            self.poll()
+            self.assertEqual(number, len(self.asked))
 
     def test_answer_of_one_credential_is_none_of_another(self):
         self.created()
@@ -90,10 +97,13 @@ class MonitorTest(test_reconcile.Base):
 
     def test_answers_do_not_grow_for_ever(self):
         self.created()
-        monitor._checked.update({
-            str(number): (credentials.VALID, 0) for number in range(10001)})
-        self.poll()
-        self.assertEqual(1, len(monitor._checked))
+        for known, kept in ((9999, 10000), (10000, 10001), (10001, 1)):
+            monitor._checked.clear()
+            monitor._checked.update({
+                str(number): (credentials.VALID, 0)
+                for number in range(known)})
+            self.poll()
+            self.assertEqual(kept, len(monitor._checked))
 
     def test_rows_of_who_is_gone_are_not_kept_true(self):
         self.autoscaled(3)
