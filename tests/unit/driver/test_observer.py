@@ -113,6 +113,12 @@ class LookTest(testtools.TestCase):
         self.assertEqual(1, len(self.api.calls()))
         self.assertFalse(found.seen('control_plane'))
 
+    def test_large_cluster_that_was_changed_often_is_finished(self):
+        self.put({'metadata': {'generation': 1000}, 'status': {
+            'observedGeneration': 1000,
+            'workers': dict.fromkeys(counts(), 1000)}})
+        self.assertTrue(self.look().seen('control_plane'))
+
     def test_thorough_look_at_a_busy_cluster(self):
         self.put(cluster(workers=counts(readyReplicas=1)))
         self.assertTrue(self.look(thorough=True).seen('machines'))
@@ -146,6 +152,14 @@ class BusyTest(testtools.TestCase):
                 # Too many: old machines are still there.
                 self.assertTrue(observer.is_busy(
                     cluster(workers=counts(**{key: 3}))))
+
+    def test_cluster_that_no_controller_has_seen(self):
+        found = cluster()
+        del found['status']['observedGeneration']
+        self.assertTrue(observer.is_busy(found))
+        # Without a count of changes there is nothing to see.
+        del found['metadata']['generation']
+        self.assertFalse(observer.is_busy(found))
 
     def test_change_that_is_not_yet_seen(self):
         obj = cluster()
