@@ -177,6 +177,14 @@ def machine(name='x1', key='default-worker', version=V1BETA2, node=None,
     return found
 
 
+def master_machine(name='x1', **kwargs):
+    found = machine(name, 'control-plane', **kwargs)
+    found['metadata']['labels'] = {
+        'cluster.x-k8s.io/cluster-name': NAME,
+        'cluster.x-k8s.io/control-plane': ''}
+    return found
+
+
 def failed_machine(name='x1', key='default-worker',
                    message='No valid host was found.'):
     return machine(name, key, V1BETA1, failureReason='CreateError',
@@ -191,13 +199,31 @@ def addon(name='cni-calico', phase='Deployed', **status):
 
 
 def complete(version=V1BETA2, **kwargs):
-    """A Snapshot of a cluster that is all that ``wanted()`` wants."""
-    return snapshot.Snapshot(**as_read({
+    """A Snapshot of a cluster that is all that ``wanted()`` wants.
+
+    Its machines are those that its control plane and groups ask for, unless
+    they are given.
+    """
+    parts = {
         'cluster': cluster(version),
         'control_plane': control_plane(version),
         'machine_deployments': {'default-worker': deployment(version)},
-        'machine_sets': (machine_set(version),), 'machines': (),
-        'addons': (addon(),), **kwargs}))
+        'machine_sets': (machine_set(version),),
+        'addons': (addon(),), **kwargs}
+    parts.setdefault('machines', tuple(_machines(version, parts)))
+    return snapshot.Snapshot(**as_read(parts))
+
+
+def _machines(version, parts):
+    plane, groups = parts['control_plane'], parts['machine_deployments']
+    if plane and plane is not snapshot.UNSEEN:
+        for number in range(plane['spec'].get('replicas') or 0):
+            yield master_machine(f'm{number}', version=version,
+                                 node=f'master-{number}')
+    for key, found in {} if groups is snapshot.UNSEEN else groups.items():
+        for number in range(found['spec'].get('replicas') or 0):
+            yield machine(f'w{number}', key, version,
+                          node=f'{key}-{number}')
 
 
 def condition(obj, kind, **changes):

@@ -114,7 +114,7 @@ class DeletionTest(testtools.TestCase):
     def test_a_deletion_that_never_arrived_is_asked_for_again(self):
         # A delete right behind a create found no release and did nothing.
         verdict = judge(objects.complete(
-            release=snapshot.Release('deployed')))
+            machines=(), release=snapshot.Release('deployed')))
 
         self.assertEqual((DELETE, status.DELETE),
                          (verdict.status, verdict.action))
