@@ -221,9 +221,13 @@ def _machines(version, parts):
             yield master_machine(f'm{number}', version=version,
                                  node=f'master-{number}')
     for key, found in {} if groups is snapshot.UNSEEN else groups.items():
-        for number in range(found['spec'].get('replicas') or 0):
-            yield machine(f'w{number}', key, version,
-                          node=f'{key}-{number}')
+        yield from workers(key, found['spec'].get('replicas') or 0, version)
+
+
+def workers(key='default-worker', count=2, version=V1BETA2):
+    """The machines of a node group, each of them a node."""
+    return [machine(f'w{number}', key, version, node=f'{key}-{number}')
+            for number in range(count)]
 
 
 def condition(obj, kind, **changes):

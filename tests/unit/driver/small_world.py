@@ -45,6 +45,9 @@ NOW = objects.NOW
 
 _CAPI = 'cluster.x-k8s.io/v1beta2'
 
+#: In the names of the machines of workers.
+_WORKER = '-worker-node-'
+
 
 class Row:
     """A row of a table: ``save`` writes what was changed since."""
@@ -370,10 +373,12 @@ class Helm:
                 wanted[plural, obj['metadata']['name']] = obj
         for path in list(self._api.objects):
             if ('/machinedeployments/' in path or '/machinesets/' in path
-                    or '-control-plane-' in path):
+                    or '-control-plane-' in path or _WORKER in path):
                 del self._api.objects[path]
         for (plural, name), obj in wanted.items():
             self.put(plural, obj, name)
+            if plural == 'machinedeployments':
+                self.join(name, obj['spec']['replicas'])
 
     def replicas(self, release, group):
         """Machines that a MachineDeployment is asked for, None: no such."""
@@ -386,11 +391,23 @@ class Helm:
     def machines(self, release, group, count):
         """Cluster API has made a MachineDeployment's machines."""
         name = names.machine_deployment(release, group)
-        for path, obj in self._api.objects.items():
+        for path, obj in list(self._api.objects.items()):
             if (path.endswith(f'/machinedeployments/{name}')
                     or f'/machinesets/{name}-' in path):
                 obj['spec']['replicas'] = count
                 obj['status'].update(objects.counts(count))
+            if f'/machines/{name}{_WORKER}' in path:
+                del self._api.objects[path]
+        self.join(name, count)
+
+    def join(self, deployment, count):
+        """Make a MachineDeployment's machines, each of them a node."""
+        for number in range(count or 0):
+            machine = objects.machine(node=f'{deployment}-{number}')
+            machine['metadata']['labels'] = {
+                names.CAPI_CLUSTER_NAME: RELEASE,
+                'cluster.x-k8s.io/deployment-name': deployment}
+            self.put('machines', machine, f'{deployment}{_WORKER}{number}')
 
     def uninstall(self, release, namespace):
         self.uninstalls += 1

@@ -106,7 +106,8 @@ def _control_plane(snapshot, group, wanted):
     if blocked:
         return Look(State.WAITING, 'control plane: ' + ', '.join(blocked),
                     **found)
-    return Look(State.READY, **found)
+    return _joined(snapshot, 'control plane', machines.masters(snapshot),
+                   **found)
 
 
 def _workers(snapshot, group, wanted):
@@ -131,8 +132,8 @@ def _workers(snapshot, group, wanted):
     if group.held:
         # Ill or not: what follows may be its cure.
         return Look(State.HELD, f'{label}: waits for its turn', **found)
-    failures = _failures(label, 'machine_deployments', deployment,
-                         machines.of_group(snapshot, group, wanted))
+    own = machines.of_group(snapshot, group, wanted)
+    failures = _failures(label, 'machine_deployments', deployment, own)
     if failures:
         return _failed(failures, **found)
     blocked = drift or _unsettled(deployment, counts, _DEPLOYMENT_NEW,
@@ -146,6 +147,23 @@ def _workers(snapshot, group, wanted):
     blocked = _not_rolled(snapshot, deployment, template, counts.wanted)
     if blocked:
         return Look(State.WAITING, f'{label}: {blocked}', **found)
+    return _joined(snapshot, label, own, **found)
+
+
+def _joined(snapshot, label, own, *, count, **found):
+    """The last look: at the machines themselves.
+
+    Counts in a status are a moment old: a machine that was just deleted is
+    still one of them, and ready.
+    """
+    found['count'] = count
+    if not snapshot.seen('machines'):
+        return Look(State.WAITING, f'{label}: its machines were not looked at',
+                    unseen=frozenset(('machines',)), **found)
+    nodes = sum(machines.is_node(machine) for machine in own)
+    if nodes != count:
+        return Look(State.WAITING,
+                    f'{label}: {nodes} of {count} machines are nodes', **found)
     return Look(State.READY, **found)
 
 

@@ -38,6 +38,12 @@ def masters(snapshot) -> list[dict]:
             if CONTROL_PLANE in conditions.labels(machine)]
 
 
+def is_node(machine) -> bool:
+    """Whether a machine has joined its cluster and is not being deleted."""
+    return bool(conditions.status(machine).get('nodeRef')
+                and not conditions.deleting(machine))
+
+
 def given_up(machine) -> str:
     """Why a machine was given up; empty when it was not.
 

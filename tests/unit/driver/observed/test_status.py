@@ -490,7 +490,8 @@ class FailureTest(testtools.TestCase):
         machine = objects.failed_machine()
         machine['metadata']['deletionTimestamp'] = 'now'
 
-        verdict = judge(objects.complete(machines=(machine,)))
+        verdict = judge(objects.complete(
+            machines=(*objects.complete().machines, machine)))
 
         self.assertEqual('CREATE_COMPLETE', verdict.status)
 
@@ -507,12 +508,12 @@ class FailureTest(testtools.TestCase):
         self.assertIn('InstanceStateError: No valid host', verdict.reason)
 
     def test_a_node_whose_instance_is_in_trouble_is_not_given_up(self):
-        machine = objects.machine(node='n')
-        machine['status']['conditions'].append({
+        seen = objects.complete()
+        seen.machines[-1]['status']['conditions'].append({
             'type': 'InfrastructureReady', 'status': 'False',
             'reason': 'InstanceStateError'})
 
-        verdict = judge(objects.complete(machines=(machine,)))
+        verdict = judge(seen)
 
         self.assertEqual('CREATE_COMPLETE', verdict.status)
 

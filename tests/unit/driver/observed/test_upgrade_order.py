@@ -32,7 +32,8 @@ def seen(version=objects.V1BETA2, **kwargs):
             'pool': objects.deployment(version, key='pool')},
         'machine_sets': (objects.machine_set(version),
                          objects.machine_set(version, key='pool')),
-        'machines': (master(),),
+        'machines': (master(), *objects.workers(version=version),
+                     *objects.workers('pool', version=version)),
         'release': snapshot.Release('deployed', digest='d'), **kwargs})
 
 
