@@ -103,9 +103,10 @@ def _driver(exchange, template):
         raise answers.Refused(
             400, f'{decision.refusal.text}, so that the template '
             f'{model.shown(template["uuid"])} cannot be used. {hint}{_CURE}')
+    if guarded.text(template.get('driver')):
+        return decision.driver
     taken = _taken(exchange, template)
-    if not guarded.text(template.get('driver')) and taken not in (
-            None, decision.driver):
+    if taken not in (None, decision.driver):
         raise answers.Refused(
             400, f'The template {model.shown(template["uuid"])} names no '
             f'driver. By [drivers]default_driver it is for '
