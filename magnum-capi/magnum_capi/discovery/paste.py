@@ -65,14 +65,9 @@ def with_filter(text: str) -> str:
     _authtoken(parser, pipeline)
     ours = _named(parser, lambda factory: factory == FACTORY)
     name = min(ours, default=NAME)
-    lines = text.splitlines(keepends=True)
-    span = _span(lines, _section(parser))
-    value = ''.join(lines[span.start:span.stop])
-    for gone in ours:
-        value = re.sub(rf'(?<=[\s=:]){re.escape(gone)}(?=\s)[ \t]*', '', value)
-    head, app, tail = value.rpartition(pipeline[-1])
-    lines[span.start:span.stop] = [head, f'{name} ', app, tail]
-    changed = ''.join(lines)
+    before, value, after = _around(text, _section(parser))
+    head, app, tail = _without(ours, value).rpartition(pipeline[-1])
+    changed = f'{before}{head}{name} {app}{tail}{after}'
     if not ours:
         if f'filter:{NAME}' in parser:
             raise errors.UsageError(
@@ -94,13 +89,8 @@ def without_filter(text: str) -> str:
     ours = _named(parser, lambda factory: factory == FACTORY)
     if not ours:
         return text
-    lines = text.splitlines(keepends=True)
-    span = _span(lines, _section(parser))
-    value = ''.join(lines[span.start:span.stop])
-    for gone in ours:
-        value = re.sub(rf'(?<=[\s=:]){re.escape(gone)}(?=\s)[ \t]*', '', value)
-    lines[span.start:span.stop] = [value]
-    text = ''.join(lines)
+    before, value, after = _around(text, _section(parser))
+    text = before + _without(ours, value) + after
     for gone in ours:
         text = re.sub(
             rf'\n?^\[filter:{re.escape(gone)}\]\n(?:[\w.]+ *[=:].*(?:\n|\Z))*',
@@ -145,6 +135,21 @@ def _authtoken(parser, pipeline):
             f'[{_section(parser)}] of the paste file has no authtoken before '
             'the API', last_seen=' '.join(pipeline) or 'an empty pipeline')
     return places[-1]
+
+
+def _without(names, value):
+    """The value of a pipeline without some names."""
+    for name in names:
+        value = re.sub(rf'(?<=[\s=:]){re.escape(name)}(?=\s)[ \t]*', '', value)
+    return value
+
+
+def _around(text, pipeline):
+    """What stands before a pipeline's value, the value, and the rest."""
+    lines = text.splitlines(keepends=True)
+    span = _span(lines, pipeline)
+    return (''.join(lines[:span.start]), ''.join(lines[span.start:span.stop]),
+            ''.join(lines[span.stop:]))
 
 
 def _span(lines, pipeline):
