@@ -283,7 +283,6 @@ def _chunks(answer):
 
 def _tls_options(access):
     """How urllib3 verifies the server."""
-    verified = access.tls.verify_mode != ssl.CERT_NONE
     # urllib3 compares the name with the certificate itself. Its 1.26, which
     # Magnum 20 and 21 are pinned to, tells ssl no name that is an address,
     # and ssl refuses to connect without one when it is to compare.
@@ -291,9 +290,10 @@ def _tls_options(access):
     options = {'ssl_context': access.tls, 'cert_reqs': access.tls.verify_mode}
     if access.server_name:
         options['server_hostname'] = access.server_name
-        options['assert_hostname'] = access.server_name
-    if not verified:
+    if access.tls.verify_mode == ssl.CERT_NONE:
         options['assert_hostname'] = False
+    elif access.server_name:
+        options['assert_hostname'] = access.server_name
     return options
 
 
