@@ -50,13 +50,22 @@ def longest_log(reader, namespace, pod, container, most):
     except kube.KubeError:
         inside = ''
     try:
-        outside = reader.text(kube.log_path(namespace, pod),
-                              container=container, limitBytes=most)
+        outside = shown_log(reader, namespace, pod, container, most)
     except kube.KubeError:
         if not inside:
             raise
         return inside
     return max(inside, outside, key=len)
+
+
+def shown_log(reader, namespace, pod, container, most):
+    """The log that the API shows of a container; a str.
+
+    :param most: bytes.
+    :raises KubeError: it has none.
+    """
+    return reader.text(kube.log_path(namespace, pod), container=container,
+                       limitBytes=most)
 
 
 def files(reader, namespace, pod):

@@ -62,7 +62,8 @@ def save(reader: kube.Client, namespace, folder: pathlib.Path) -> Saved:
             continue
         container = sonobuoy.PLUGIN if pod.plugin else 'kube-sonobuoy'
         try:
-            text = (pod_files.longest_log if pod.plugin else _text)(
+            text = (pod_files.longest_log if pod.plugin
+                    else pod_files.shown_log)(
                 reader, namespace, pod.name, container, _MOST)
         except kube.KubeError as e:
             notes.append(f'no log of {pod.name}: {e.what}')
@@ -97,7 +98,7 @@ def logs(reader: kube.Client, namespace, plugin=sonobuoy.PLUGIN):
             hint='--plugin names one')
     for name, container in wanted:
         read = (pod_files.longest_log if plugin == sonobuoy.PLUGIN
-                else _text)
+                else pod_files.shown_log)
         yield name, read(reader, namespace, name, container, _MOST)
 
 
@@ -105,11 +106,6 @@ def _container(obj):
     """The one that does the work: Sonobuoy's own hands results over."""
     names = [container['name'] for container in obj['spec']['containers']]
     return next((n for n in names if n != pod_files.WORKER), names[0])
-
-
-def _text(reader, namespace, pod, container, most):
-    return reader.text(kube.log_path(namespace, pod), container=container,
-                       limitBytes=most)
 
 
 def _junit(reader, namespace, pod, folder, notes):
