@@ -20,11 +20,11 @@ import os
 import pathlib
 import re
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 
-from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import environment
@@ -92,11 +92,12 @@ def decisions(args):
             folder = pathlib.Path(folder).resolve()
             distribution(folder / 'lib', drivers)
             # stevedore keeps a cache, which would stay behind elsewhere.
-            processes.attached(
-                [python, __file__, '--inside', folder, '--drivers', drivers,
-                 '--calls', args.calls],
-                env=os.environ | {
-                    'PYTHONPATH': f'{folder / "lib"}:{ROOT}',
+            subprocess.run(
+                [python, __file__, '--inside', folder, '--drivers',
+                 str(drivers), '--calls', str(args.calls)],
+                check=True, env=os.environ | {
+                    'PYTHONPATH': os.pathsep.join(map(str, (
+                        folder / 'lib', ROOT, ROOT / 'magnum-capi'))),
                     'PYTHONWARNINGS': 'ignore',
                     'XDG_CACHE_HOME': str(folder / 'cache')})
 
