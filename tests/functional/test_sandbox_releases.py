@@ -2,15 +2,37 @@
 """The oldest Magnum that is supported, with the driver of this project."""
 
 import json
+import os
 import pathlib
 
+import testtools
+
+from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi import waiting
+from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 
 OLDEST = releases.RELEASES[0]
+#: What the environments' own Python runs.
+PROGRAMS = pathlib.Path(environment.__file__).parent / 'cloud'
 DRIVER = pathlib.Path(__file__).resolve().parents[2] / 'drivers/k8s_capi_v1'
+
+
+class ServerTest(testtools.TestCase):
+
+    def test_only_a_magnum_that_asks_for_eventlet_is_served_by_it(self):
+        for release in (OLDEST, releases.NEWEST):
+            python = environment.ensure(
+                progress.Progress(), release) / 'bin' / 'python'
+            printed = processes.run(
+                [python, '-W', 'ignore', '-c', 'import magnum.cmd, magnum_all;'
+                 'print(magnum_all.is_green())'], timeout=120,
+                env=os.environ | {'PYTHONPATH': str(PROGRAMS)})
+            self.assertEqual(str(release == OLDEST), printed.strip(),
+                             release.name)
 
 
 class OldestTest(boxes.TestCase):

@@ -86,6 +86,16 @@ def start_conductor():
     server.start()
 
 
+def is_green():
+    """Whether Magnum has had eventlet patch Python.
+
+    Libraries import eventlet without that (futurist). Unpatched, its server
+    answers several requests in one thread, whose locals they would share.
+    """
+    patcher = sys.modules.get('eventlet.patcher')
+    return patcher is not None and patcher.is_monkey_patched('thread')
+
+
 def serve_green(application, address, port, threads):
     """Serve until the process is stopped, with eventlet's own server."""
     import eventlet
@@ -98,7 +108,7 @@ def main():
     address, port, threads = sys.argv[1:4]
     sys.argv = ['magnum', *sys.argv[4:]]
     importlib.import_module('magnum.cmd')
-    green = 'eventlet' in sys.modules
+    green = is_green()
     if not green:
         from oslo_service import backend
         backend.init_backend(backend.BackendType.THREADING)
