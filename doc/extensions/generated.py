@@ -17,6 +17,7 @@ from magnum_capi.driver.desired import labels
 from magnum_capi_tempest.matrix import columns
 from magnum_capi_tempest.matrix import rst
 from magnum_capi_tempest.matrix import suite
+import sequence
 from tests.proofs.driver_mutants import page
 from tests.proofs.driver_mutants import tables
 
@@ -61,6 +62,22 @@ class Rooms(docutils.SphinxDirective):
     def run(self):
         self.env.note_dependency(str(drawing.CONFIG))
         return [nodes.raw('', drawing.svg(drawing.doors()), format='html')]
+
+
+class Sequence(docutils.SphinxDirective):
+    """Who asks whom for what; see :mod:`sequence`. The title is given."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self):
+        try:
+            messages = sequence.parse(self.content)
+        except ValueError as e:
+            raise self.error(str(e)) from e
+        return [nodes.raw('', sequence.svg(messages, self.arguments[0]),
+                          format='html')]
 
 
 class Floors(docutils.SphinxDirective):
@@ -114,5 +131,6 @@ def setup(app):
     app.add_directive('driver-bugs', DriverBugs)
     app.add_directive('driver-labels', DriverLabels)
     app.add_directive('magnum-capi', Commands)
+    app.add_directive('sequence', Sequence)
     app.add_directive('suite-matrix', SuiteMatrix)
     return {'parallel_read_safe': True}
