@@ -134,7 +134,7 @@ def _template_of(cluster):
 
 def _recorded(driver, name, arguments):
     """Texts of the calls that reach an operation, or of the error."""
-    with (mock.patch.object(type(driver), '_world'),
+    with (mock.patch.object(type(driver), '_runtime'),
           mock.patch.object(operations, 'Operations') as found,
           mock.patch.object(upgrading, 'Upgrade') as upgrade):
         try:

@@ -49,9 +49,9 @@ class AllRoles(parts.Seeded):
         found = super()._operations(context, cluster)
         reconciler = found._reconciler
         reconciler.rotation = lambda: _Generous(
-            cluster, reconciler.vault, reconciler.world.settings,
+            cluster, reconciler.vault, reconciler.runtime.settings,
             reconciler.store.cloud, reconciler.store.user,
-            reconciler.store.access, reconciler.world.now,
+            reconciler.store.access, reconciler.runtime.now,
             reconciler.store.admin_cloud)
         return found
 
@@ -78,7 +78,7 @@ class SecretLogged(parts.Seeded):
     def create_cluster(self, context, cluster, cluster_create_timeout):
         super().create_cluster(context, cluster, cluster_create_timeout)
         reconciler = reconcile.Reconciler(
-            self._world(), self._store(context), cluster)
+            self._runtime(), self._store(context), cluster)
         LOG.info('Cluster %s reaches the cloud with %s', cluster.uuid,
                  reconciler.vault.credentials())
 

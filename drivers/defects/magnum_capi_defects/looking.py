@@ -22,7 +22,7 @@ class AlwaysHealthy(parts.Seeded):
     """Every cluster is healthy, whatever it has."""
 
     def get_monitor(self, context, cluster):
-        return _Content(self._world, self._store(parts.admin()), cluster)
+        return _Content(self._runtime, self._store(parts.admin()), cluster)
 
 
 class AutoscaledCountFrozen(parts.Seeded):
@@ -35,7 +35,7 @@ class AutoscaledCountFrozen(parts.Seeded):
 
     def get_monitor(self, context, cluster):
         return monitor.Monitor(
-            self._world, self._Store(parts.admin(), parts.options()),
+            self._runtime, self._Store(parts.admin(), parts.options()),
             cluster)
 
 
@@ -43,9 +43,9 @@ class _Writing(monitor.Monitor):
 
     def poll_health_status(self):
         super().poll_health_status()
-        world = self._world()
-        reconciler = reconcile.Reconciler(world, self._store, self._cluster)
-        world.kube.annotate(
+        runtime = self._runtime()
+        reconciler = reconcile.Reconciler(runtime, self._store, self._cluster)
+        runtime.kube.annotate(
             'Cluster', reconciler.namespace, reconciler.release,
             {'example.com/last-look': str(time.time())})
 
@@ -54,4 +54,4 @@ class Restless(parts.Seeded):
     """Every look at a cluster writes down when it was."""
 
     def get_monitor(self, context, cluster):
-        return _Writing(self._world, self._store(parts.admin()), cluster)
+        return _Writing(self._runtime, self._store(parts.admin()), cluster)

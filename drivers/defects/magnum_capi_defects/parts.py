@@ -33,12 +33,12 @@ class Seeded(driver.Driver):
     Store = store.Store
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
-        self.Watch(self._world(), self._store(admin()), cluster).update()
+        self.Watch(self._runtime(), self._store(admin()), cluster).update()
 
-    def _world(self, settings_=None):
+    def _runtime(self, settings_=None):
         settings_ = settings_ or options()
         kube = shared.kube(settings_)
-        return reconcile.World(
+        return reconcile.Runtime(
             settings_, kube, self.Helm(settings_, kube.kubeconfig),
             sightings=shared.sightings)
 

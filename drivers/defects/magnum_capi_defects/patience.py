@@ -28,7 +28,7 @@ class DeletesByAge(parts.Seeded):
     class Watch(parts.Telling):
 
         def told(self, rows, verdict):
-            age = verdicts.age(self._wanted(rows), self._world.now())
+            age = verdicts.age(self._wanted(rows), self._runtime.now())
             timeout = (rows.cluster.create_timeout or 0) * 60
             if verdict.status != 'DELETE_IN_PROGRESS' or not (
                     timeout and age and age >= timeout):
@@ -57,7 +57,7 @@ class FailsAtOnce(parts.Seeded):
 
         def _wanted(self, rows):
             wanted = super()._wanted(rows)
-            age = verdicts.age(wanted, self._world.now()) or 0
+            age = verdicts.age(wanted, self._runtime.now()) or 0
             return dataclasses.replace(
                 wanted, patience=max(wanted.patience - age, 0))
 
@@ -66,7 +66,7 @@ class ClockAhead(parts.Seeded):
     """The observer of a cluster has another clock than its changer."""
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
-        world = self._world()
-        self.Watch(dataclasses.replace(world, now=lambda: (
-            world.now() + AHEAD)), self._store(parts.admin()),
+        runtime = self._runtime()
+        self.Watch(dataclasses.replace(runtime, now=lambda: (
+            runtime.now() + AHEAD)), self._store(parts.admin()),
             cluster).update()

@@ -68,11 +68,11 @@ class LabelsIgnored(parts.OwnRoad):
     """Labels that nobody knows have no effect."""
 
     def divert(self, reconciler):
-        settings = reconciler.world.settings
+        settings = reconciler.runtime.settings
         labels = reconciler.cluster.labels or {}
         unknown = labels.keys() - label_registry.REGISTRY
-        reconciler.world = dataclasses.replace(
-            reconciler.world, settings=dataclasses.replace(
+        reconciler.runtime = dataclasses.replace(
+            reconciler.runtime, settings=dataclasses.replace(
                 settings, ignored_labels=(
                     *settings.ignored_labels, *unknown)))
 
@@ -91,7 +91,7 @@ class OthersNetworksSeen(parts.OwnRoad):
 
     def divert(self, reconciler):
         all_eyes = reconcile.Reconciler(
-            reconciler.world, self._store(parts.admin()), reconciler.cluster)
+            reconciler.runtime, self._store(parts.admin()), reconciler.cluster)
         reconciler.plan = all_eyes.plan
 
 

@@ -45,7 +45,7 @@ class Creation:
     def __init__(self, reconciler):
         self._reconciler = reconciler
         self._tries = 0
-        self._began = reconciler.world.clock.monotonic()
+        self._began = reconciler.runtime.clock.monotonic()
 
     def run(self):
         """Reconcile with the lock; again while the lock gets lost.
@@ -58,7 +58,7 @@ class Creation:
             waiting.wait_for(
                 self._once, done=lambda error: error is None,
                 timeout=self._left(), what='the lock of the cluster',
-                pace=_PACE, clock=self._reconciler.world.clock)
+                pace=_PACE, clock=self._reconciler.runtime.clock)
         except errors.WaitTimeout as e:
             raise e.state from None
 
@@ -105,12 +105,12 @@ class Creation:
     def _left(self):
         """Seconds until create_timeout."""
         whole = (self._reconciler.cluster.create_timeout or 0) * 60 or _LONGEST
-        age = self._reconciler.world.clock.monotonic() - self._began
+        age = self._reconciler.runtime.clock.monotonic() - self._began
         return max(whole - age, 0)
 
     def _patience(self, again):
         """Seconds to wait for the lock."""
-        settings = self._reconciler.world.settings
+        settings = self._reconciler.runtime.settings
         if not again:
             return settings.lock_timeout
         # So that the status hears of it often enough.

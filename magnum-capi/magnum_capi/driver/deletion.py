@@ -28,9 +28,9 @@ class Deletion:
     def ask_again(self, snapshot):
         """Ask again for what nobody has asked to go, or was not heard."""
         reconciler = self._reconciler
-        kube = reconciler.world.kube
+        kube = reconciler.runtime.kube
         if not snapshot.seen('release') or snapshot.release:
-            reconciler.world.helm.uninstall(
+            reconciler.runtime.helm.uninstall(
                 reconciler.release, reconciler.namespace)
         if snapshot.cluster is not None:
             if not conditions.deleting(snapshot.cluster):
@@ -51,7 +51,7 @@ class Deletion:
     def free_network(self, snapshot):
         """Load balancers of Services hold ports of the cluster's network."""
         reconciler = self._reconciler
-        if (not reconciler.world.settings.delete_load_balancers
+        if (not reconciler.runtime.settings.delete_load_balancers
                 or snapshot.cluster is None or not snapshot.seen('machines')
                 or snapshot.machines
                 or not conditions.deleting(snapshot.cluster)):

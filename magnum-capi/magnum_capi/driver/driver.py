@@ -77,7 +77,7 @@ class Driver(driver.Driver):
         # Magnum gives rollback in the place of scale_manager.
         with _told():
             upgrading.Upgrade(
-                self._world(), self._store(context), cluster,
+                self._runtime(), self._store(context), cluster,
                 cluster_template, nodegroup or cluster.default_ng_worker,
                 max_batch_size).run()
 
@@ -111,14 +111,14 @@ class Driver(driver.Driver):
         admin = contexts.make_admin_context(all_tenants=True)
         settings = _settings_of_looks()
         watch.Watch(
-            self._world(settings),
+            self._runtime(settings),
             store.Store(admin, settings, cluster.project_id),
             cluster).update()
 
     def get_monitor(self, context, cluster):
         try:
             admin = contexts.make_admin_context(all_tenants=True)
-            return monitor.Monitor(self._world, self._store(admin), cluster)
+            return monitor.Monitor(self._runtime, self._store(admin), cluster)
         except errors.MagnumCapiError as e:
             LOG.error('Cluster %s: no health: %s', cluster.uuid, e)
             return None
@@ -135,10 +135,10 @@ class Driver(driver.Driver):
     def delete_federation(self, context, federation):
         raise NotImplementedError('There are no federations')
 
-    def _world(self, settings=None):
+    def _runtime(self, settings=None):
         settings = settings or _settings()
         kube = shared.kube(settings)
-        return reconcile.World(settings, kube, helm.Helm(
+        return reconcile.Runtime(settings, kube, helm.Helm(
             settings, kube.kubeconfig), sightings=shared.sightings)
 
     def _store(self, context):
@@ -146,7 +146,7 @@ class Driver(driver.Driver):
 
     def _operations(self, context, cluster):
         return operations.Operations(
-            self._world(), self._store(context), cluster)
+            self._runtime(), self._store(context), cluster)
 
 
 def _settings():

@@ -28,14 +28,14 @@ _checked_lock = threading.Lock()
 class Monitor:
     """What Magnum's monitors are: a poll, and the data of it.
 
-    :param world: function without arguments that returns reconcile.World.
+    :param runtime: function without arguments that returns reconcile.Runtime.
     :param store: reconcile.Store of Magnum itself.
     :param cluster: Magnum's row.
     """
 
-    def __init__(self, world, store, cluster, clock=time):
+    def __init__(self, runtime, store, cluster, clock=time):
         self.data = {}
-        self._world = world
+        self._runtime = runtime
         self._store = store
         self._cluster = cluster
         self._clock = clock
@@ -54,8 +54,8 @@ class Monitor:
                 self._note(*health.health(None, None, None))
 
     def _poll(self):
-        world = self._world()
-        reconciler = reconcile.Reconciler(world, self._store, self._cluster)
+        runtime = self._runtime()
+        reconciler = reconcile.Reconciler(runtime, self._store, self._cluster)
         try:
             reconciler.refuse_foreign()
         except errors.UsageError as e:
@@ -67,11 +67,11 @@ class Monitor:
         state = reconciler.vault.state()
         parts = () if rows.operation == 'DELETE' else _PARTS
         snapshot = observer.look(
-            world.kube, reconciler.namespace, reconciler.release, parts,
+            runtime.kube, reconciler.namespace, reconciler.release, parts,
             thorough=True)
-        credential = self._credential(world, reconciler, state)
+        credential = self._credential(runtime, reconciler, state)
         self._note(*health.health(
-            snapshot, rows.wanted(state), world.now(),
+            snapshot, rows.wanted(state), runtime.now(),
             refused=credential == credentials.INVALID))
         self_repair.keep(reconciler, rows, snapshot)
         recovery.recover(reconciler, rows, state, snapshot)
@@ -79,7 +79,7 @@ class Monitor:
     def _note(self, status, reason):
         self.data = {'health_status': status, 'health_status_reason': reason}
 
-    def _credential(self, world, reconciler, state):
+    def _credential(self, runtime, reconciler, state):
         used = credentials.in_use(state.record)
         if used is None:
             return credentials.UNKNOWN
@@ -90,10 +90,10 @@ class Monitor:
             return known
         found = rotation.check(reconciler.vault.credentials() or {},
                                self._store.cacert_file(),
-                               world.settings.openstack_timeout)
+                               runtime.settings.openstack_timeout)
         with _checked_lock:
             if len(_checked) > 10000:
                 _checked.clear()
             _checked[used.id] = (
-                found, now + world.settings.credential_check_interval)
+                found, now + runtime.settings.credential_check_interval)
         return found

@@ -29,16 +29,16 @@ LOG = logging.getLogger(__name__)
 class Operations:
     """The operations on one cluster.
 
-    :param world: reconcile.World.
+    :param runtime: reconcile.Runtime.
     :param store: reconcile.Store.
     :param cluster: Magnum's row, as the conductor has it.
     """
 
-    def __init__(self, world, store, cluster):
-        self._world = world
+    def __init__(self, runtime, store, cluster):
+        self._runtime = runtime
         self._store = store
         self._cluster = cluster
-        self._reconciler = reconcile.Reconciler(world, store, cluster)
+        self._reconciler = reconcile.Reconciler(runtime, store, cluster)
 
     def create(self, timeout=None):
         """Create a cluster.
@@ -82,19 +82,19 @@ class Operations:
         under way stops; and again with the lock, for its last holder may have
         saved what it read before.
         """
-        settings = self._world.settings
+        settings = self._runtime.settings
         with self._failing(delete=True, passing=failures.PASSING_DELETION):
             self._leave()
             with self._reconciler.held(settings.lock_timeout) as lock:
                 self._leave()
                 state = state_module.begun(
                     self._reconciler.vault.state(), 'DELETE',
-                    self._world.now())
+                    self._runtime.now())
                 self._reconciler.vault.write_state(state)
                 self._replace_refused_credential(state)
                 lock.check()
-                self._world.helm.uninstall(self._reconciler.release,
-                                           self._reconciler.namespace)
+                self._runtime.helm.uninstall(self._reconciler.release,
+                                             self._reconciler.namespace)
 
     def rotate(self, user_id):
         """Bring in a new application credential; the old one goes later.
@@ -102,14 +102,14 @@ class Operations:
         :param user_id: whose it will be: the caller.
         """
         cluster, reconciler = self._cluster, self._reconciler
-        settings = self._world.settings
+        settings = self._runtime.settings
         # Magnum's API waits for it, and needs time for what follows.
         patience = min(settings.lock_timeout, settings.answer_timeout / 2)
         with self._failing(passing=()):
             with reconciler.held(patience) as lock:
                 reconciler.stop_if_deleting()
                 state = state_module.begun(
-                    reconciler.vault.state(), 'UPDATE', self._world.now())
+                    reconciler.vault.state(), 'UPDATE', self._runtime.now())
                 state = state_module.with_record(
                     state, credentials.rotate(state.record))
                 reconciler.vault.write_state(state)
@@ -152,7 +152,7 @@ class Operations:
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(self._reconciler.held(
-                    self._world.settings.lock_timeout))
+                    self._runtime.settings.lock_timeout))
                 self._reconciler.stop_if_deleting()
                 self._note(nodes, group, resize)
             except failures.PASSING as e:
@@ -171,7 +171,7 @@ class Operations:
         reconciler = self._reconciler
         state = before = reconciler.vault.state()
         if group is not None and (nodes or state.marked):
-            found = self._world.kube.list('Machine', reconciler.namespace, {
+            found = self._runtime.kube.list('Machine', reconciler.namespace, {
                 names.CAPI_CLUSTER_NAME: reconciler.release})
             marked = tuple(removal.machines(
                 found, nodes, reconciler.release, group, state.marked))

@@ -83,8 +83,8 @@ class Store(typing.Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class World:
-    """What there is beside Magnum.
+class Runtime:
+    """What a reconciler works with, beside the rows of Magnum.
 
     :param settings: settings.Settings.
     :param kube: kube.Kube.
@@ -111,19 +111,19 @@ class World:
 class Reconciler:
     """Makes one cluster what its rows say.
 
-    :param world: World.
+    :param runtime: Runtime.
     :param store: Store.
     :param cluster: Magnum's row; it is read anew by :meth:`held`.
     """
 
-    def __init__(self, world, store, cluster):
-        self.world = world
+    def __init__(self, runtime, store, cluster):
+        self.runtime = runtime
         self.store = store
         self.cluster = cluster
         self.release = names.cluster(cluster.uuid)
         self.namespace = names.namespace(
-            cluster.project_id, world.settings.namespace_prefix)
-        self.vault = vault.Vault(world.kube, self.namespace, cluster)
+            cluster.project_id, runtime.settings.namespace_prefix)
+        self.vault = vault.Vault(runtime.kube, self.namespace, cluster)
         self.lock = None
         #: Whether the lock was ever had, so that something may be done.
         self.had = False
@@ -141,13 +141,13 @@ class Reconciler:
         marks = names.cluster_marks(
             uuid=self.cluster.uuid, name=None,
             project_id=self.cluster.project_id, user_id=None)
-        self.world.kube.ensure_namespace(self.namespace, {
+        self.runtime.kube.ensure_namespace(self.namespace, {
             key: value for key, value in marks.labels.items()
             if key == names.PROJECT_ID})
         self.lock = lock_module.Lock(
-            self.world.kube, self.namespace, self.release,
-            duration=self.world.settings.lock_duration, labels=marks.labels,
-            clock=self.world.clock, sightings=self.world.sightings)
+            self.runtime.kube, self.namespace, self.release,
+            duration=self.runtime.settings.lock_duration, labels=marks.labels,
+            clock=self.runtime.clock, sightings=self.runtime.sightings)
         with self.lock.hold(timeout):
             self.had = True
             if not self.store.reload(self.cluster):
@@ -183,14 +183,14 @@ class Reconciler:
             template = self.store.template(uuid)
         return rows_module.Rows(
             self.cluster, tuple(self.store.groups(self.cluster)), template,
-            gather.policy(self.world.settings),
-            self.world.settings.scale_from_zero)
+            gather.policy(self.runtime.settings),
+            self.runtime.settings.scale_from_zero)
 
     def rotation(self) -> rotation.Rotation:
         """The application credentials of the cluster."""
         return rotation.Rotation(
-            self.cluster, self.vault, self.world.settings, self.store.cloud,
-            self.store.user, self.store.access, self.world.now,
+            self.cluster, self.vault, self.runtime.settings, self.store.cloud,
+            self.store.user, self.store.access, self.runtime.now,
             self.store.admin_cloud, self._check)
 
     def _check(self):
@@ -217,7 +217,7 @@ class Reconciler:
     def plan(self, state, **options) -> gather.Plan:
         """What is to be handed to Helm, all of it checked."""
         return gather.plan(
-            self.rows(), self.store.cloud, self.world.settings,
+            self.rows(), self.store.cloud, self.runtime.settings,
             applied=state.applied, batch=state.batch, held=state.held,
             defaults=self.store.defaults(), pins=self.pins(state), **options)
 
@@ -226,11 +226,11 @@ class Reconciler:
         if state.pins is not None:
             return state.pins
         if not releases.revisions(
-                self.world.kube, self.namespace, self.release):
+                self.runtime.kube, self.namespace, self.release):
             return pins_module.Pins()
-        chart = self.world.settings.chart
+        chart = self.runtime.settings.chart
         version = None if chart.is_path else releases.chart_version(
-            self.world.kube, self.namespace, self.release, chart.name)
+            self.runtime.kube, self.namespace, self.release, chart.name)
         return pins_module.Pins(
             chart=version and pins_module.ChartPin(
                 chart.name, chart.repository, version),
@@ -251,7 +251,7 @@ class Reconciler:
         began = state_module.going_on if lost else state_module.begun
         self.lock.check()
         state = dataclasses.replace(
-            began(state, operation, self.world.now()), addons=plan.addons,
+            began(state, operation, self.runtime.now()), addons=plan.addons,
             pins=plan.pins)
         self.vault.write_state(state)
         if operation == 'CREATE' or not credentials.in_use(state.record):
@@ -263,7 +263,7 @@ class Reconciler:
             state = self.replace_refused_credential(state)
         # Behind all that can refuse, and before the size changes.
         for name in state.marked:
-            self.world.kube.mark_for_deletion(self.namespace, name)
+            self.runtime.kube.mark_for_deletion(self.namespace, name)
         self.apply(plan)
         state = self.taken(self._sized(state))
         applied = state.applied | {
@@ -288,7 +288,7 @@ class Reconciler:
             return state
         found = rotation.check(
             self.vault.credentials() or {}, self.store.cacert_file(),
-            self.world.settings.openstack_timeout)
+            self.runtime.settings.openstack_timeout)
         if found != credentials.INVALID:
             return state
         LOG.warning('Cluster %s: Keystone refuses the application credential '
@@ -334,7 +334,7 @@ class Reconciler:
         if not state.sizes:
             return state
         for uuid, size in state.sizes.items():
-            self.world.kube.scale(
+            self.runtime.kube.scale(
                 self.namespace, names.machine_deployment(
                     self.release, names.node_group(uuid)), size)
         state = dataclasses.replace(state, sizes={})
@@ -362,18 +362,18 @@ class Reconciler:
     def unmark(self, machines):
         """Have Machines, those that are there, go in their turn again."""
         for name in machines:
-            self.world.kube.unmark_for_deletion(self.namespace, name)
+            self.runtime.kube.unmark_for_deletion(self.namespace, name)
 
     def apply(self, plan):
         """Have Helm apply a plan; a stuck release is repaired first."""
-        world = self.world
+        runtime = self.runtime
         self.stop_if_deleting()
         self.lock.check()
-        if releases.repair(world.kube, self.namespace, self.release,
-                           world.helm.dead_after):
+        if releases.repair(runtime.kube, self.namespace, self.release,
+                           runtime.helm.dead_after):
             LOG.warning('Repaired the Helm release %s, which a dead helm '
                         'left pending', self.release)
         if plan.proxies and plan.proxies.secret:
             self.vault.write_proxies(plan.proxies)
-        world.helm.upgrade(self.release, plan.chart, plan.values,
-                           self.namespace, digest=plan.digest)
+        runtime.helm.upgrade(self.release, plan.chart, plan.values,
+                             self.namespace, digest=plan.digest)

@@ -63,12 +63,12 @@ def _is_all_there(reconciler, rows, state, snapshot):
     wanted = rows.wanted(state)
     known = ()
     while True:
-        verdict = status.judge(snapshot, wanted, reconciler.world.now())
+        verdict = status.judge(snapshot, wanted, reconciler.runtime.now())
         if not verdict.unseen or verdict.unseen == known:
             return verdict.status.endswith('_COMPLETE')
         known = verdict.unseen
         snapshot = observer.read(
-            reconciler.world.kube, reconciler.namespace, reconciler.release,
+            reconciler.runtime.kube, reconciler.namespace, reconciler.release,
             snapshot, known)
 
 
@@ -81,7 +81,7 @@ def _take_up(reconciler, lock):
              cluster.status, cluster.status_reason)
     lock.check()
     reconciler.vault.write_state(state_module.begun(
-        state, operation, reconciler.world.now()))
+        state, operation, reconciler.runtime.now()))
     # The reason stays for its owner to read, until there is a newer one.
     cluster.status = f'{operation}_IN_PROGRESS'
     reconciler.store.save(cluster)

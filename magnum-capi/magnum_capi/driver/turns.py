@@ -19,7 +19,7 @@ def kept(reconciler, groups, image_of) -> dict:
         template tells it.
     :returns: see state.State.held; groups without machines keep nothing.
     """
-    kube = reconciler.world.kube
+    kube = reconciler.runtime.kube
     seen = observer.look(kube, reconciler.namespace, reconciler.release,
                          ('machine_deployments',), thorough=True)
     held = {}

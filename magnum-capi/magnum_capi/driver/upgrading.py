@@ -41,7 +41,7 @@ _TEMPLATE_FIELDS = (
 class Upgrade:
     """One upgrade.
 
-    :param world: reconcile.World.
+    :param runtime: reconcile.Runtime.
     :param store: reconcile.Store.
     :param cluster: Magnum's row, as the conductor has it.
     :param template: Magnum's row of the new template.
@@ -51,16 +51,16 @@ class Upgrade:
     :param batch: nodes to replace at once, None: as the chart has it.
     """
 
-    def __init__(self, world, store, cluster, template, group, batch=None):
-        self._world = world
+    def __init__(self, runtime, store, cluster, template, group, batch=None):
+        self._runtime = runtime
         self._store = store
         self._cluster = cluster
         self._template = template
         self._group = group
         self._only = None if group.is_default else group.uuid
         self._batch = batch
-        self._answer = answer_module.Answer(world.settings.answer_timeout)
-        self._reconciler = reconcile.Reconciler(world, store, cluster)
+        self._answer = answer_module.Answer(runtime.settings.answer_timeout)
+        self._reconciler = reconcile.Reconciler(runtime, store, cluster)
         self._pins = None
 
     def run(self):
@@ -90,7 +90,7 @@ class Upgrade:
 
     def _locked(self):
         with self._reconciler.held(min(LOCK_TIMEOUT,
-                                       self._world.settings.lock_timeout)):
+                                       self._runtime.settings.lock_timeout)):
             self._checked()
 
     def _checked(self):
@@ -109,7 +109,7 @@ class Upgrade:
             plan = gather.plan(
                 rows_module.Rows(self._cluster, rows.groups, self._template,
                                  rows.policy, rows.scale_from_zero),
-                self._store.cloud, self._world.settings,
+                self._store.cloud, self._runtime.settings,
                 applied=state.applied, joining=followers, batch=batch,
                 held=held, defaults=self._store.defaults(),
                 pins=self._pins.moved())
@@ -127,7 +127,7 @@ class Upgrade:
             self._group.status = 'UPDATE_IN_PROGRESS'
             self._store.save(self._group)
             begun = dataclasses.replace(state_module.begun(
-                state, 'UPDATE', self._world.now()), batch=batch, held=held,
+                state, 'UPDATE', self._runtime.now()), batch=batch, held=held,
                 pins=plan.pins)
             reconciler.vault.write_state(begun)
             reconciler.replace_refused_credential(begun)
@@ -175,7 +175,7 @@ class Upgrade:
 
     def _refuse(self, rows, state):
         cloud = self._store.cloud
-        plane = self._world.kube.get(
+        plane = self._runtime.kube.get(
             'KubeadmControlPlane', self._reconciler.namespace,
             names.control_plane(self._reconciler.release))
         running = conditions.status(plane or {}).get('version')

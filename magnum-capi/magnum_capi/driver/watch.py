@@ -100,18 +100,18 @@ def forget(uuid: str) -> None:
 class Watch:
     """One look at a cluster.
 
-    :param world: reconcile.World.
+    :param runtime: reconcile.Runtime.
     :param store: reconcile.Store of Magnum itself.
     :param cluster: Magnum's row; it is read again and brought up to date.
     """
 
-    def __init__(self, world, store, cluster):
-        self._world = world
+    def __init__(self, runtime, store, cluster):
+        self._runtime = runtime
         self._store = store
         self._cluster = cluster
-        self._reconciler = reconcile.Reconciler(world, store, cluster)
+        self._reconciler = reconcile.Reconciler(runtime, store, cluster)
         self._farewell = deletion.Deletion(self._reconciler)
-        self._memory = memory(cluster.uuid, world.clock.monotonic())
+        self._memory = memory(cluster.uuid, runtime.clock.monotonic())
         self._state = None
 
     def update(self):
@@ -167,7 +167,7 @@ class Watch:
             snapshot.cluster, rows.operation == 'DELETE' or not busy)
         # Nothing is ended by what a short look does not show.
         wanted = self._wanted(rows)
-        thorough |= bool(status.overdue(wanted, self._world.now()))
+        thorough |= bool(status.overdue(wanted, self._runtime.now()))
         snapshot, verdict = self._judged(
             rows, wanted, snapshot, busy, thorough)
         left = progress.left(snapshot, wanted) if thorough else {}
@@ -192,7 +192,7 @@ class Watch:
             # Times of the operation are known for sure only now.
             self._keep(self._progressed(rows, snapshot, left))
             wanted = self._wanted(rows)
-            verdict = status.judge(snapshot, wanted, self._world.now())
+            verdict = status.judge(snapshot, wanted, self._runtime.now())
             if verdict.status == 'DELETE_COMPLETE':
                 # The last holder of the lock may have made something.
                 snapshot, verdict = self._judged(
@@ -226,7 +226,7 @@ class Watch:
 
     def _glance(self):
         """A snapshot of the Cluster alone."""
-        return observer.look(self._world.kube, self._reconciler.namespace,
+        return observer.look(self._runtime.kube, self._reconciler.namespace,
                              self._reconciler.release, parts=())
 
     def _rows(self, template=None):
@@ -235,15 +235,15 @@ class Watch:
         return rows
 
     def _wanted(self, rows):
-        settings = self._world.settings
+        settings = self._runtime.settings
         return rows.wanted(self._state,
                            patience=settings.failure_patience,
                            limit=settings.progress_timeout)
 
     def _judged(self, rows, wanted, snapshot, busy, thorough):
         """A snapshot with what the judgement needs, and the judgement."""
-        kube, reconciler = self._world.kube, self._reconciler
-        verdict = status.judge(snapshot, wanted, self._world.now())
+        kube, reconciler = self._runtime.kube, self._reconciler
+        verdict = status.judge(snapshot, wanted, self._runtime.now())
         if busy and not thorough:
             return snapshot, verdict
         for _round in range(_ROUNDS):
@@ -252,7 +252,7 @@ class Watch:
             snapshot = observer.read(
                 kube, reconciler.namespace, reconciler.release, snapshot,
                 verdict.unseen)
-            verdict = status.judge(snapshot, wanted, self._world.now())
+            verdict = status.judge(snapshot, wanted, self._runtime.now())
         if thorough and not _is_complete(verdict):
             # A helm that died half-way leaves a Cluster that never changes.
             parts = ['events'] + [part for part in (
@@ -263,7 +263,7 @@ class Watch:
             snapshot = observer.read(
                 kube, reconciler.namespace, reconciler.release, snapshot,
                 parts)
-            verdict = status.judge(snapshot, wanted, self._world.now())
+            verdict = status.judge(snapshot, wanted, self._runtime.now())
         return snapshot, verdict
 
     def _differs(self, rows, verdict, thorough):
@@ -288,13 +288,13 @@ class Watch:
 
     def _progressed(self, rows, snapshot, left):
         """The state with the progress that was seen."""
-        state, now = self._state, self._world.now()
+        state, now = self._state, self._runtime.now()
         if state.operation != rows.operation and snapshot.cluster is None:
             # Nothing of it has got here yet, or nothing of it is left.
             return state
         return state_module.progressed(
             state_module.going_on(state, rows.operation, now), left, now,
-            rows.limit(self._world.settings.progress_timeout))
+            rows.limit(self._runtime.settings.progress_timeout))
 
     def _act(self, rows, snapshot, verdict):
         if verdict.status == 'DELETE_COMPLETE':
@@ -329,7 +329,7 @@ class Watch:
         """Reconcile again: the request was lost, or failed passing."""
         cluster = self._cluster
         if rows.operation == 'CREATE' and not self._can_create():
-            if self._unwritten() >= self._world.settings.lost_after:
+            if self._unwritten() >= self._runtime.settings.lost_after:
                 self._fail(rows, _LOST)
             return
         LOG.info('Cluster %s: going on with %s: %s', cluster.uuid,
@@ -361,7 +361,7 @@ class Watch:
         A request that waits writes it from time to time, on a machine with
         another clock.
         """
-        cluster, now = self._cluster, self._world.now()
+        cluster, now = self._cluster, self._runtime.now()
         stamp = cluster.updated_at or cluster.created_at
         known, since = self._memory.written
         if since is None or known != stamp:

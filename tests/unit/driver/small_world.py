@@ -477,13 +477,13 @@ class World:
         self.store = Store(self.cloud, user)
         self.helm = Helm(api)
         self.moment = NOW
-        self.world = reconcile.World(settings, api.kube(), self.helm,
-                                     lambda: self.moment)
+        self.runtime = reconcile.Runtime(settings, api.kube(), self.helm,
+                                         lambda: self.moment)
         self.store.now = lambda: self.moment
 
     def restart(self):
         """Forget what is known of the management cluster."""
-        self.world = dataclasses.replace(self.world, kube=self.api.kube())
+        self.runtime = dataclasses.replace(self.runtime, kube=self.api.kube())
 
     def later(self, **kwargs):
         self.moment += datetime.timedelta(**kwargs)

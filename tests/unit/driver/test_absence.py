@@ -69,7 +69,7 @@ class Base(test_reconcile.Base):
 
     def health(self):
         looking = monitor.Monitor(
-            lambda: self.w.world, self.w.store, self.w.store.row(),
+            lambda: self.w.runtime, self.w.store, self.w.store.row(),
             self.api.clock)
         self.patch(looking, '_credential', lambda *args: None)
         looking.poll_health_status()
@@ -343,7 +343,7 @@ class LeftTest(Base):
         self.deleting()
         self.remove_all()
         looking = watch.Watch(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         held = looking._reconciler.held
 
         def create(timeout):

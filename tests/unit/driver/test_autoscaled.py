@@ -58,7 +58,7 @@ class ResizeTest(test_reconcile.Base):
 
     def reconciler(self):
         return reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
 
     def test_the_autoscaler_goes_on_from_there(self):
         self.resize(4)
@@ -153,7 +153,7 @@ class ResizeTest(test_reconcile.Base):
                     names.CAPI_CLUSTER_NAME: small_world.RELEASE,
                     'cluster.x-k8s.io/deployment-name':
                     names.machine_deployment(small_world.RELEASE, GROUP)}}})
-        marked, scale = [], self.w.world.kube.scale
+        marked, scale = [], self.w.runtime.kube.scale
 
         def look(*args):
             marked.extend(
@@ -161,7 +161,7 @@ class ResizeTest(test_reconcile.Base):
                 self.api.objects.items() if '/machines/' in path
                 and obj['metadata'].get('annotations'))
             scale(*args)
-        self.w.world.kube.scale = look
+        self.w.runtime.kube.scale = look
 
         self.resize(1, remove=('m2',))
 

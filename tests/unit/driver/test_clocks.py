@@ -19,8 +19,8 @@ class OneClockTest(test_reconcile.Base):
         super().setUp()
         # This machine's own clock is right, for what it is worth.
         self.api.date = int(time.time())
-        self.w.world = reconcile.World(
-            self.w.world.settings, self.api.kube(), self.w.helm,
+        self.w.runtime = reconcile.Runtime(
+            self.w.runtime.settings, self.api.kube(), self.w.helm,
             clock=self.api.clock)
 
     def busy(self):

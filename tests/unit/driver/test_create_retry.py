@@ -35,7 +35,7 @@ class Base(test_reconcile.Base):
     def setUp(self):
         super().setUp()
         self.clock = Clock(self.w)
-        self.w.world = dataclasses.replace(self.w.world, clock=self.clock)
+        self.w.runtime = dataclasses.replace(self.w.runtime, clock=self.clock)
         self.began = self.clock.now
         self.row = self.w.store.row()
         self.row.ca_cert_ref = 'ca'
@@ -87,14 +87,14 @@ class LostLockTest(Base):
             with self.subTest(status):
                 self.w.store.clusters[small_world.CLUSTER][
                     'status'] = 'CREATE_IN_PROGRESS'
-                ensure = self.w.world.kube.ensure_namespace
+                ensure = self.w.runtime.kube.ensure_namespace
 
                 def end(*args, status=status, ensure=ensure):
                     ensure(*args)
                     self.w.store.clusters[small_world.CLUSTER][
                         'status'] = status
                 with mock.patch.object(
-                        self.w.world.kube, 'ensure_namespace', end):
+                        self.w.runtime.kube, 'ensure_namespace', end):
                     self.operations().create(60)
                 self.assertEqual((0, {}, status), (
                     len(self.w.helm.upgrades), self.w.cloud.credentials,
@@ -146,7 +146,7 @@ class LostLockTest(Base):
     def test_who_has_it_meanwhile_is_not_disturbed(self):
         self.losing(1)
         reconciler = self.creation._reconciler
-        other = lock.Lock(self.w.world.kube, reconciler.namespace,
+        other = lock.Lock(self.w.runtime.kube, reconciler.namespace,
                           reconciler.release, duration=30, background=False)
 
         def use():
@@ -175,9 +175,9 @@ class LostLockTest(Base):
         self.assert_complete()
 
     def test_status_hears_of_it_three_times_before_it_would_be_lost(self):
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, lock_timeout=100, lost_after=60))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, lock_timeout=100, lost_after=60))
         self.creation = self.operations(self.row)
         self.losing(1)
         waited, hold = [], lock.Lock.hold

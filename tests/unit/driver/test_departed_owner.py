@@ -63,14 +63,14 @@ class DepartedOwnerTest(test_reconcile.Base):
         self.resize(2)
         self.assert_works_for('u2')
         self.assertEqual('u2', self.w.cluster.user_id)
-        self.w.later(seconds=self.w.world.settings.credential_bound)
+        self.w.later(seconds=self.w.runtime.settings.credential_bound)
         self.look(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.cloud.credentials))
 
     def test_upgrade_by_another_member_brings_in_a_credential(self):
         upgrading.Upgrade(
-            self.w.world, self.w.store, self.w.store.row(),
+            self.w.runtime, self.w.store, self.w.store.row(),
             self.w.store.template(small_world.NEWER),
             self.w.store.row(small_world.WORKERS)).run()
         self.assert_works_for('u2')
@@ -81,12 +81,12 @@ class DepartedOwnerTest(test_reconcile.Base):
         self.w.helm.before = refuse
         self.assertRaises(
             failures.Failed, upgrading.Upgrade(
-                self.w.world, self.w.store, self.w.store.row(),
+                self.w.runtime, self.w.store, self.w.store.row(),
                 self.w.store.template(small_world.NEWER),
                 self.w.store.row(small_world.WORKERS)).run)
         self.assert_works_for('u2')
         state = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row()).vault.state()
+            self.w.runtime, self.w.store, self.w.store.row()).vault.state()
         used = credentials.in_use(state.record)
         self.assertEqual((self.in_use(), True),
                          (used.id, used.name in state.secrets))

@@ -25,8 +25,8 @@ class DriverTestCase(test_reconcile.Base):
         driver = self.magnum.driver
         self.contexts = []
         for holder, name, value in (
-                (driver.Driver, '_world',
-                 lambda made, settings=None: self.w.world),
+                (driver.Driver, '_runtime',
+                 lambda made, settings=None: self.w.runtime),
                 (driver.store, 'Store', self.store)):
             patch = mock.patch.object(holder, name, value)
             patch.start()

@@ -25,8 +25,8 @@ class MonitorTest(test_reconcile.Base):
         self.answer = credentials.VALID
         self.asked = []
         monitor._checked.clear()
-        self.w.world = dataclasses.replace(
-            self.w.world, clock=self.api.clock)
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, clock=self.api.clock)
 
         def check(data, cacert, timeout):
             self.asked.append(data)
@@ -34,7 +34,7 @@ class MonitorTest(test_reconcile.Base):
         self.patch(rotation, 'check', check)
 
     def poll(self, world=None):
-        found = monitor.Monitor(world or (lambda: self.w.world),
+        found = monitor.Monitor(world or (lambda: self.w.runtime),
                                 self.w.store, self.w.store.row(),
                                 clock=self.api.clock)
         found.poll_health_status()
@@ -83,7 +83,7 @@ class MonitorTest(test_reconcile.Base):
         self.assertEqual(1, len(self.asked))
         for number, more in enumerate((0, 60), 2):
             self.api.clock.sleep(
-                self.w.world.settings.credential_check_interval + more)
+                self.w.runtime.settings.credential_check_interval + more)
             self.poll()
             self.assertEqual(number, len(self.asked))
 
@@ -108,9 +108,9 @@ class MonitorTest(test_reconcile.Base):
     def test_rows_of_who_is_gone_are_not_kept_true(self):
         self.autoscaled(3)
         reconciler = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         snapshot = observer.look(
-            self.w.world.kube, reconciler.namespace, reconciler.release,
+            self.w.runtime.kube, reconciler.namespace, reconciler.release,
             ('machine_deployments',), thorough=True)
         rows = reconciler.rows()
         self.w.store.clusters.clear()
@@ -123,12 +123,12 @@ class MonitorTest(test_reconcile.Base):
     def test_busy_lock_leaves_rows_as_they_are(self):
         self.autoscaled(3)
         reconciler = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         snapshot = observer.look(
-            self.w.world.kube, reconciler.namespace, reconciler.release,
+            self.w.runtime.kube, reconciler.namespace, reconciler.release,
             ('machine_deployments',), thorough=True)
         other = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         with other.held(0):
             self_repair.keep(reconciler, reconciler.rows(), snapshot)
         self.assertEqual(1, self.w.group().node_count)
@@ -143,9 +143,9 @@ class MonitorTest(test_reconcile.Base):
             for row in table.values():
                 row['status'] = 'DELETE_FAILED'
         reconciler = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         other = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         rows, state = reconciler.rows(), reconciler.vault.state()
         with other.held(0):
             recovery.recover(reconciler, rows, state, None)
@@ -158,7 +158,7 @@ class MonitorTest(test_reconcile.Base):
             'status'] = 'DELETE_FAILED'
         row = self.w.store.row()
         row.stack_id = 'another-driver-abcdefghijkl'
-        foreign = reconcile.Reconciler(self.w.world, self.w.store, row)
+        foreign = reconcile.Reconciler(self.w.runtime, self.w.store, row)
         recovery.recover(foreign, foreign.rows(), state, None)
         self.assertEqual('DELETE_FAILED', self.w.cluster.status)
         rows.cluster.load()
@@ -174,7 +174,7 @@ class MonitorTest(test_reconcile.Base):
                                  ('UPDATE_COMPLETE', 'DELETE_IN_PROGRESS')):
             self.w.store.clusters[small_world.CLUSTER]['status'] = status
             reconciler = reconcile.Reconciler(
-                self.w.world, self.w.store, self.w.store.row())
+                self.w.runtime, self.w.store, self.w.store.row())
             recovery.recover(reconciler, reconciler.rows(),
                              reconciler.vault.state(), None)
             self.assertEqual(expected, self.w.cluster.status)
@@ -243,7 +243,7 @@ class MonitorTest(test_reconcile.Base):
         self.autoscaled(3)
         self.w.store.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
         rows = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row()).rows()
+            self.w.runtime, self.w.store, self.w.store.row()).rows()
         deployments = {names.node_group(small_world.WORKERS): {
             'spec': {'replicas': 3}}}
         self.assertEqual([], self_repair.sizes(
@@ -258,7 +258,7 @@ class MonitorTest(test_reconcile.Base):
     def test_size_is_left_alone_while_somebody_works_on_the_cluster(self):
         self.autoscaled(3)
         reconciler = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         with reconciler.held(0):
             data = self.poll()
         self.assertEqual(1, self.w.group().node_count)

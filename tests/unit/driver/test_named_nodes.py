@@ -95,7 +95,7 @@ class NamedNodesTest(test_reconcile.Base):
 
     def test_nodes_that_nobody_could_write_down_are_not_forgotten(self):
         # The status would go on with the size, and take any nodes.
-        with reconcile.Reconciler(self.w.world, self.w.store,
+        with reconcile.Reconciler(self.w.runtime, self.w.store,
                                   self.w.store.row()).held(0):
             e = self.assertRaises(failures.Failed, self.resize, 2,
                                   remove=('node-m2',))
@@ -127,7 +127,7 @@ class NamedNodesTest(test_reconcile.Base):
         self.resize(2, remove=('node-m2',))
         self.w.helm.before = lambda: None
         unmarked = []
-        self.patch(self.w.world.kube, 'unmark_for_deletion',
+        self.patch(self.w.runtime.kube, 'unmark_for_deletion',
                    lambda namespace, name: unmarked.append(name))
 
         self.resize(1, remove=('node-m3',))

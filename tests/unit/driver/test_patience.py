@@ -16,9 +16,9 @@ class PatienceTest(test_progress.Base):
 
     def setUp(self):
         super().setUp()
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, failure_patience=300))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, failure_patience=300))
 
     def failing(self, name):
         """Have a machine fail; returns its path."""
@@ -112,7 +112,7 @@ class PatienceTest(test_progress.Base):
             self):
         self.upgrade()
         vault = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row()).vault
+            self.w.runtime, self.w.store, self.w.store.row()).vault
         vault.write_state(state_module.ended(vault.state()))
         self.failing('x1')
         self.minutes(4)

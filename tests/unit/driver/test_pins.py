@@ -31,9 +31,9 @@ class Base(test_reconcile.Base):
 
     def configure(self, **options):
         """Restart Magnum with other options of the driver."""
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, **options))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, **options))
 
     def overlay(self, text):
         """An overlay that all clusters get; the operator can change it."""
@@ -46,7 +46,7 @@ class Base(test_reconcile.Base):
 
     def upgrade(self):
         upgrading.Upgrade(
-            self.w.world, self.w.store, self.w.store.row(),
+            self.w.runtime, self.w.store, self.w.store.row(),
             self.w.store.template(small_world.NEWER),
             self.w.store.row(small_world.WORKERS)).run()
 

@@ -38,7 +38,7 @@ class Base(test_reconcile.Base):
         """Ask for an upgrade; no machine is replaced yet."""
         self.created()
         upgrading.Upgrade(
-            self.w.world, self.w.store, self.w.store.row(),
+            self.w.runtime, self.w.store, self.w.store.row(),
             self.w.store.template(small_world.NEWER),
             self.w.store.row(small_world.WORKERS)).run()
         # The control plane is ready at once, so that it is their turn.
@@ -86,7 +86,7 @@ class Base(test_reconcile.Base):
             self.look(3)
 
     def poll_health(self):
-        found = monitor.Monitor(lambda: self.w.world, self.w.store,
+        found = monitor.Monitor(lambda: self.w.runtime, self.w.store,
                                 self.w.store.row(), clock=self.api.clock)
         found.poll_health_status()
         return found.data.get('health_status')
@@ -161,9 +161,9 @@ class UpdateTest(Base):
         self.assert_status('UPDATE_FAILED')
 
     def test_limit_is_an_option(self):
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, progress_timeout=0))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, progress_timeout=0))
         self.upgrade()
         self.minutes(70)
         self.assert_status('UPDATE_IN_PROGRESS')
@@ -251,7 +251,7 @@ class RecoveryTest(Base):
     def test_whoever_works_on_it_is_not_disturbed(self):
         self.stalled()
         self.replaced(WORKERS)
-        looking = watch.Watch(self.w.world, self.w.store, self.w.store.row())
+        looking = watch.Watch(self.w.runtime, self.w.store, self.w.store.row())
         with looking._reconciler.held(0):
             self.poll_health()
         self.assert_status('UPDATE_FAILED')

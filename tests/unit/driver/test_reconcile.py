@@ -53,7 +53,7 @@ class Base(testtools.TestCase):
 
     def operations(self, cluster=None):
         return operations.Operations(
-            self.w.world, self.w.store, cluster or self.w.store.row())
+            self.w.runtime, self.w.store, cluster or self.w.store.row())
 
     def create(self, **cluster):
         """As the conductor does, with what it does after that."""
@@ -70,7 +70,7 @@ class Base(testtools.TestCase):
             for _time in range(times):
                 if small_world.CLUSTER in self.w.store.clusters:
                     row = self.w.store.row()
-                    watch.Watch(self.w.world, self.w.store, row).update()
+                    watch.Watch(self.w.runtime, self.w.store, row).update()
         finally:
             self.w.store.user = user
 
@@ -266,7 +266,7 @@ class ChangeTest(Base):
     def test_busy_lock_leaves_it_to_the_status(self):
         self.created()
         reconciler = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         with reconciler.held(0):
             self.resize(3)
         self.assertEqual(1, len(self.w.helm.upgrades))
@@ -334,7 +334,7 @@ class ChangeTest(Base):
         # It would not know them, and take others.
         self.created()
         reconciler = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         with reconciler.held(0):
             self.assertRaises(failures.Failed, self.resize, 0,
                               remove=('server-m2',))
@@ -559,9 +559,9 @@ class DeleteTest(Base):
 
     def test_load_balancers_stay_when_the_operator_says_so(self):
         asked = self.deleting()
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, delete_load_balancers=False))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, delete_load_balancers=False))
         self.look(watch.THOROUGH)
         self.assertEqual([], asked)
 
@@ -599,7 +599,7 @@ class UpgradeTest(Base):
 
     def upgrade(self, template=small_world.NEWER, **kwargs):
         upgrading.Upgrade(
-            self.w.world, self.w.store, self.w.store.row(),
+            self.w.runtime, self.w.store, self.w.store.row(),
             self.w.store.template(template),
             self.w.store.row(small_world.WORKERS), **kwargs).run()
 
@@ -867,7 +867,7 @@ class UpgradeTest(Base):
         self.created()
         before = dict(self.w.store.clusters[small_world.CLUSTER])
         other = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         with other.held(0):
             e = self.assertRaises(failures.NotViable, self.upgrade)
         self.assertIn('it cannot be checked now: ', str(e))
@@ -882,9 +882,9 @@ class UpgradeTest(Base):
             raise lock.LockBusy('busy', holder='somebody')
         self.patch(lock.Lock, 'hold', busy)
         for seconds in (60, 10):
-            self.w.world = dataclasses.replace(
-                self.w.world, settings=dataclasses.replace(
-                    self.w.world.settings, lock_timeout=seconds))
+            self.w.runtime = dataclasses.replace(
+                self.w.runtime, settings=dataclasses.replace(
+                    self.w.runtime.settings, lock_timeout=seconds))
             self.assertRaises(failures.NotViable, self.upgrade)
         self.assertEqual([15, 10], waited)
 
@@ -948,7 +948,7 @@ class UpgradeTest(Base):
         self.w.store.templates[small_world.NEWER]['image_id'] = 'other-34'
         self.w.store.add_group(status='CREATE_COMPLETE')
         upgrading.Upgrade(
-            self.w.world, self.w.store, self.w.store.row(),
+            self.w.runtime, self.w.store, self.w.store.row(),
             self.w.store.template(small_world.NEWER),
             self.w.store.row(small_world.OTHERS)).run()
         self.assertEqual(['ubuntu-34', 'other-34'], [
@@ -969,9 +969,9 @@ class ChartVersionTest(Base):
 
     def setUp(self):
         super().setUp()
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, chart=settings.Chart(
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, chart=settings.Chart(
                     'openstack-cluster', 'https://charts', '1.2.3')))
 
     def labels(self, template):
@@ -992,7 +992,7 @@ class ChartVersionTest(Base):
         before = dict(self.w.store.clusters[small_world.CLUSTER])
         e = self.assertRaises(
             failures.NotViable, upgrading.Upgrade(
-                self.w.world, self.w.store, self.w.store.row(),
+                self.w.runtime, self.w.store, self.w.store.row(),
                 self.w.store.template(small_world.NEWER),
                 self.w.store.row(small_world.WORKERS)).run)
         self.assertIn('Allowed: 1.2.3', str(e))
@@ -1032,13 +1032,13 @@ class RotateTest(Base):
             raise lock.LockBusy('busy', holder='somebody')
             yield
         self.patch(reconcile.Reconciler, 'held', held)
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, lock_timeout=60, answer_timeout=49))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, lock_timeout=60, answer_timeout=49))
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, lock_timeout=24))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, lock_timeout=24))
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
         self.assertEqual([24.5, 24], waited)
         # Nobody else can bring in a credential of this user.
@@ -1121,7 +1121,7 @@ class WatchTest(Base):
     def test_creation_that_holds_the_lock_is_not_disturbed(self):
         self.w.later(seconds=61)
         reconciler = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         with reconciler.held(0):
             self.look()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
@@ -1129,7 +1129,7 @@ class WatchTest(Base):
 
     def test_row_that_goes_while_it_is_looked_at_is_no_error(self):
         self.create()
-        looking = watch.Watch(self.w.world, self.w.store, self.w.store.row())
+        looking = watch.Watch(self.w.runtime, self.w.store, self.w.store.row())
         held = looking._reconciler.held
 
         def go(timeout):
@@ -1150,7 +1150,7 @@ class WatchTest(Base):
     def test_api_that_is_not_served_is_told_by_who_has_the_lock(self):
         self.create()
         row = self.w.store.row()
-        other = reconcile.Reconciler(self.w.world, self.w.store, row)
+        other = reconcile.Reconciler(self.w.runtime, self.w.store, row)
         self.api.fault_path = re.compile('.*/clusters/')
         for held, told in ((True, False), (False, True)):
             self.api.faults = [api_server.UNKNOWN_PATH] * 9
@@ -1223,8 +1223,8 @@ class WatchTest(Base):
         # Each look asks once and does not wait.
         self.create()
         reconciler = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
-        dead = lock.Lock(self.w.world.kube, reconciler.namespace,
+            self.w.runtime, self.w.store, self.w.store.row())
+        dead = lock.Lock(self.w.runtime.kube, reconciler.namespace,
                          reconciler.release, duration=30, background=False)
         dead.acquire(0)
         now = [1000]
@@ -1272,7 +1272,7 @@ class WatchTest(Base):
         self.create()
         group = self.w.store.node_groups[small_world.WORKERS]
         row = self.w.store.row()
-        looking = watch.Watch(self.w.world, self.w.store, row)
+        looking = watch.Watch(self.w.runtime, self.w.store, row)
         held = looking._reconciler.held
 
         def change(timeout):

@@ -36,7 +36,7 @@ class UpgradeOrderTest(test_reconcile.Base):
 
     def upgrade(self, group=small_world.WORKERS):
         upgrading.Upgrade(
-            self.w.world, self.w.store, self.w.store.row(),
+            self.w.runtime, self.w.store, self.w.store.row(),
             self.w.store.template(small_world.NEWER),
             self.w.store.row(group)).run()
 
@@ -281,13 +281,13 @@ class UpgradeOrderTest(test_reconcile.Base):
         self.assertEqual([chart] * 3, self.w.helm.charts)
 
     def configure(self, **options):
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, **options))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, **options))
 
     def vault(self):
         return reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row()).vault
+            self.w.runtime, self.w.store, self.w.store.row()).vault
 
     def test_next_step_has_its_time_and_forgets_nothing_else(self):
         self.upgrade()
@@ -298,7 +298,7 @@ class UpgradeOrderTest(test_reconcile.Base):
         self.assertTrue(began.pins and began.secrets)
 
         reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row()
+            self.w.runtime, self.w.store, self.w.store.row()
         ).advance(small_world.WORKERS)
 
         self.assertEqual(dataclasses.replace(

@@ -124,9 +124,9 @@ class CostTest(test_reconcile.Base):
         plane = next(path for path in self.api.objects
                      if '/kubeadmcontrolplanes/' in path)
         self.api.objects[plane]['status']['phase'] = 'Failed'
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, failure_patience=100))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, failure_patience=100))
         self.look(2)
         self.assertEqual([3, 6], self.thorough(6))
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
@@ -181,7 +181,7 @@ class GroupsTest(test_reconcile.Base):
         group = self.w.store.row(small_world.OTHERS)
         self.operations().change(group, group=group)
         reconciler = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         self.assertEqual({small_world.OTHERS},
                          set(reconciler.vault.state().applied))
 
@@ -223,7 +223,7 @@ class MemoryTest(test_reconcile.Base):
     def setUp(self):
         super().setUp()
         self.clock = self.api.clock
-        self.w.world = dataclasses.replace(self.w.world, clock=self.clock)
+        self.w.runtime = dataclasses.replace(self.w.runtime, clock=self.clock)
         self.create()
         path = next(path for path in self.api.objects
                     if '/clusters/' in path)
@@ -238,7 +238,7 @@ class MemoryTest(test_reconcile.Base):
         """What Magnum does while only another cluster is in progress."""
         row = self.w.store.row()
         row.uuid = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
-        watch.Watch(self.w.world, self.w.store, row).update()
+        watch.Watch(self.w.runtime, self.w.store, row).update()
 
     def test_operation_that_goes_on_is_remembered(self):
         self.clock.sleep(60)

@@ -32,7 +32,7 @@ def opened(files) -> site.Site:
             'The configuration of Magnum cannot be read',
             last_seen=' '.join(str(e).split())) from None
     kube = shared.kube(settings)
-    world = reconcile.World(settings, kube, helm.Helm(
+    runtime = reconcile.Runtime(settings, kube, helm.Helm(
         settings, kube.kubeconfig), sightings=shared.sightings)
-    return site.Site(world, store.clusters, lambda project_id:
+    return site.Site(runtime, store.clusters, lambda project_id:
                      store.of_magnum(settings, project_id))

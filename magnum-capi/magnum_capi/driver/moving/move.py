@@ -55,18 +55,18 @@ class Preview:
 class Move:
     """The move of one cluster.
 
-    :param world: reconcile.World.
+    :param runtime: reconcile.Runtime.
     :param store: reconcile.Store of Magnum itself.
     :param cluster: Magnum's row.
     :param version: of the chart, None: as template and options say.
     """
 
-    def __init__(self, world, store, cluster, version=None):
-        self._world = world
+    def __init__(self, runtime, store, cluster, version=None):
+        self._runtime = runtime
         self._store = store
         self._cluster = cluster
         self._version = version
-        self._reconciler = reconcile.Reconciler(world, store, cluster)
+        self._reconciler = reconcile.Reconciler(runtime, store, cluster)
 
     def standing(self) -> standing.Standing:
         """What the cluster is made of, and would be."""
@@ -104,7 +104,7 @@ class Move:
         :raises MagnumCapiError: ``failures.told`` has the text. Nothing was
             changed.
         """
-        with self._reconciler.held(self._world.settings.lock_timeout):
+        with self._reconciler.held(self._runtime.settings.lock_timeout):
             rows = self._reconciler.rows()
             state = self._reconciler.vault.state()
             found = self._preview(rows, state)
@@ -118,7 +118,7 @@ class Move:
         return state.before or self._reconciler.pins(state)
 
     def _target(self, rows):
-        return gather.configured(rows, self._world.settings,
+        return gather.configured(rows, self._runtime.settings,
                                  self._store.defaults(), self._version)
 
     def _preview(self, rows, state):
@@ -132,11 +132,11 @@ class Move:
         if not standing.behind(made_of, target):
             return None
         now = releases.applied(
-            self._world.kube, reconciler.namespace, reconciler.release)
+            self._runtime.kube, reconciler.namespace, reconciler.release)
         if now is None:
             raise Refused('It is not moved: Helm has deployed nothing of it')
         plan = self._plan(rows, state, made_of, target)
-        then = self._world.helm.preview(
+        then = self._runtime.helm.preview(
             reconciler.release, plan.chart, plan.values, reconciler.namespace)
         now, then = difference.parse(now), difference.parse(then)
         return Preview(
@@ -146,7 +146,7 @@ class Move:
     def _plan(self, rows, state, made_of, target, held=None):
         """What it is to be made of; its cloud stays."""
         return gather.plan(
-            rows, self._store.cloud, self._world.settings,
+            rows, self._store.cloud, self._runtime.settings,
             applied=state.applied, joining=(), held=held or {},
             defaults=self._store.defaults(), pins=dataclasses.replace(
                 made_of.unconfigured(), chart=target.chart))
@@ -179,7 +179,7 @@ class Move:
         for row in (*groups, cluster):
             store.save(row)
         begun = dataclasses.replace(
-            state_module.begun(state, 'UPDATE', self._world.now()),
+            state_module.begun(state, 'UPDATE', self._runtime.now()),
             pins=plan.pins, before=found.made_of, held=held,
             addons=plan.addons)
         reconciler.vault.write_state(begun)

@@ -68,13 +68,13 @@ class Outcome:
 class Site:
     """A Magnum and its management cluster.
 
-    :param world: reconcile.World.
+    :param runtime: reconcile.Runtime.
     :param rows: function without arguments, the clusters of this driver.
     :param store_of: function of a project's id, a reconcile.Store.
     """
 
-    def __init__(self, world, rows, store_of):
-        self._world = world
+    def __init__(self, runtime, rows, store_of):
+        self._runtime = runtime
         self._rows = rows
         self._store_of = store_of
 
@@ -106,7 +106,7 @@ class Site:
 
         :raises UsageError: says which are allowed.
         """
-        settings = self._world.settings
+        settings = self._runtime.settings
         if version and version not in {
                 chart.version for chart in settings.charts.values()}:
             settings.chart_of(None, version, 'The command')
@@ -149,7 +149,7 @@ class Site:
                 done=lambda status: not (status or '').endswith(
                     '_IN_PROGRESS'), timeout=seconds,
                 what=f'the end of the move of {outcome.name}',
-                pace=_PACE, clock=self._world.clock)
+                pace=_PACE, clock=self._runtime.clock)
         except errors.WaitTimeout as e:
             return dataclasses.replace(outcome, kind=PENDING, why=str(e))
         if (status or '').endswith('_COMPLETE'):
@@ -172,7 +172,8 @@ class Site:
 
     def _move(self, cluster, version=None):
         return move_module.Move(
-            self._world, self._store_of(cluster.project_id), cluster, version)
+            self._runtime, self._store_of(cluster.project_id), cluster,
+            version)
 
 
 def _said(error):

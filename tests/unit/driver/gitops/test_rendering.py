@@ -153,7 +153,7 @@ class RenderingTest(test_reconcile.Base):
         return rendering.render(
             *description.read(found),
             described_cloud.DescribedCloud(found['cloud']),
-            self.w.world.settings)
+            self.w.runtime.settings)
 
     def test_values_are_those_that_magnum_would_have_made(self):
         self.w.store.templates[small_world.TEMPLATE]['labels'] = {
@@ -244,7 +244,7 @@ class ByHandTest(test_reconcile.Base):
                          json=lambda: answer, headers={})
 
     def of_magnum(self, uuid=UUID):
-        return by_hand.of_magnum(uuid, None, self.w.world.settings,
+        return by_hand.of_magnum(uuid, None, self.w.runtime.settings,
                                  gather.Defaults())
 
     def serve(self):
@@ -304,16 +304,16 @@ class ByHandTest(test_reconcile.Base):
             e = self.assertRaises(
                 errors.UsageError, by_hand.of_description,
                 described(template=wrong, cloud=None), None,
-                self.w.world.settings, gather.Defaults())
+                self.w.runtime.settings, gather.Defaults())
             self.assertEqual(text, str(e))
 
     def test_refusal_of_the_chart_is_an_error(self):
         self.patch(helm.Helm, 'template', mock.Mock(
             side_effect=helm_errors.ChartRefused('no', reason='too many')))
         found = by_hand.of_description(
-            described(), None, self.w.world.settings, gather.Defaults())
+            described(), None, self.w.runtime.settings, gather.Defaults())
         self.assertRaises(helm_errors.ChartRefused, by_hand.manifests,
-                          found, self.w.world.settings)
+                          found, self.w.runtime.settings)
 
 
 class ConfigurationTest(testtools.TestCase):
@@ -368,7 +368,7 @@ class ConnectionTest(test_reconcile.Base):
             session=session, config=types.SimpleNamespace(
                 get_interface=lambda: interface,
                 get_region_name=lambda: region))
-        found = by_hand._cloud(connection, self.w.world.settings)
+        found = by_hand._cloud(connection, self.w.runtime.settings)
         self.assertTrue(found.services.has('network'))
         return regions[-1]
 
@@ -383,6 +383,6 @@ class ConnectionTest(test_reconcile.Base):
                        mock.Mock(side_effect=error))
             e = self.assertRaises(
                 errors.UsageError, by_hand.of_description,
-                described(cloud=None), 'x', self.w.world.settings,
+                described(cloud=None), 'x', self.w.runtime.settings,
                 gather.Defaults())
             self.assertIn('--os-cloud', str(e))

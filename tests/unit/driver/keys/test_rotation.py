@@ -28,7 +28,7 @@ class LostAnswerTest(test_reconcile.Base):
         return vault.applied_id(self.vault().credentials())
 
     def vault(self):
-        return vault.Vault(self.w.world.kube, small_world.NAMESPACE,
+        return vault.Vault(self.w.runtime.kube, small_world.NAMESPACE,
                            self.w.store.row())
 
     def record(self):

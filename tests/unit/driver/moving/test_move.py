@@ -30,7 +30,7 @@ class Base(test_pins.Base):
     def move(self, version=None):
         # Magnum itself: no user's token.
         self.w.store.user = rotation.User()
-        return move.Move(self.w.world, self.w.store, self.w.store.row(),
+        return move.Move(self.w.runtime, self.w.store, self.w.store.row(),
                          version)
 
     def run_it(self, version=None):

@@ -25,15 +25,15 @@ class Base(test_move.Base):
     def setUp(self):
         super().setUp()
         self.others = []
-        self.w.world = dataclasses.replace(
-            self.w.world, clock=fake_clock.FakeClock())
-        self.site = site.Site(self.w.world, self.rows,
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, clock=fake_clock.FakeClock())
+        self.site = site.Site(self.w.runtime, self.rows,
                               lambda project_id: self.w.store)
 
     def configure(self, **options):
         super().configure(**options)
         if hasattr(self, 'site'):
-            self.site._world = self.w.world
+            self.site._runtime = self.w.runtime
 
     def rows(self):
         yield self.w.store.row()
@@ -100,7 +100,7 @@ class StandingTest(Base):
         self.assertEqual('unknown', self.standing().version)
 
     def test_management_cluster_that_is_away(self):
-        self.w.world.kube.get = mock.Mock(
+        self.w.runtime.kube.get = mock.Mock(
             side_effect=rest.Unreachable('no answer'))
         self.assertRaises(rest.Unreachable, self.standing)
 

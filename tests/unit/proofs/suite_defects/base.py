@@ -30,8 +30,8 @@ class Base(test_reconcile.Base):
     def driver(self, reference):
         """Return the driver of an entry point, in the small world."""
         parts = stand_in.modules()['parts']
-        self.patch(parts, 'options', lambda: self.w.world.settings)
-        self.patch(parts.Seeded, '_world', lambda made, settings=None: (
+        self.patch(parts, 'options', lambda: self.w.runtime.settings)
+        self.patch(parts.Seeded, '_runtime', lambda made, settings=None: (
             self.world(made, settings)))
         cls = stand_in.load(reference)
         self.made = cls()
@@ -39,9 +39,9 @@ class Base(test_reconcile.Base):
         return self.made
 
     def world(self, made, settings=None):
-        settings = settings or self.w.world.settings
+        settings = settings or self.w.runtime.settings
         return dataclasses.replace(
-            self.w.world, settings=settings, helm=made.Helm(settings, None))
+            self.w.runtime, settings=settings, helm=made.Helm(settings, None))
 
     def create(self, **cluster):
         self.w.store.clusters[small_world.CLUSTER].update(cluster)

@@ -13,9 +13,9 @@ from tests.unit.proofs.suite_defects import base
 class PatienceTest(base.Base):
 
     def settings(self, **changes):
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, **changes))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, **changes))
 
     def unready(self):
         self.change_all('machinedeployments', readyReplicas=0,
@@ -77,7 +77,7 @@ class PatienceTest(base.Base):
         self.unready()
         self.assertEqual('CREATE_FAILED', self.status_after(60))
         vault = reconcile.Reconciler(
-            self.w.world, self.w.store, self.w.store.row()).vault
+            self.w.runtime, self.w.store, self.w.store.row()).vault
         return vault.state().failed == self.w.cluster.status_reason
 
     def test_failure_that_may_end(self):

@@ -133,9 +133,9 @@ class WishesTest(base.Base):
         path = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'overlay'
         path.write_text('apiServer: {allowedCIDRs: [203.0.113.0/24]}')
-        self.w.world = dataclasses.replace(
-            self.w.world, settings=dataclasses.replace(
-                self.w.world.settings, value_overlays={'o': str(path)}))
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, value_overlays={'o': str(path)}))
         users = {'api_master_lb_allowed_cidrs': '192.0.2.0/24'}
         for reference, overlay, there in (
                 ('wishes:ListsReplaced', 'o', ['203.0.113.0/24']),
