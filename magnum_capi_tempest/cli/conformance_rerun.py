@@ -60,33 +60,33 @@ class Rerun(base.Judging):
         if args.list:
             print('\n'.join(names))
             return 0
-        wish = _wish(args, sources.run_of(args.record))
+        request = _request(args, sources.run_of(args.record))
         if args.dry_run:
-            return _preview(names, wish)
-        return _run_again(args, judged, wish)
+            return _preview(names, request)
+        return _run_again(args, judged, request)
 
 
-def _wish(args, record):
+def _request(args, record):
     """What to run, from the command line and the record of the first run."""
     target = conformance_target.named(args)
     if not target:
         target = record.target if record else conformance_target.of(args)
     plan = record.plan if record else runner.Plan()
     more = {'backend': record.backend} if record else {}
-    return life.Wish(target, plan, args.results.absolute(),
-                     replace=args.replace, **more)
+    return life.RunRequest(target, plan, args.results.absolute(),
+                           replace=args.replace, **more)
 
 
-def _preview(names, wish):
-    for plan in rerunning.plans(names, wish.plan):
-        for argv in life.preview(dataclasses.replace(wish, plan=plan)):
+def _preview(names, request):
+    for plan in rerunning.plans(names, request.plan):
+        for argv in life.preview(dataclasses.replace(request, plan=plan)):
             print(shlex.join(map(str, argv)))
     return 0
 
 
-def _run_again(args, judged, wish):
+def _run_again(args, judged, request):
     ended, results = rerunning.execute(
-        judged.result, wish, life.World(), times=args.times)
+        judged.result, request, life.Runtime(), times=args.times)
     shown = judged.result, judged.verdict, results
     if args.folder:
         files.write(args.folder, *shown)

@@ -52,7 +52,7 @@ class _OfRun(base.Judging):
             'several (default: any)')
         return parser
 
-    def which(self, args, world, results=None):
+    def which(self, args, runtime, results=None):
         """The run that the arguments name; see :func:`life.resume`.
 
         :param results: folder for what a run leaves that is found in its
@@ -68,7 +68,7 @@ class _OfRun(base.Judging):
                          '--kubeconfig, --context and --namespace')
             return args.name
         implied = (self.implied and os.environ.get('KUBECONFIG')
-                   and not world.store.left())
+                   and not runtime.store.left())
         if target is None and (args.namespace or implied):
             target = conformance_target.of(args)
         return target and foreign.Where(
@@ -104,12 +104,12 @@ class Run(base.Judging):
         return parser
 
     def act(self, args):
-        wish = wish_of(args)
+        request = request_of(args)
         if args.dry_run:
-            for argv in life.preview(wish):
+            for argv in life.preview(request):
                 print(shlex.join(argv), file=self.app.stdout)
             return 0
-        return show(life.run(wish, life.World()))
+        return show(life.run(request, life.Runtime()))
 
 
 class Resume(_Fetching):
@@ -119,9 +119,9 @@ class Resume(_Fetching):
     """
 
     def act(self, args):
-        world = life.World()
+        runtime = life.Runtime()
         return show(life.resume(
-            self.which(args, world, args.results), world))
+            self.which(args, runtime, args.results), runtime))
 
 
 class Retrieve(_Fetching):
@@ -139,9 +139,9 @@ class Retrieve(_Fetching):
         return parser
 
     def act(self, args):
-        world = life.World()
+        runtime = life.Runtime()
         return show((life.partial if args.partial else life.retrieve)(
-            self.which(args, world, args.results), world))
+            self.which(args, runtime, args.results), runtime))
 
 
 class Logs(_OfRun):
@@ -163,9 +163,9 @@ class Logs(_OfRun):
     def act(self, args):
         if args.tail is not None and args.tail < 1:
             raise errors.UsageError('--tail takes a number above 0')
-        world = life.World()
+        runtime = life.Runtime()
         plugin = '' if args.plugin == salvage.AGGREGATOR else args.plugin
-        found = list(life.logs(self.which(args, world), world, plugin))
+        found = list(life.logs(self.which(args, runtime), runtime, plugin))
         for pod, text in found:
             if len(found) > 1:
                 print(f'==> {pod} <==', file=self.app.stdout)
@@ -185,8 +185,8 @@ class Abort(_OfRun):
     implied = False
 
     def act(self, args):
-        world = life.World()
-        life.abort(self.which(args, world), world)
+        runtime = life.Runtime()
+        life.abort(self.which(args, runtime), runtime)
 
 
 class Status(_OfRun):
@@ -202,17 +202,17 @@ class Status(_OfRun):
         return parser
 
     def act(self, args):
-        world = life.World()
+        runtime = life.Runtime()
         if args.all:
-            for record in world.store.all():
+            for record in runtime.store.all():
                 self._print(record)
             return 0
-        record, state = life.status(self.which(args, world), world)
+        record, state = life.status(self.which(args, runtime), runtime)
         self._print(record)
         if state is None:
             return 0
         out = self.app.stdout
-        print(messages.line(state, world.clock.monotonic()), file=out)
+        print(messages.line(state, runtime.clock.monotonic()), file=out)
         for note in (*messages.plugins(state.status), *state.notes):
             print(note, file=out)
         if not state.outcome:
@@ -236,7 +236,7 @@ def show(ending: outcome.Outcome, console=None) -> int:
     return ending.verdict.exit_code
 
 
-def wish_of(args) -> life.Wish:
+def request_of(args) -> life.RunRequest:
     """What the arguments of ``conformance run`` ask for.
 
     :raises UsageError: they contradict each other.
@@ -259,7 +259,7 @@ def wish_of(args) -> life.Wish:
         stall=args.stall,
         stand_in=args.stand_ins or os.environ.get(
             model.STAND_IN_VARIABLE) == model.STAND_IN)
-    return life.Wish(
+    return life.RunRequest(
         conformance_target.of(args), plan, args.results.absolute(),
         args.backend, args.name or '', args.replace, args.keep)
 

@@ -56,7 +56,7 @@ class BaseTest(testtools.TestCase):
         self.useFixture(fixtures.EnvironmentVariable(
             'MAGNUM_CAPI_STATE', str(self.base / 'state')))
         self.progress = recorder.Recorder()
-        self.world = life.World(
+        self.runtime = life.Runtime(
             progress=self.progress, pace=waiting.Pace(0.1, 1, 0.1))
 
     def cluster(self, *statuses, running=False, execs=(), **parts):
@@ -77,8 +77,8 @@ class BaseTest(testtools.TestCase):
             tar.addfile(member, io.BytesIO(content))
         return scripted.Exec(str(path), **kwargs)
 
-    def wish(self, cluster, **kwargs):
-        return life.Wish(**{
+    def request(self, cluster, **kwargs):
+        return life.RunRequest(**{
             'target': runs.Target(kubeconfig=str(cluster.kubeconfig)),
             'plan': runner.Plan(mode=model.QUICK),
             'results': self.base / 'results', 'name': 'r1', **kwargs})

@@ -28,7 +28,7 @@ class TestForeign(testtools.TestCase):
         self.program = toolchain.ensure(
             ['sonobuoy'], progress.Silent())['sonobuoy']
         self.kubeconfig, self.api = server.kubeconfig, server.api
-        self.world = life.World(progress=progress.Silent())
+        self.runtime = life.Runtime(progress=progress.Silent())
 
     def begin(self, *arguments):
         processes.run([self.program, 'run', '--kubeconfig', self.kubeconfig,
@@ -43,7 +43,7 @@ class TestForeign(testtools.TestCase):
         self.begin('--namespace', 'mine', '--plugin', 'e2e',
                    '--e2e-focus', 'sig-network', '--e2e-skip', 'Slow')
 
-        record, state = life.status(self.where('sonobuoy'), self.world)
+        record, state = life.status(self.where('sonobuoy'), self.runtime)
         began = datetime.datetime.fromisoformat(record.started)
         now = datetime.datetime.now(datetime.timezone.utc)
         space = self.api.get('/api/v1/namespaces/sonobuoy')
@@ -54,10 +54,10 @@ class TestForeign(testtools.TestCase):
         # Nobody schedules it.
         self.assertEqual(['Pending'], [pod.phase for pod in state.pods])
 
-        plan = foreign.find(self.where('mine'), self.world).plan
+        plan = foreign.find(self.where('mine'), self.runtime).plan
         self.assertEqual((model.FOCUSED, 'sig-network', 'Slow', 'mine'),
                          (plan.mode, plan.expression, plan.skip,
                           plan.namespace))
         error = self.assertRaises(errors.UsageError, foreign.find,
-                                  self.where(), self.world)
+                                  self.where(), self.runtime)
         self.assertIn('mine, sonobuoy', str(error))

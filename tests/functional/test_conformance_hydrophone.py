@@ -30,8 +30,8 @@ class TestHydrophone(base.BaseTest):
         execs = self.files(archive)
         self.there = self.cluster(
             log=(self.base / 'e2e.log').read_text(), execs=execs)
-        return life.run(self.wish(self.there, backend=model.HYDROPHONE),
-                        self.world)
+        return life.run(self.request(self.there, backend=model.HYDROPHONE),
+                        self.runtime)
 
     def test_the_same_result_as_sonobuoys(self):
         for archive, outcome in ((base.QUICK, verdict.PASSED),
@@ -42,13 +42,13 @@ class TestHydrophone(base.BaseTest):
             self.assertEqual(
                 reading.read(archive).specs, ended.result.specs)
             self.assertEqual({}, self.there.objects)
-            self.world.store.folder('r1').joinpath('run.json').unlink()
+            self.runtime.store.folder('r1').joinpath('run.json').unlink()
 
     def test_a_namespace_that_exists_is_not_touched(self):
         cluster = self.cluster()
         cluster.objects['/api/v1/namespaces/conformance'] = {
             'metadata': {'name': 'conformance'}}
 
-        self.assertRaises(errors.EnvironmentProblem, life.run, self.wish(
-            cluster, backend=model.HYDROPHONE), self.world)
+        self.assertRaises(errors.EnvironmentProblem, life.run, self.request(
+            cluster, backend=model.HYDROPHONE), self.runtime)
         self.assertEqual(1, len(cluster.objects))

@@ -35,10 +35,10 @@ class TestRerun(base.BaseTest):
     def test_sonobuoy_is_asked_for_exactly_the_failures(self):
         first = by_hand.real(by_hand.PARALLEL)
         cluster = self.cluster_of(by_hand.RERUN)
-        wish = self.wish(cluster, keep=True, plan=runner.Plan(
+        request = self.request(cluster, keep=True, plan=runner.Plan(
             mode=model.NON_DISRUPTIVE, skip='ConfigMap', parallel=2))
 
-        ended, results = rerunning.execute(first, wish, self.world)
+        ended, results = rerunning.execute(first, request, self.runtime)
 
         given = self.variables(cluster)
         matched = [s.name for s in first.specs if re.search(
@@ -55,7 +55,8 @@ class TestRerun(base.BaseTest):
         first = by_hand.real(by_hand.PARALLEL)
         cluster = self.cluster_of(by_hand.QUICK)
 
-        ended, _ = rerunning.execute(first, self.wish(cluster), self.world)
+        ended, _ = rerunning.execute(
+            first, self.request(cluster), self.runtime)
 
         self.assertEqual(2, ended.exit_code)
         self.assertIn('[sig-node] Pods should be submitted and removed '

@@ -24,12 +24,12 @@ class TestRetrieve(base.BaseTest):
     def retrieve(self, *execs, announced=None):
         self.there = self.cluster(announced or self.announced, running=True,
                                   execs=execs)
-        self.world.store.save(runs.Run(
-            'r1', self.wish(self.there).target,
+        self.runtime.store.save(runs.Run(
+            'r1', self.request(self.there).target,
             runner.Plan(mode=model.QUICK), str(self.base / 'results'),
             stage=runs.STARTED, started='2026-11-21T09:24:00+00:00'))
         return life.retrieve('r1', dataclasses.replace(
-            self.world, clock=Hasty()))
+            self.runtime, clock=Hasty()))
 
     def attempts(self):
         return [line for line in self.progress.lines

@@ -93,7 +93,7 @@ class TestRun(base.BaseTest):
             base.running('post-processing'), base.complete(base.QUICK),
             execs=[self.sent(base.QUICK)])
 
-        ended = life.run(self.wish(cluster), self.world)
+        ended = life.run(self.request(cluster), self.runtime)
 
         self.assertEqual(verdict.PASSED, ended.verdict.outcome)
         self.assertEqual(1, len(ended.result.ran))
@@ -103,7 +103,7 @@ class TestRun(base.BaseTest):
                             for line in self.progress.lines))
         # Nothing is left, neither there nor here.
         self.assertEqual({}, cluster.objects)
-        self.assertEqual(runs.ENDED, self.world.store.load('r1').stage)
+        self.assertEqual(runs.ENDED, self.runtime.store.load('r1').stage)
         self.assertEqual(
             [base.QUICK.name],
             [path.name for path in ended.source.parent.iterdir()])
@@ -112,10 +112,10 @@ class TestRun(base.BaseTest):
     def test_what_is_created(self):
         cluster = self.cluster(base.running(), base.complete(base.QUICK),
                                execs=[self.sent(base.QUICK)])
-        life.run(self.wish(cluster, keep=True, plan=runner.Plan(
+        life.run(self.request(cluster, keep=True, plan=runner.Plan(
             mode=model.FOCUSED, focus=('[sig-x] a (b)',), parallel=2,
             env=(('E2E_EXTRA_ARGS', '--allowed-not-ready-nodes=1'),),
-            images=runner.Images(mirror='r.example/m'))), self.world)
+            images=runner.Images(mirror='r.example/m'))), self.runtime)
 
         self.assertEqual(
             ['ClusterRole', 'ClusterRoleBinding', 'ConfigMap', 'ConfigMap',
@@ -128,14 +128,14 @@ class TestRun(base.BaseTest):
                       '--allowed-not-ready-nodes=1 --progress-report-url=',
                       'r.example/m', 'registry.k8s.io/conformance:v1.34.9'):
             self.assertIn(words, plugin)
-        self.assertEqual(runs.RETRIEVED, self.world.store.load('r1').stage)
+        self.assertEqual(runs.RETRIEVED, self.runtime.store.load('r1').stage)
 
     @boxes.LONG
     def test_failed_tests_are_a_failed_run(self):
         cluster = self.cluster(base.complete(base.FAILED),
                                execs=[self.sent(base.FAILED)])
 
-        ended = life.run(self.wish(cluster), self.world)
+        ended = life.run(self.request(cluster), self.runtime)
 
         self.assertEqual((verdict.FAILED, 1), (
             ended.verdict.outcome, ended.verdict.exit_code))
@@ -143,12 +143,12 @@ class TestRun(base.BaseTest):
     def test_a_namespace_that_exists_is_not_touched(self):
         cluster = self.cluster(base.running(), running=True)
         error = self.assertRaises(errors.EnvironmentProblem, life.run,
-                                  self.wish(cluster), self.world)
+                                  self.request(cluster), self.runtime)
 
         self.assertIn('abort', str(error))
         self.assertEqual([], [a for a in cluster.asked
                               if not a.startswith('GET')])
-        self.assertEqual([], self.world.store.all())
+        self.assertEqual([], self.runtime.store.all())
 
     @boxes.LONG
     def test_it_is_replaced_on_request(self):
@@ -156,7 +156,7 @@ class TestRun(base.BaseTest):
             base.running(), base.complete(base.QUICK), running=True,
             execs=[self.sent(base.QUICK)])
 
-        ended = life.run(self.wish(cluster, replace=True), self.world)
+        ended = life.run(self.request(cluster, replace=True), self.runtime)
         self.assertEqual(verdict.PASSED, ended.verdict.outcome)
 
     def test_what_others_run_in_the_cluster_stays(self):
@@ -165,7 +165,7 @@ class TestRun(base.BaseTest):
         theirs = others_run()
         cluster.objects.update(theirs)
 
-        life.run(self.wish(cluster), self.world)
+        life.run(self.request(cluster), self.runtime)
 
         self.assertEqual(theirs, cluster.objects)
 
@@ -183,20 +183,20 @@ class TestRun(base.BaseTest):
         self.progress.info = tell
 
         self.assertRaises(errors.MagnumCapiError, life.run,
-                          self.wish(cluster), self.world)
+                          self.request(cluster), self.runtime)
 
         self.assertEqual(theirs, cluster.objects)
-        self.assertEqual(runs.ENDED, self.world.store.load('r1').stage)
+        self.assertEqual(runs.ENDED, self.runtime.store.load('r1').stage)
 
     def test_a_run_of_others_in_the_place_of_ours_stays(self):
         cluster = self.cluster(base.running(), base.complete(base.QUICK),
                                execs=[self.sent(base.QUICK)])
-        life.run(self.wish(cluster, keep=True), self.world)
+        life.run(self.request(cluster, keep=True), self.runtime)
         cluster.objects.clear()
         theirs = others_run(scripted.NAMESPACE)
         cluster.objects.update(theirs)
 
-        life.abort('r1', self.world)
+        life.abort('r1', self.runtime)
 
         self.assertEqual(theirs, cluster.objects)
 
@@ -206,8 +206,8 @@ class TestRun(base.BaseTest):
             cluster.url, 'http://127.0.0.1:1'))
 
         self.assertRaises(errors.EnvironmentProblem, life.run,
-                          self.wish(cluster), self.world)
-        self.assertEqual([], self.world.store.all())
+                          self.request(cluster), self.runtime)
+        self.assertEqual([], self.runtime.store.all())
 
     @boxes.LONG
     def test_an_image_that_cannot_be_pulled_ends_it_with_the_reason(self):
@@ -216,10 +216,10 @@ class TestRun(base.BaseTest):
                 'reason': 'ImagePullBackOff',
                 'message': 'lookup registry.k8s.io: no such host'}}}]}}
         cluster = self.cluster(base.running(), plugin_pods=[tests])
-        world = dataclasses.replace(
-            self.world, limits=completion.Limits(600, stuck=1))
+        runtime = dataclasses.replace(
+            self.runtime, limits=completion.Limits(600, stuck=1))
 
-        ended = life.run(self.wish(cluster), world)
+        ended = life.run(self.request(cluster), runtime)
 
         self.assertEqual((verdict.HARNESS_ERROR, 3), (
             ended.verdict.outcome, ended.verdict.exit_code))
@@ -236,10 +236,10 @@ class TestRun(base.BaseTest):
                 cluster.nodes[0] = scripted.node('n1', 'Unknown')
 
         self.progress.info = switch_off
-        world = dataclasses.replace(
-            self.world, limits=completion.Limits(600, stuck=2))
+        runtime = dataclasses.replace(
+            self.runtime, limits=completion.Limits(600, stuck=2))
 
-        ended = life.run(self.wish(cluster), world)
+        ended = life.run(self.request(cluster), runtime)
 
         self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
         self.assertIn('the node n1 of pod e2e-job has not been ready',
@@ -252,10 +252,10 @@ class TestRun(base.BaseTest):
                 'plugins/e2e/results/global/e2e.log').read().decode()
         cluster = self.cluster(base.running(), plugin_pods=[base.TESTS],
                                log=log[:len(log) // 2])
-        world = dataclasses.replace(
-            self.world, limits=completion.Limits(600, stall=2))
+        runtime = dataclasses.replace(
+            self.runtime, limits=completion.Limits(600, stall=2))
 
-        ended = life.run(self.wish(cluster), world)
+        ended = life.run(self.request(cluster), runtime)
 
         self.assertEqual((verdict.INCOMPLETE, 2), (
             ended.verdict.outcome, ended.verdict.exit_code))
@@ -263,5 +263,5 @@ class TestRun(base.BaseTest):
         self.assertEqual(log[:len(log) // 2],
                          (ended.source / 'e2e.log').read_text())
         self.assertTrue(cluster.objects)
-        life.abort('r1', world)
+        life.abort('r1', runtime)
         self.assertEqual({}, cluster.objects)

@@ -23,24 +23,24 @@ from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.kubeclient import kube
 
 
-def prepare(wish, namespace, labels, delete, reader,
+def prepare(request, namespace, labels, delete, reader,
             progress) -> snapshot.Snapshot:
     """Look whether a cluster is fit; nothing is created.
 
-    :param wish: :class:`.life.Wish`; what it replaces is removed.
+    :param request: :class:`.life.RunRequest`; what it replaces is removed.
     :param namespace: of the run; ``labels`` are those that it will have.
     :param delete: function that removes what is there of an earlier run.
     :raises EnvironmentProblem: it is not.
     """
     with progress.step('preflight'):
         seen = snapshot.look(reader, namespace)
-    if wish.replace and seen.namespace:
+    if request.replace and seen.namespace:
         with progress.step(f'removing the namespace {namespace}'):
             delete()
         seen = snapshot.look(reader, namespace)
     found = preflight.by_weight((
-        *preflight.check(seen, wish.plan, namespace,
-                         _images(wish, seen.version)),
+        *preflight.check(seen, request.plan, namespace,
+                         _images(request, seen.version)),
         *(() if seen.namespace else admission.check(rehearsal.rehearse(
             reader, namespace, labels), namespace))))
     for finding in found:
@@ -54,21 +54,21 @@ def prepare(wish, namespace, labels, delete, reader,
     return seen
 
 
-def _images(wish, version):
+def _images(request, version):
     """Names of the images without which nothing starts."""
-    images = wish.plan.images
+    images = request.plan.images
     tests = images.conformance or (
-        f'{hydrophone.IMAGE}:{wish.plan.kubernetes or version}')
-    if wish.backend == model.HYDROPHONE:
+        f'{hydrophone.IMAGE}:{request.plan.kubernetes or version}')
+    if request.backend == model.HYDROPHONE:
         return [images.busybox or hydrophone.BUSYBOX, tests]
     pinned = sonobuoy.default_image()
     return [images.sonobuoy or pinned, tests]
 
 
-def make_namespace(record, driven, reader, world):
+def make_namespace(record, driven, reader, runtime):
     """Make the namespace of a run, where the program takes one.
 
-    :param world: :class:`.life.World`, here and below.
+    :param runtime: :class:`.life.Runtime`, here and below.
     :raises KubeError: it could not be made: somebody else has just done so,
         or the API refused or did not answer.
     """
@@ -80,23 +80,23 @@ def make_namespace(record, driven, reader, world):
     except kube.KubeError as e:
         # Without an answer it may be there: then it has the run's mark.
         if e.status is not None:
-            world.store.save(dataclasses.replace(record, stage=runs.ENDED))
+            runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
         raise
 
 
-def create(record, driven, world):
+def create(record, driven, runtime):
     """Start what is in the cluster; half of it does not stay.
 
     :raises EnvironmentProblem: it could not be created.
     """
-    with world.progress.step('creating the run'):
+    with runtime.progress.step('creating the run'):
         try:
             driven.run(record.plan)
         except errors.CommandFailed as e:
             said = sonobuoy.spoken(e.output)
             with contextlib.suppress(errors.CommandFailed):
                 driven.delete()
-                world.store.save(dataclasses.replace(
+                runtime.store.save(dataclasses.replace(
                     record, stage=runs.ENDED))
             raise errors.EnvironmentProblem(
                 'The run could not be created, and what there was of it has '

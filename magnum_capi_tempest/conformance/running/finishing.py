@@ -29,45 +29,45 @@ from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.toolchain import leftovers
 
 
-def look(record, driven, reader, world) -> watch.Watch:
+def look(record, driven, reader, runtime) -> watch.Watch:
     """Look once at a run, and say what is known by that."""
-    seen = _observer(record, driven, reader, world).look()
-    return watch.step(_begin(record, world), seen, _limits(record, world))
+    seen = _observer(record, driven, reader, runtime).look()
+    return watch.step(_begin(record, runtime), seen, _limits(record, runtime))
 
 
-def finish(record, driven, reader, world) -> outcome.Outcome:
+def finish(record, driven, reader, runtime) -> outcome.Outcome:
     """Watch a run to its end; fetch and remove it, or save what there is.
 
-    :param world: :class:`.life.World`, here and below.
+    :param runtime: :class:`.life.Runtime`, here and below.
     """
-    state = _watch(record, driven, reader, world)
+    state = _watch(record, driven, reader, runtime)
     record = dataclasses.replace(record, signs=tuple(dict.fromkeys(
         (*record.signs, *state.signs))))
-    world.store.save(record)
+    runtime.store.save(record)
     if state.outcome == completion.COMPLETE:
-        found = fetch(record, driven, state.tarball, world)
+        found = fetch(record, driven, state.tarball, runtime)
         if not record.keep:
-            delete(found.run, driven, reader, world, lenient=True)
+            delete(found.run, driven, reader, runtime, lenient=True)
         elif record.uid:
-            world.progress.info(
+            runtime.progress.info(
                 'The run is left in the cluster: it was not begun here. '
                 f'"magnum-capi conformance abort {record.name}" removes it')
         return found
-    world.progress.info(f'{state.outcome}: {state.reason}')
+    runtime.progress.info(f'{state.outcome}: {state.reason}')
     if state.outcome == completion.UNREACHABLE:
         return outcome.of_nothing(record, state.reason)
-    with world.progress.step('saving what there is'):
+    with runtime.progress.step('saving what there is'):
         saved = salvage.save(reader, driven.commands.namespace,
                              pathlib.Path(record.results) / record.name)
     for note in saved.notes:
-        world.progress.info(note)
-    world.progress.info('The run is left in the cluster to be looked at; '
-                        f'"magnum-capi conformance abort {record.name}" '
-                        'removes it')
+        runtime.progress.info(note)
+    runtime.progress.info('The run is left in the cluster to be looked at; '
+                          f'"magnum-capi conformance abort {record.name}" '
+                          'removes it')
     return outcome.of_salvage(record, saved, state.reason)
 
 
-def fetch(record, driven, tarball, world) -> outcome.Outcome:
+def fetch(record, driven, tarball, runtime) -> outcome.Outcome:
     """Fetch the archive and read it; the run stays in the cluster.
 
     :param tarball: :class:`.sonobuoy.Tarball`, None when it is not known.
@@ -75,14 +75,14 @@ def fetch(record, driven, tarball, world) -> outcome.Outcome:
     """
     archive = retrieve.fetch(
         driven, tarball or sonobuoy.Tarball(), pathlib.Path(record.results),
-        world.progress, clock=world.clock)
+        runtime.progress, clock=runtime.clock)
     record = dataclasses.replace(record, stage=runs.RETRIEVED,
                                  archive=str(archive), sha256=tarball.sha256)
-    world.store.save(record)
+    runtime.store.save(record)
     return outcome.of_archive(record)
 
 
-def follow(record, driven, reader, world, go_on) -> outcome.Outcome:
+def follow(record, driven, reader, runtime, go_on) -> outcome.Outcome:
     """Let Hydrophone run to its end, or take up what it has begun.
 
     :raises EnvironmentProblem: somebody else has the namespace by now. In the
@@ -90,11 +90,11 @@ def follow(record, driven, reader, world, go_on) -> outcome.Outcome:
     """
     folder = end_hydrophone(record)
     if record.mark and not _has_namespace(record, driven, reader):
-        world.store.save(dataclasses.replace(record, stage=runs.ENDED))
+        runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
         raise errors.EnvironmentProblem(
             f'The namespace {driven.commands.namespace} is not that of the '
             'run any more', where=record.target)
-    with world.progress.step(f'run {record.name} with Hydrophone'):
+    with runtime.progress.step(f'run {record.name} with Hydrophone'):
         try:
             driven.run(record.plan, folder, go_on)
         except errors.CommandFailed as e:
@@ -103,7 +103,7 @@ def follow(record, driven, reader, world, go_on) -> outcome.Outcome:
                 record, f'Hydrophone ended without results: {said}')
     record = dataclasses.replace(record, stage=runs.ENDED,
                                  archive=str(folder))
-    world.store.save(record)
+    runtime.store.save(record)
     return outcome.of_archive(record)
 
 
@@ -119,14 +119,14 @@ def end_hydrophone(record) -> pathlib.Path:
     return folder
 
 
-def delete(record, driven, reader, world, lenient=False):
+def delete(record, driven, reader, runtime, lenient=False):
     """Remove a run from its cluster, and nothing of anybody else.
 
     :param lenient: say that it could not be removed, and go on.
     :raises EnvironmentProblem: it could not be removed.
     """
     try:
-        with world.progress.step('removing the run from the cluster'):
+        with runtime.progress.step('removing the run from the cluster'):
             own = _has_namespace(record, driven, reader)
             if own:
                 driven.delete()
@@ -138,25 +138,25 @@ def delete(record, driven, reader, world, lenient=False):
             raise errors.EnvironmentProblem(
                 'The run could not be removed', where=record.target,
                 last_seen=said, hint=getattr(e, 'hint', None)) from None
-        world.progress.info(
+        runtime.progress.info(
             f'Not removed: {said}. Try "magnum-capi conformance abort '
             f'{record.name}"')
         return
     if not own:
-        world.progress.info(
+        runtime.progress.info(
             f'The namespace {driven.commands.namespace} is left alone: it is '
             'not that of the run any more')
-    _tell_what_tests_left(reader, world)
-    world.store.save(dataclasses.replace(record, stage=runs.ENDED))
+    _tell_what_tests_left(reader, runtime)
+    runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
 
 
-def _tell_what_tests_left(reader, world):
+def _tell_what_tests_left(reader, runtime):
     try:
         left = namespaces.of_tests(reader.items('/api/v1/namespaces'))
     except kube.KubeError:
         return
     if left:
-        world.progress.info(
+        runtime.progress.info(
             'Namespaces of tests are left alone, as another run may go on: '
             f'{", ".join(left)}. If none does: kubectl delete namespace '
             f'{" ".join(left)}')
@@ -177,38 +177,38 @@ def _has_namespace(record, driven, reader):
     return own
 
 
-def _watch(record, driven, reader, world):
-    observer = _observer(record, driven, reader, world)
-    limits, state = _limits(record, world), _begin(record, world)
-    with world.progress.step(f'run {record.name}') as note:
+def _watch(record, driven, reader, runtime):
+    observer = _observer(record, driven, reader, runtime)
+    limits, state = _limits(record, runtime), _begin(record, runtime)
+    with runtime.progress.step(f'run {record.name}') as note:
         def look():
             nonlocal state
             state = watch.step(state, observer.look(), limits)
             for text in state.notes:
-                world.progress.info(text)
-            note(messages.line(state, world.clock.monotonic()))
+                runtime.progress.info(text)
+            note(messages.line(state, runtime.clock.monotonic()))
             return state
 
         # The watch itself ends every wait; the timeout here is a net.
         return waiting.wait_for(
             look, done=lambda s: bool(s.outcome),
             timeout=limits.deadline + limits.silence + 600,
-            what=f'the run {record.name}', pace=world.pace,
-            clock=world.clock, describe=lambda s: messages.line(
-                s, world.clock.monotonic()))
+            what=f'the run {record.name}', pace=runtime.pace,
+            clock=runtime.clock, describe=lambda s: messages.line(
+                s, runtime.clock.monotonic()))
 
 
-def _begin(record, world):
-    return watch.start(world.clock.monotonic(),
+def _begin(record, runtime):
+    return watch.start(runtime.clock.monotonic(),
                        frozenset(record.nodes) or None, record.elapsed())
 
 
-def _observer(record, driven, reader, world):
+def _observer(record, driven, reader, runtime):
     return observe.Observer(
-        driven, reader, world.clock,
+        driven, reader, runtime.clock,
         datetime.datetime.fromisoformat(record.started))
 
 
-def _limits(record, world):
-    return world.limits or completion.Limits(record.plan.seconds,
-                                             record.plan.stall)
+def _limits(record, runtime):
+    return runtime.limits or completion.Limits(record.plan.seconds,
+                                               record.plan.stall)

@@ -63,16 +63,16 @@ class Seen:
         return self.space['metadata']['name']
 
 
-def find(where: Where, world) -> runs.Run:
+def find(where: Where, runtime) -> runs.Run:
     """The record of the run that is in a cluster, made where there is none.
 
     Nothing is written.
 
-    :param world: :class:`.life.World`.
+    :param runtime: :class:`.life.Runtime`.
     :raises UsageError: there is no run, or there are several.
     :raises EnvironmentProblem: the cluster cannot be asked.
     """
-    with kubeconfigs.access(where.target, world.connect) as access:
+    with kubeconfigs.access(where.target, runtime.connect) as access:
         target = dataclasses.replace(where.target, context=access.context)
         reader = kube.Client(access.kubeconfig, 'conformance', access.scratch)
         try:
@@ -81,14 +81,14 @@ def find(where: Where, world) -> runs.Run:
             raise errors.EnvironmentProblem(
                 f'Runs in the cluster cannot be looked for: {e.what}',
                 where=e.where, last_seen=e.last_seen) from e
-    known = _known(seen.space['metadata'], world.store)
+    known = _known(seen.space['metadata'], runtime.store)
     if known:
         return dataclasses.replace(known, target=target)
     record = record_of(seen, target, where.results)
     began = datetime.datetime.fromisoformat(record.started)
     return dataclasses.replace(record, about=dataclasses.replace(
         access.about, kubernetes=seen.version),
-        name=world.store.new_name(target, began))
+        name=runtime.store.new_name(target, began))
 
 
 def record_of(seen: Seen, target: runs.Target, results: str) -> runs.Run:

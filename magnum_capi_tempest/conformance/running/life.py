@@ -43,7 +43,7 @@ _BACKENDS = {model.SONOBUOY: sonobuoy, model.HYDROPHONE: hydrophone}
 
 
 @dataclasses.dataclass(frozen=True)
-class World:
+class Runtime:
     """What a run needs of this machine; tests give their own.
 
     :param ensure: function of names and progress: name -> path of program.
@@ -61,7 +61,7 @@ class World:
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
+class RunRequest:
     """What a person wants to run.
 
     :param results: folder for what the run leaves.
@@ -79,32 +79,32 @@ class Wish:
     keep: bool = False
 
 
-def preview(wish: Wish, program='') -> list[list[str]]:
+def preview(request: RunRequest, program='') -> list[list[str]]:
     """Every command line that a run would call; nothing is looked at."""
-    kind = _BACKENDS[wish.backend]
-    kind.refuse(wish.plan)
-    runner.check_files(wish.plan)
+    kind = _BACKENDS[request.backend]
+    kind.refuse(request.plan)
+    runner.check_files(request.plan)
     return kind.backend(
-        wish.plan, program or wish.backend,
-        wish.target.kubeconfig or f'KUBECONFIG-OF-{wish.target.cluster}'
-    ).preview(wish.plan, wish.results)
+        request.plan, program or request.backend,
+        request.target.kubeconfig or f'KUBECONFIG-OF-{request.target.cluster}'
+    ).preview(request.plan, request.results)
 
 
-def run(wish: Wish, world: World) -> outcome.Outcome:
+def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
     """Run the tests to their end.
 
-    :raises UsageError: the wish cannot be.
+    :raises UsageError: the request cannot be met.
     :raises EnvironmentProblem: the cluster is not fit for it; nothing was
         created then.
     """
-    kind = _BACKENDS[wish.backend]
-    kind.refuse(wish.plan)
-    runner.check_files(wish.plan)
-    name = wish.name or world.store.new_name(wish.target)
-    if wish.name and (world.store.folder(name) / 'run.json').exists():
+    kind = _BACKENDS[request.backend]
+    kind.refuse(request.plan)
+    runner.check_files(request.plan)
+    name = request.name or runtime.store.new_name(request.target)
+    if request.name and (runtime.store.folder(name) / 'run.json').exists():
         raise errors.UsageError(f'There is a run {name} already',
-                                where=world.store.folder(name))
-    with kubeconfigs.access(wish.target, world.connect) as access:
+                                where=runtime.store.folder(name))
+    with kubeconfigs.access(request.target, runtime.connect) as access:
         reader = kube.Client(
             access.kubeconfig, 'conformance', access.scratch)
 
@@ -112,81 +112,84 @@ def run(wish: Wish, world: World) -> outcome.Outcome:
         def driver():
             # To build the program takes minutes: not before the cluster was
             # looked at.
-            program = world.ensure([wish.backend], world.progress)
-            return kind.backend(wish.plan, program[wish.backend],
+            program = runtime.ensure([request.backend], runtime.progress)
+            return kind.backend(request.plan, program[request.backend],
                                 access.kubeconfig)
 
-        planned = kind.backend(wish.plan, wish.backend, access.kubeconfig)
+        planned = kind.backend(request.plan, request.backend,
+                               access.kubeconfig)
         seen = beginning.prepare(
-            wish, planned.commands.namespace, dict(planned.labels),
-            lambda: driver().delete(), reader, world.progress)
+            request, planned.commands.namespace, dict(planned.labels),
+            lambda: driver().delete(), reader, runtime.progress)
         driven = driver()
         if seen.stand_in:
-            wish = dataclasses.replace(wish, plan=dataclasses.replace(
-                wish.plan, stand_in=True))
+            request = dataclasses.replace(request, plan=dataclasses.replace(
+                request.plan, stand_in=True))
         record = runs.Run(
-            name, dataclasses.replace(wish.target, context=access.context),
-            wish.plan, str(wish.results.absolute()),
-            wish.backend, runs.STARTED,
+            name, dataclasses.replace(request.target, context=access.context),
+            request.plan, str(request.results.absolute()),
+            request.backend, runs.STARTED,
             datetime.datetime.now(datetime.timezone.utc).isoformat(),
             tuple(sorted(n.name for n in seen.nodes)),
             about=dataclasses.replace(
-                access.about, kubernetes=seen.version), keep=wish.keep,
+                access.about, kubernetes=seen.version), keep=request.keep,
             signs=seen.signs,
-            mark=uuid.uuid4().hex if kind.takes_namespace(wish.plan) else '')
-        world.store.save(record)
-        world.progress.info(f'run {name}: {wish.plan.mode} on {wish.target}')
-        beginning.make_namespace(record, driven, reader, world)
-        with _left_running(record, world):
-            if wish.backend == model.HYDROPHONE:
-                return finishing.follow(record, driven, reader, world, False)
-            beginning.create(record, driven, world)
-            return finishing.finish(record, driven, reader, world)
+            mark=(uuid.uuid4().hex if kind.takes_namespace(request.plan)
+                  else ''))
+        runtime.store.save(record)
+        runtime.progress.info(
+            f'run {name}: {request.plan.mode} on {request.target}')
+        beginning.make_namespace(record, driven, reader, runtime)
+        with _left_running(record, runtime):
+            if request.backend == model.HYDROPHONE:
+                return finishing.follow(record, driven, reader, runtime, False)
+            beginning.create(record, driven, runtime)
+            return finishing.finish(record, driven, reader, runtime)
 
 
-def resume(which, world: World) -> outcome.Outcome:
+def resume(which, runtime: Runtime) -> outcome.Outcome:
     """Watch a run to its end that an earlier command has begun.
 
     :param which: the name of a run, None for the only one that has not ended,
         or :class:`.foreign.Where` it is; here and below.
     """
-    record = _chosen(which, world)
+    record = _chosen(which, runtime)
     if record.stage in (runs.RETRIEVED, runs.ENDED):
         if not record.archive:
             raise errors.UsageError(f'The run {record.name} was ended')
         return outcome.of_archive(record)
-    with _access(record, world) as (driven, reader):
-        with _left_running(record, world):
+    with _access(record, runtime) as (driven, reader):
+        with _left_running(record, runtime):
             if record.backend == model.HYDROPHONE:
-                return finishing.follow(record, driven, reader, world, True)
-            return finishing.finish(record, driven, reader, world)
+                return finishing.follow(record, driven, reader, runtime, True)
+            return finishing.finish(record, driven, reader, runtime)
 
 
-def retrieve(which, world: World) -> outcome.Outcome:
+def retrieve(which, runtime: Runtime) -> outcome.Outcome:
     """Fetch the results of a run that is complete, and leave it there.
 
     :raises UsageError: there are none yet.
     """
-    record = _chosen(which, world)
+    record = _chosen(which, runtime)
     if record.backend != model.SONOBUOY:
         raise errors.UsageError(
             'Hydrophone fetches its files itself',
             hint='magnum-capi conformance resume')
-    with _access(record, world) as (driven, _):
+    with _access(record, runtime) as (driven, _):
         status = sonobuoy.parse_status(_answer(driven))
         return finishing.fetch(record, driven, status and status.tarball,
-                               world)
+                               runtime)
 
 
-def partial(which, world: World) -> outcome.Outcome:
+def partial(which, runtime: Runtime) -> outcome.Outcome:
     """What a run that goes on has brought so far; it goes on."""
-    record = _chosen(which, world)
-    with _reading(record, world) as (namespace, reader):
-        with world.progress.step('saving what there is so far'):
+    record = _chosen(which, runtime)
+    with _reading(record, runtime) as (namespace, reader):
+        with runtime.progress.step('saving what there is so far'):
             saved = salvage.save(reader, namespace, pathlib.Path(
                 record.results) / f'{record.name}-partial')
     for note in saved.notes:
-        world.progress.info(note)
+        runtime.progress.info(note)
     counts = saved.log and ginkgolog.count(saved.log.read_text(
         encoding='utf-8', errors='replace'))
     return outcome.of_salvage(record, saved, 'the run goes on' + (
@@ -194,70 +197,70 @@ def partial(which, world: World) -> outcome.Outcome:
         if counts else ''))
 
 
-def logs(which, world: World, plugin):
+def logs(which, runtime: Runtime, plugin):
     """Yield names of a run's pods and what they have written so far.
 
     :param plugin: see :func:`.salvage.logs`.
     """
-    record = _chosen(which, world)
-    with _reading(record, world) as (namespace, reader):
+    record = _chosen(which, runtime)
+    with _reading(record, runtime) as (namespace, reader):
         yield from salvage.logs(reader, namespace, plugin)
 
 
-def abort(which, world: World):
+def abort(which, runtime: Runtime):
     """End a run and remove everything of it from the cluster."""
-    record = _chosen(which, world)
-    with _access(record, world) as (driven, reader):
+    record = _chosen(which, runtime)
+    with _access(record, runtime) as (driven, reader):
         finishing.end_hydrophone(record)
-        finishing.delete(record, driven, reader, world)
+        finishing.delete(record, driven, reader, runtime)
 
 
-def status(which, world: World) -> tuple[runs.Run, watch.Watch | None]:
+def status(which, runtime: Runtime) -> tuple[runs.Run, watch.Watch | None]:
     """What is known of a run, and one look at it while it is there."""
-    record = _chosen(which, world)
+    record = _chosen(which, runtime)
     if record.stage == runs.ENDED or record.backend != model.SONOBUOY:
         return record, None
-    with _access(record, world) as (driven, reader):
-        return record, finishing.look(record, driven, reader, world)
+    with _access(record, runtime) as (driven, reader):
+        return record, finishing.look(record, driven, reader, runtime)
 
 
-def _chosen(which, world):
+def _chosen(which, runtime):
     if isinstance(which, foreign.Where):
-        return foreign.find(which, world)
-    return world.store.choose(which)
+        return foreign.find(which, runtime)
+    return runtime.store.choose(which)
 
 
 @contextlib.contextmanager
-def _access(record, world):
+def _access(record, runtime):
     kind = _BACKENDS[record.backend]
-    program = world.ensure([record.backend],
-                           world.progress)[record.backend]
-    with kubeconfigs.access(record.target, world.connect) as access:
+    program = runtime.ensure([record.backend],
+                             runtime.progress)[record.backend]
+    with kubeconfigs.access(record.target, runtime.connect) as access:
         yield (kind.backend(record.plan, program, access.kubeconfig),
                kube.Client(
                    access.kubeconfig, 'conformance', access.scratch))
 
 
 @contextlib.contextmanager
-def _reading(record, world):
+def _reading(record, runtime):
     """Yield namespace and client; no program is needed to read."""
     if record.backend != model.SONOBUOY or record.stage == runs.ENDED:
         raise errors.UsageError(
             f'The run {record.name} is not in a cluster any more'
             if record.stage == runs.ENDED else
             'Hydrophone shows its log itself, while it runs')
-    with kubeconfigs.access(record.target, world.connect) as access:
+    with kubeconfigs.access(record.target, runtime.connect) as access:
         yield record.plan.namespace or sonobuoy.NAMESPACE, kube.Client(
             access.kubeconfig, 'conformance', access.scratch)
 
 
 @contextlib.contextmanager
-def _left_running(record, world):
+def _left_running(record, runtime):
     """Say how to go on when a person goes away."""
     try:
         yield
     except KeyboardInterrupt:
-        world.progress.info(
+        runtime.progress.info(
             f'The run goes on in the cluster. "magnum-capi conformance '
             f'resume {record.name}" watches it again, "status" looks once, '
             '"abort" ends it')

@@ -21,22 +21,23 @@ def plans(names, plan) -> list:
         for expression in rerun.expressions(names)]
 
 
-def execute(result, wish, world, *, times=1):
+def execute(result, request, runtime, *, times=1):
     """Run what failed again, and check that exactly this ran.
 
     :param result: of the first run.
-    :param wish: :class:`~..running.life.Wish` with the plan of the first run.
-    :param world: :class:`~..running.life.World`.
+    :param request: :class:`~..running.life.RunRequest` with the plan of the
+        first run.
+    :param runtime: :class:`~..running.life.Runtime`.
     :param times: how often; a flake must pass each time.
     :returns: :class:`~.rerun.Ended`, and the results of all runs.
     :raises UsageError: nothing failed.
     """
     names = rerun.wanted(result)
-    world.progress.info(f'{len(names)} specs are run again')
+    runtime.progress.info(f'{len(names)} specs are run again')
     rounds = []
     for _ in range(times):
-        ended = [life.run(dataclasses.replace(wish, plan=plan), world)
-                 for plan in plans(names, wish.plan)]
+        ended = [life.run(dataclasses.replace(request, plan=plan), runtime)
+                 for plan in plans(names, request.plan)]
         rounds.append([(one.result, one.verdict) for one in ended])
     results = [one for pairs in rounds for one, _ in pairs]
     return rerun.conclude(result, names, rounds), results

@@ -99,10 +99,10 @@ class BaseConformanceTest(operations.BaseOperationsTest):
             'MAGNUM_CAPI_STATE', os.path.join(private, 'state')))
         folder = pathlib.Path(CONF.magnum_capi.conformance_results or private,
                               cluster['name'], when)
-        ended = life.run(life.Wish(
+        ended = life.run(life.RunRequest(
             runs.Target(kubeconfig=self.kubeconfig(cluster)),
             plan(CONF.magnum_capi), folder, name='conformance'),
-            life.World())
+            life.Runtime())
         ended = self._named(ended, cluster)
         files.write(folder, ended.result, ended.verdict)
         shown = presentation.run(ended.result, ended.verdict)

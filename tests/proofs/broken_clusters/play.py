@@ -52,14 +52,14 @@ def play(box, case, target, folder) -> dict:
 
 def _run(box, case, target, folder):
     """Verdict, exit code and report of a run."""
-    world = life.World(
+    runtime = life.Runtime(
         store=runs.Store(folder / 'runs'), progress=box.progress,
         connect=box.user, limits=LIMITS)
     # Of a run before nothing can be removed where a machine is off.
     plan = dataclasses.replace(case.plan, namespace=f'conformance-{case.name}')
     try:
-        ended = life.run(life.Wish(
-            target, plan, folder / case.name, name=case.name), world)
+        ended = life.run(life.RunRequest(
+            target, plan, folder / case.name, name=case.name), runtime)
     except errors.EnvironmentProblem as e:
         return table.NOT_BEGUN, e.exit_code, str(e)
     written = files.write(folder / case.name, ended.result, ended.verdict)

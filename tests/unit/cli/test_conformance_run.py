@@ -88,17 +88,17 @@ class CommandsTest(testtools.TestCase):
 
     def wished(self, *argv):
         made = cli.Run(mock.Mock(), None)
-        return cli.wish_of(made.get_parser('x').parse_args(argv))
+        return cli.request_of(made.get_parser('x').parse_args(argv))
 
     def test_the_least(self):
-        wish = self.wished('--cluster', 'c1')
+        request = self.wished('--cluster', 'c1')
 
-        self.assertEqual(runs.Target('c1', 'mine'), wish.target)
-        self.assertEqual(runner.Plan(), wish.plan)
-        self.assertTrue(wish.results.is_absolute())
+        self.assertEqual(runs.Target('c1', 'mine'), request.target)
+        self.assertEqual(runner.Plan(), request.plan)
+        self.assertTrue(request.results.is_absolute())
 
     def test_all_of_it(self):
-        wish = self.wished(
+        request = self.wished(
             '--kubeconfig', 'k', '--test', '[sig-x] a', '--test', 'b',
             '--skip', 's', '--parallel', '4', '--env', 'A=b=c',
             '--registry-mirror', 'r', '--image-pull-policy', 'Never',
@@ -110,10 +110,10 @@ class CommandsTest(testtools.TestCase):
             parallel=4, env=(('A', 'b=c'),), images=runner.Images(
                 mirror='r', pull_policy='Never'),
             node_selector=(('a/b', 'c'),), namespace='n', timeout=60,
-            stall=30), wish.plan)
+            stall=30), request.plan)
         self.assertEqual((True, True, 'r1'),
-                         (wish.replace, wish.keep, wish.name))
-        self.assertTrue(wish.target.kubeconfig.startswith('/'))
+                         (request.replace, request.keep, request.name))
+        self.assertTrue(request.target.kubeconfig.startswith('/'))
 
     def test_a_cloud_needs_a_cluster(self):
         self.assertRaises(errors.UsageError, self.wished, '--kubeconfig',

@@ -72,7 +72,7 @@ class Box(fixtures.Fixture):
         for owner, name, fake in ((processes, 'run', self.call),
                                   (kube, 'Client', self.reader)):
             self.useFixture(fixtures.MockPatchObject(owner, name, fake))
-        self.world = life.World(
+        self.runtime = life.Runtime(
             progress=progress.Silent(), clock=fake_clock.FakeClock(),
             ensure=lambda names, _: {n: f'/{n}' for n in names})
 
@@ -162,18 +162,18 @@ class Box(fixtures.Fixture):
             return said
         return ''
 
-    def wish(self, **kwargs):
-        return life.Wish(**{
+    def request(self, **kwargs):
+        return life.RunRequest(**{
             'target': runs.Target(kubeconfig=str(self.kubeconfig)),
             'plan': runner.Plan(mode=model.QUICK), 'name': 'r',
             'results': self.base / 'results', **kwargs})
 
     def run(self, **kwargs):
-        return life.run(self.wish(**kwargs), self.world)
+        return life.run(self.request(**kwargs), self.runtime)
 
     @property
     def stage(self):
-        return self.world.store.load('r').stage
+        return self.runtime.store.load('r').stage
 
 
 class TestCase(testtools.TestCase):

@@ -173,4 +173,4 @@ class TestRun(run_box.TestCase):
 
         self.assertIn('webhook: no', str(error))
         self.assertEqual(([], []), (self.box.called,
-                                    self.box.world.store.all()))
+                                    self.box.runtime.store.all()))

@@ -38,16 +38,16 @@ class TestBeginning(run_box.TestCase):
         self.assertRaises(kube.KubeError, self.box.run)
         self.assertEqual(runs.STARTED, self.box.stage)
         self.box.fails.clear()
-        mark = self.box.world.store.load('r').mark
+        mark = self.box.runtime.store.load('r').mark
         namespaces.create(self.box.reader(), 'sonobuoy', mark, {})
 
-        life.abort('r', self.box.world)
+        life.abort('r', self.box.runtime)
 
         self.assertEqual([], self.box.lists['namespaces'])
 
     def test_nothing_is_built_for_a_cluster_that_is_not_fit(self):
         ensure = mock.Mock()
-        self.box.world = dataclasses.replace(self.box.world, ensure=ensure)
+        self.box.runtime = dataclasses.replace(self.box.runtime, ensure=ensure)
         self.box.lists['nodes'] = []
 
         self.assertRaises(errors.EnvironmentProblem, self.box.run)
@@ -67,4 +67,4 @@ class TestBeginning(run_box.TestCase):
 
         self.assertRaises(errors.EnvironmentProblem, self.box.run)
         self.assertEqual([], self.box.called)
-        self.assertEqual([], self.box.world.store.all())
+        self.assertEqual([], self.box.runtime.store.all())

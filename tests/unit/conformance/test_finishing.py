@@ -39,7 +39,7 @@ class TestFinishing(run_box.TestCase):
         self.box.said = [COMPLETE]
         self.box.lists['namespaces'].append(
             {'metadata': {'name': 'pods-1', 'labels': {'e2e-run': 'x'}}})
-        with mock.patch.object(self.box.world.progress, 'info') as info:
+        with mock.patch.object(self.box.runtime.progress, 'info') as info:
             self.box.run()
 
         self.assertEqual(['pods-1'], [
@@ -57,8 +57,8 @@ class TestFinishing(run_box.TestCase):
 
     def test_an_api_that_is_away_for_good_keeps_the_run(self):
         self.box.said = [RUNNING, REFUSED]
-        self.box.world = dataclasses.replace(
-            self.box.world, limits=completion.Limits(9999, silence=60))
+        self.box.runtime = dataclasses.replace(
+            self.box.runtime, limits=completion.Limits(9999, silence=60))
         items = self.box.lists['pods']
 
         def away(path, **query):
@@ -88,7 +88,7 @@ class TestFinishing(run_box.TestCase):
                 'to 0')
         self.assertEqual((sign,), ended.result.signs)
         self.assertIn(f'seen in the cluster: {sign}', ended.verdict.reasons)
-        self.assertEqual((sign,), self.box.world.store.load('r').signs)
+        self.assertEqual((sign,), self.box.runtime.store.load('r').signs)
 
     def test_hydrophone_gives_the_same_kind_of_result(self):
         ended = self.box.run(backend=model.HYDROPHONE)

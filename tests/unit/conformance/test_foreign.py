@@ -23,14 +23,14 @@ class TestPlainRun(run_box.TestCase):
 
     def refused(self, kind=errors.UsageError, **kwargs):
         error = self.assertRaises(kind, life.status, self.where(**kwargs),
-                                  self.box.world)
+                                  self.box.runtime)
         self.assertEqual([], self.box.called)
         return str(error)
 
     def test_status_writes_nothing(self):
         self.box.plain_run()
 
-        record, state = life.status(self.where(), self.box.world)
+        record, state = life.status(self.where(), self.box.runtime)
 
         self.assertEqual(
             ('kubeconfig-20261123-100000', model.CERTIFIED, 7800, 'v1.34.9',
@@ -38,26 +38,26 @@ class TestPlainRun(run_box.TestCase):
             (record.name, record.plan.mode, record.plan.timeout,
              record.about.kubernetes, state.status.status,
              ' '.join(n for n in state.notes if 'node' in n)))
-        self.assertEqual([], self.box.world.store.all())
+        self.assertEqual([], self.box.runtime.store.all())
 
     def test_watched_and_fetched_it_stays(self):
         self.box.plain_run(timeout=10 ** 9)
         self.box.said = [run_box.RUNNING, run_box.COMPLETE]
 
-        ended = life.resume(self.where(), self.box.world)
+        ended = life.resume(self.where(), self.box.runtime)
 
         self.assertEqual(verdict.FAILED, ended.verdict.outcome)
         self.assertEqual(['status', 'status', 'retrieve'], self.box.called)
-        record, = self.box.world.store.all()
+        record, = self.box.runtime.store.all()
         self.assertEqual((runs.RETRIEVED, 'uid-sonobuoy'),
                          (record.stage, record.uid))
 
     def test_retrieved_and_ended_by_its_name(self):
         self.box.plain_run()
         self.box.said = [run_box.COMPLETE]
-        name = life.retrieve(self.where(), self.box.world).run.name
+        name = life.retrieve(self.where(), self.box.runtime).run.name
 
-        life.abort(name, self.box.world)
+        life.abort(name, self.box.runtime)
 
         self.assertEqual(['status', 'retrieve', 'delete'], self.box.called)
         self.assertEqual([], self.box.lists['namespaces'])
@@ -66,7 +66,7 @@ class TestPlainRun(run_box.TestCase):
         self.box.plain_run()
         self.box.said = [run_box.COMPLETE]
 
-        names = {life.retrieve(self.where(), self.box.world).run.name
+        names = {life.retrieve(self.where(), self.box.runtime).run.name
                  for _ in range(2)}
 
         self.assertEqual(1, len(names))
@@ -74,11 +74,11 @@ class TestPlainRun(run_box.TestCase):
     def test_a_namespace_that_came_after_it_is_left_alone(self):
         self.box.plain_run()
         self.box.said = [run_box.COMPLETE]
-        name = life.retrieve(self.where(), self.box.world).run.name
+        name = life.retrieve(self.where(), self.box.runtime).run.name
         self.box.called.clear()
         self.box.replace_namespace('sonobuoy')
 
-        life.abort(name, self.box.world)
+        life.abort(name, self.box.runtime)
 
         self.assertEqual([], self.box.called)
 
@@ -94,7 +94,7 @@ class TestPlainRun(run_box.TestCase):
             '[sig-node] Secrets [It] a [Conformance] [sig-node, Conformance]'
             '\n/go/x.go:96\n')
 
-        ended = life.partial(self.where(), self.box.world)
+        ended = life.partial(self.where(), self.box.runtime)
 
         self.assertEqual(
             (verdict.FAILED, ['[sig-node] Secrets a [Conformance]'],
@@ -102,8 +102,8 @@ class TestPlainRun(run_box.TestCase):
             (ended.verdict.outcome, [s.name for s in ended.result.specs],
              ended.result.problems[0]))
         self.assertEqual(([], []), (self.box.called,
-                                    self.box.world.store.all()))
-        (_, text), = life.logs(self.where(), self.box.world, 'e2e')
+                                    self.box.runtime.store.all()))
+        (_, text), = life.logs(self.where(), self.box.runtime, 'e2e')
         self.assertEqual(self.box.log, text)
 
     def test_our_own_run_is_known_by_its_mark(self):
@@ -116,7 +116,7 @@ class TestPlainRun(run_box.TestCase):
         self.box.said = [run_box.RUNNING]
 
         self.assertEqual('r', life.status(
-            self.where(), self.box.world)[0].name)
+            self.where(), self.box.runtime)[0].name)
 
     def test_modes(self):
         for focus, mode in (
@@ -125,14 +125,14 @@ class TestPlainRun(run_box.TestCase):
             self.box.lists['namespaces'].clear()
             self.box.lists['pods'].clear()
             self.box.plain_run(focus)
-            record = foreign.find(self.where(), self.box.world)
+            record = foreign.find(self.where(), self.box.runtime)
             self.assertEqual(mode, record.plan.mode)
 
     def test_config_maps_that_nobody_may_read(self):
         self.box.plain_run()
         self.box.maps = dict.fromkeys(self.box.maps)
 
-        record = foreign.find(self.where(), self.box.world)
+        record = foreign.find(self.where(), self.box.runtime)
 
         self.assertEqual((model.FOCUSED, 21600 + 600),
                          (record.plan.mode, record.plan.timeout))
@@ -143,7 +143,7 @@ class TestPlainRun(run_box.TestCase):
 
         self.assertIn('mine, sonobuoy', self.refused())
         self.assertEqual('mine', foreign.find(self.where(
-            namespace='mine'), self.box.world).plan.namespace)
+            namespace='mine'), self.box.runtime).plan.namespace)
 
     def test_there_is_none(self):
         self.assertIn('no run of Sonobuoy', self.refused())

@@ -55,7 +55,7 @@ class TestRun(run_box.TestCase):
             ended = self.box.run(name=backend, backend=backend)
 
             self.assertTrue(ended.result.stand_in_images)
-            self.assertTrue(self.box.world.store.load(backend).plan.stand_in)
+            self.assertTrue(self.box.runtime.store.load(backend).plan.stand_in)
 
 
 class TestLater(run_box.TestCase):
@@ -70,17 +70,17 @@ class TestLater(run_box.TestCase):
     def test_resume(self):
         self.begun()
 
-        ended = life.resume(None, self.box.world)
+        ended = life.resume(None, self.box.runtime)
         self.assertEqual(verdict.FAILED, ended.verdict.outcome)
         self.assertEqual(['status', 'retrieve', 'delete'], self.box.called)
 
     def test_resume_of_what_has_ended_reads_it_again(self):
         self.begun()
-        life.resume('r', self.box.world)
+        life.resume('r', self.box.runtime)
         self.box.called.clear()
 
         self.assertEqual(verdict.FAILED, life.resume(
-            'r', self.box.world).verdict.outcome)
+            'r', self.box.runtime).verdict.outcome)
         self.assertEqual([], self.box.called)
 
     def test_hydrophone_is_not_begun_again(self):
@@ -90,7 +90,7 @@ class TestLater(run_box.TestCase):
         self.box.fails.clear()
 
         with mock.patch.object(leftovers, 'end') as end:
-            life.resume('r', self.box.world)
+            life.resume('r', self.box.runtime)
         self.assertEqual(runs.ENDED, self.box.stage)
         # Of a command that was killed, another one may still be at work.
         end.assert_called_once_with(self.box.base / 'results' / 'r')
@@ -98,34 +98,34 @@ class TestLater(run_box.TestCase):
     def test_retrieve_leaves_the_run(self):
         self.begun()
 
-        life.retrieve('r', self.box.world)
+        life.retrieve('r', self.box.runtime)
         self.assertEqual(['status', 'retrieve'], self.box.called)
         self.assertEqual(runs.RETRIEVED, self.box.stage)
 
     def test_abort(self):
         self.begun()
 
-        life.abort(None, self.box.world)
+        life.abort(None, self.box.runtime)
         self.assertEqual(['delete'], self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
         self.assertRaises(errors.UsageError, life.resume, 'r',
-                          self.box.world)
+                          self.box.runtime)
 
     def test_abort_of_a_run_whose_namespace_is_somebody_elses(self):
         self.begun()
         self.box.replace_namespace('sonobuoy')
 
-        life.abort('r', self.box.world)
+        life.abort('r', self.box.runtime)
         self.assertEqual([], self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
 
     def test_abort_of_a_run_that_did_not_mark_its_namespace(self):
         self.begun()
-        store = self.box.world.store
+        store = self.box.runtime.store
         store.save(dataclasses.replace(store.load('r'), mark=''))
 
         error = self.assertRaises(errors.EnvironmentProblem, life.abort, 'r',
-                                  self.box.world)
+                                  self.box.runtime)
         self.assertIn('kubectl delete namespace sonobuoy', str(error))
         self.assertEqual([], self.box.called)
 
@@ -138,34 +138,34 @@ class TestLater(run_box.TestCase):
             self.box.replace_namespace('conformance')
 
             with contextlib.suppress(errors.EnvironmentProblem):
-                command(name, self.box.world)
+                command(name, self.box.runtime)
             self.assertEqual([], self.box.called)
             self.assertEqual(runs.ENDED,
-                             self.box.world.store.load(name).stage)
+                             self.box.runtime.store.load(name).stage)
             self.box.lists['namespaces'].clear()
 
     def test_status_looks_once(self):
         self.begun()
         self.box.said = [RUNNING]
 
-        record, state = life.status(None, self.box.world)
+        record, state = life.status(None, self.box.runtime)
         self.assertEqual(('r', 'running', ''), (
             record.name, state.status.status, state.outcome))
         self.assertEqual(['status'], self.box.called)
 
     def test_status_of_what_has_ended_asks_nobody(self):
         self.begun()
-        life.abort('r', self.box.world)
+        life.abort('r', self.box.runtime)
         self.box.called.clear()
 
-        self.assertIsNone(life.status('r', self.box.world)[1])
+        self.assertIsNone(life.status('r', self.box.runtime)[1])
         self.assertEqual([], self.box.called)
 
 
 class TestPreview(run_box.TestCase):
 
     def test_what_is_shown_is_what_is_called(self):
-        argvs = life.preview(self.box.wish(), '/sonobuoy')
+        argvs = life.preview(self.box.request(), '/sonobuoy')
         lines = []
         with mock.patch.object(processes, 'run', side_effect=lambda argv,
                                **_: lines.append(argv) or COMPLETE):
@@ -177,7 +177,7 @@ class TestPreview(run_box.TestCase):
         self.assertEqual([], self.box.called)
 
     def test_a_cluster_of_magnums_is_not_asked(self):
-        argvs = life.preview(self.box.wish(target=runs.Target('c1')))
+        argvs = life.preview(self.box.request(target=runs.Target('c1')))
 
         self.assertIn('KUBECONFIG-OF-c1', argvs[0])
         self.assertEqual(sonobuoy.NAMESPACE, argvs[0][5])

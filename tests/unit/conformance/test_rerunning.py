@@ -21,18 +21,19 @@ from tests.unit.conformance import by_hand
 PLAN = runner.Plan(
     mode=model.CERTIFIED, timeout=77,
     images=runner.Images(mirror='registry.example.org'))
-WISH = life.Wish(runs.Target(kubeconfig='/kube'), PLAN, pathlib.Path('/r'))
-WORLD = life.World(progress=progress.Silent())
+REQUEST = life.RunRequest(
+    runs.Target(kubeconfig='/kube'), PLAN, pathlib.Path('/r'))
+RUNTIME = life.Runtime(progress=progress.Silent())
 
 
 class ExecuteTest(testtools.TestCase):
 
     def execute(self, first, *results, **kwargs):
-        """Run again in a world where each run gives the next result."""
+        """Run again where each run gives the next result."""
         ended = [outcome.Outcome(None, one, by_hand.judged(one))
                  for one in results]
         with mock.patch.object(life, 'run', side_effect=ended) as run:
-            found = rerunning.execute(first, WISH, WORLD, **kwargs)
+            found = rerunning.execute(first, REQUEST, RUNTIME, **kwargs)
         self.wishes = [call.args[0] for call in run.call_args_list]
         return found
 
@@ -42,11 +43,11 @@ class ExecuteTest(testtools.TestCase):
 
         self.execute(first, by_hand.result(by_hand.passed('[sig-a] x.y')))
 
-        wish, = self.wishes
+        request, = self.wishes
         self.assertEqual(dataclasses.replace(
             PLAN, mode=model.FOCUSED, expression='^Kubernetes e2e suite *('
-            r'\[sig-a\] +x\.y) *$'), wish.plan)
-        self.assertEqual(WISH, dataclasses.replace(wish, plan=PLAN))
+            r'\[sig-a\] +x\.y) *$'), request.plan)
+        self.assertEqual(REQUEST, dataclasses.replace(request, plan=PLAN))
 
     def test_real_runs(self):
         ended, results = self.execute(by_hand.real(by_hand.PARALLEL),

@@ -13,8 +13,8 @@ from magnum_capi_tempest.conformance.running import runner
 
 class TestPlan(testtools.TestCase):
 
-    def refused(self, words, **wish):
-        error = self.assertRaises(errors.UsageError, runner.Plan, **wish)
+    def refused(self, words, **request):
+        error = self.assertRaises(errors.UsageError, runner.Plan, **request)
         self.assertIn(words, str(error))
 
     def test_a_certified_run_is_serial_and_whole(self):
