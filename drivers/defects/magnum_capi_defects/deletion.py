@@ -27,7 +27,7 @@ class CredentialLeft(parts.Seeded):
 
     class Watch(watch.Watch):
 
-        class _Farewell(deletion.Deletion):
+        class _Deletion(deletion.Deletion):
 
             def finish(self, state):
                 self._reconciler.rotation = _RemovesNothing
@@ -35,7 +35,7 @@ class CredentialLeft(parts.Seeded):
 
         def __init__(self, *args):
             super().__init__(*args)
-            self._farewell = self._Farewell(self._reconciler)
+            self._deletion = self._Deletion(self._reconciler)
 
 
 class SecretsLeft(parts.Seeded):

@@ -110,7 +110,7 @@ class Watch:
         self._store = store
         self._cluster = cluster
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
-        self._farewell = deletion.Deletion(self._reconciler)
+        self._deletion = deletion.Deletion(self._reconciler)
         self._memory = memory(cluster.uuid, runtime.clock.monotonic())
         self._state = None
 
@@ -175,7 +175,7 @@ class Watch:
             self._memory.attention.found(
                 restless=bool(verdict.failing or verdict.action))
         if rows.operation == 'DELETE' and thorough:
-            self._farewell.free_network(snapshot)
+            self._deletion.free_network(snapshot)
         seen = self._progressed(rows, snapshot, left)
         if not _is_complete(verdict):
             seen = dataclasses.replace(seen, failing=verdict.failing)
@@ -298,7 +298,7 @@ class Watch:
 
     def _act(self, rows, snapshot, verdict):
         if verdict.status == 'DELETE_COMPLETE':
-            if self._farewell.finish(self._state):
+            if self._deletion.finish(self._state):
                 forget(self._cluster.uuid)
         elif verdict.action == verdicts.DELETE:
             self._save(rows, self._asked_again(snapshot, verdict))
@@ -314,7 +314,7 @@ class Watch:
     def _asked_again(self, snapshot, verdict):
         """Ask again for a deletion; what fails is tried with the next look."""
         try:
-            self._farewell.ask_again(snapshot)
+            self._deletion.ask_again(snapshot)
         except (failures.Stopped, lock_module.LockLost):
             raise
         except errors.MagnumCapiError as e:

@@ -164,12 +164,12 @@ class Observer:
             return ''
 
 
-def everything(reader: kube.Client, nodes, pods) -> symptoms.Look:
+def everything(reader: kube.Client, nodes, pods) -> symptoms.Objects:
     """What tells why a cluster is ill; what cannot be read is left out.
 
     :param nodes: objects that the caller has read; ``pods`` too.
     """
-    return symptoms.Look(
+    return symptoms.Objects(
         tuple(nodes), tuple(pods), _readable(
             reader, '/apis/apps/v1/namespaces/kube-system/deployments'),
         _readable(reader, '/api/v1/events', fieldSelector='type=Warning'))

@@ -80,7 +80,7 @@ class Symptom:
 
 
 @dataclasses.dataclass(frozen=True)
-class Look:
+class Objects:
     """Objects of the cluster at one moment, as the API gives them.
 
     :param events: warnings only.
@@ -92,7 +92,7 @@ class Look:
     events: tuple[dict, ...] = ()
 
 
-def diagnose(seen: Look, namespace='', now=None,
+def diagnose(seen: Objects, namespace='', now=None,
              since=None) -> tuple[Symptom, ...]:
     """What is wrong, the weightiest first, no more than MOST.
 

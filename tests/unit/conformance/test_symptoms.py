@@ -58,7 +58,7 @@ class SymptomsTest(testtools.TestCase):
     def found(self, **objects):
         minutes = datetime.timedelta(minutes=5)
         return symptoms.diagnose(
-            symptoms.Look(**{'nodes': (READY,), 'pods': (DNS,), **objects}),
+            symptoms.Objects(**{'nodes': (READY,), 'pods': (DNS,), **objects}),
             'sonobuoy', NOON + minutes, NOON)
 
     def one(self, kind, *words, **objects):

@@ -35,7 +35,7 @@ def judge(snapshot, wanted, now) -> verdicts.Verdict:
                and (snapshot.cluster is None or obj is snapshot.cluster)]
     if release is not None and release.status == 'uninstalled':
         release = None
-    blockers = _farewells(left, orphans)
+    blockers = _waits(left, orphans)
     if release is not None:
         blockers.append(f'Helm release: {release.status}')
     action = verdicts.NOTHING
@@ -80,7 +80,7 @@ def _owners(obj):
     return conditions.metadata(obj).get('ownerReferences') or ()
 
 
-def _farewells(left, orphans):
+def _waits(left, orphans):
     """What is left and why, machines first: everything waits for them."""
     def rank(obj):
         return (obj.get('kind') != 'Machine', obj.get('kind') == 'Cluster')

@@ -37,7 +37,7 @@ class State(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Look:
+class Observation:
     """What is seen of a node group.
 
     :param why: what it waits for or why it failed.
@@ -57,7 +57,7 @@ class Look:
     failures: dict = dataclasses.field(default_factory=dict)
 
 
-def look(snapshot, group, wanted) -> Look:
+def observe(snapshot, group, wanted) -> Observation:
     """Judge one node group.
 
     :param snapshot: snapshot.Snapshot.
@@ -78,15 +78,13 @@ def same_version(one, other) -> bool:
 
 def _control_plane(snapshot, group, wanted):
     if not snapshot.seen('control_plane'):
-        return Look(State.WAITING, 'control plane: not looked at',
-                    unseen=frozenset(('control_plane',)))
+        return _waiting('control plane: not looked at',
+                        unseen=frozenset(('control_plane',)))
     plane = snapshot.control_plane
     if plane is None:
-        return Look(State.WAITING, 'control plane: does not exist yet',
-                    drift=True)
+        return _waiting('control plane: does not exist yet', drift=True)
     if conditions.deleting(plane):
-        return Look(State.WAITING, 'control plane: is being deleted',
-                    drift=True)
+        return _waiting('control plane: is being deleted', drift=True)
     counts = conditions.replicas(plane)
     drift = [
         *_differs('machines', counts.wanted, group.count),
@@ -104,8 +102,7 @@ def _control_plane(snapshot, group, wanted):
             running, conditions.spec(plane).get('version')):
         blocked = [f'runs version {running or "unknown"}']
     if blocked:
-        return Look(State.WAITING, 'control plane: ' + ', '.join(blocked),
-                    **found)
+        return _waiting('control plane: ' + ', '.join(blocked), **found)
     return _joined(snapshot, 'control plane', machines.masters(snapshot),
                    **found)
 
@@ -113,13 +110,13 @@ def _control_plane(snapshot, group, wanted):
 def _workers(snapshot, group, wanted):
     label = f'node group {group.name}'
     if not snapshot.seen('machine_deployments'):
-        return Look(State.WAITING, f'{label}: not looked at',
-                    unseen=frozenset(('machine_deployments',)))
+        return _waiting(f'{label}: not looked at',
+                        unseen=frozenset(('machine_deployments',)))
     deployment = snapshot.machine_deployments.get(group.key)
     if deployment is None:
-        return Look(State.WAITING, f'{label}: does not exist yet', drift=True)
+        return _waiting(f'{label}: does not exist yet', drift=True)
     if conditions.deleting(deployment):
-        return Look(State.WAITING, f'{label}: is being deleted', drift=True)
+        return _waiting(f'{label}: is being deleted', drift=True)
     counts = conditions.replicas(deployment)
     template = conditions.spec(
         conditions.spec(deployment).get('template') or {})
@@ -131,7 +128,7 @@ def _workers(snapshot, group, wanted):
     found = {'count': counts.wanted, 'drift': bool(drift)}
     if group.held:
         # Ill or not: what follows may be its cure.
-        return Look(State.HELD, f'{label}: waits for its turn', **found)
+        return Observation(State.HELD, f'{label}: waits for its turn', **found)
     own = machines.of_group(snapshot, group, wanted)
     failures = _failures(label, 'machine_deployments', deployment, own)
     if failures:
@@ -139,14 +136,14 @@ def _workers(snapshot, group, wanted):
     blocked = drift or _unsettled(deployment, counts, _DEPLOYMENT_NEW,
                                   _DEPLOYMENT_OLD)
     if blocked:
-        return Look(State.WAITING, f'{label}: ' + ', '.join(
+        return _waiting(f'{label}: ' + ', '.join(
             (*_replaced(snapshot, deployment, counts), *blocked)), **found)
     if not snapshot.seen('machine_sets'):
-        return Look(State.WAITING, f'{label}: its machines were not looked at',
-                    unseen=frozenset(('machine_sets',)), **found)
+        return _waiting(f'{label}: its machines were not looked at',
+                        unseen=frozenset(('machine_sets',)), **found)
     blocked = _not_rolled(snapshot, deployment, template, counts.wanted)
     if blocked:
-        return Look(State.WAITING, f'{label}: {blocked}', **found)
+        return _waiting(f'{label}: {blocked}', **found)
     return _joined(snapshot, label, own, **found)
 
 
@@ -158,13 +155,13 @@ def _joined(snapshot, label, own, *, count, **found):
     """
     found['count'] = count
     if not snapshot.seen('machines'):
-        return Look(State.WAITING, f'{label}: its machines were not looked at',
-                    unseen=frozenset(('machines',)), **found)
+        return _waiting(f'{label}: its machines were not looked at',
+                        unseen=frozenset(('machines',)), **found)
     nodes = sum(machines.is_node(machine) for machine in own)
     if nodes != count:
-        return Look(State.WAITING,
-                    f'{label}: {nodes} of {count} machines are nodes', **found)
-    return Look(State.READY, **found)
+        return _waiting(
+            f'{label}: {nodes} of {count} machines are nodes', **found)
+    return Observation(State.READY, **found)
 
 
 def _failures(label, part, obj, own):
@@ -177,9 +174,13 @@ def _failures(label, part, obj, own):
     return {key: f'{label}: {text}' for key, text in found.items()}
 
 
+def _waiting(why, **found):
+    return Observation(State.WAITING, why, **found)
+
+
 def _failed(failures, **found):
-    return Look(State.FAILED, next(iter(failures.values())), failures=failures,
-                **found)
+    return Observation(State.FAILED, next(iter(failures.values())),
+                       failures=failures, **found)
 
 
 def _removal(snapshot, group, wanted):
@@ -189,19 +190,19 @@ def _removal(snapshot, group, wanted):
     deployment = snapshot.get('machine_deployments', {}).get(group.key)
     if deployment is not None:
         # A deletion that was asked for and got lost is drift.
-        return Look(State.WAITING, f'{label}: ' + _farewell(deployment),
-                    drift=not conditions.deleting(deployment))
+        return _waiting(f'{label}: ' + _deletion(deployment),
+                        drift=not conditions.deleting(deployment))
     if unseen:
-        return Look(State.WAITING, f'{label}: not looked at', unseen=unseen)
+        return _waiting(f'{label}: not looked at', unseen=unseen)
     # A MachineDeployment goes at once, its machines take their time.
     left = machines.of_group(snapshot, group, wanted)
     if left:
-        return Look(State.WAITING, f'{label}: {len(left)} machines left, '
-                    f'{conditions.name(left[0])} {_farewell(left[0])}')
-    return Look(State.GONE)
+        return _waiting(f'{label}: {len(left)} machines left, '
+                        f'{conditions.name(left[0])} {_deletion(left[0])}')
+    return Observation(State.GONE)
 
 
-def _farewell(obj):
+def _deletion(obj):
     if not conditions.deleting(obj):
         return 'is not being deleted yet'
     found = conditions.newer(obj).get('Deleting')

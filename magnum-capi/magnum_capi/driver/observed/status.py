@@ -62,23 +62,23 @@ def judge(snapshot, wanted, now) -> Verdict:
     """
     if wanted.operation == 'DELETE':
         return deletion.judge(snapshot, wanted, now)
-    looks = {group.key: node_groups.look(snapshot, group, wanted)
-             for group in wanted.groups}
-    action, blockers = _applied(snapshot, wanted, looks)
+    observed = {group.key: node_groups.observe(snapshot, group, wanted)
+                for group in wanted.groups}
+    action, blockers = _applied(snapshot, wanted, observed)
     # What failed before the latest request arrived may be what it cures.
-    failures = {} if action else _failures(snapshot, wanted, looks)
+    failures = {} if action else _failures(snapshot, wanted, observed)
     failing = {} if action else _since(snapshot, wanted, failures, now)
-    blockers += _blockers(snapshot, looks)
+    blockers += _blockers(snapshot, observed)
     turn, unseen = '', frozenset()
-    held = [look.why for look in looks.values()
-            if look.state is node_groups.State.HELD]
+    held = [group.why for group in observed.values()
+            if group.state is node_groups.State.HELD]
     if held and not (action or failures):
-        turn, unseen = upgrade_order.turn(snapshot, wanted, looks)
+        turn, unseen = upgrade_order.turn(snapshot, wanted, observed)
         action = ADVANCE if turn else action
     if held:
         blockers += held
     elif not blockers:
-        blockers, unseen = _rest(snapshot, wanted, looks)
+        blockers, unseen = _rest(snapshot, wanted, observed)
     lasting = _is_lasting(wanted, failures, failing, now)
     status, headline, told = _outcome(
         wanted, now, list(failures.values()), lasting, blockers, unseen,
@@ -88,7 +88,7 @@ def judge(snapshot, wanted, now) -> Verdict:
     return Verdict(
         status, reason, verdicts.address(snapshot.cluster),
         verdicts.version(snapshot),
-        {group.key: _group(group, looks[group.key], status, wanted)
+        {group.key: _group(group, observed[group.key], status, wanted)
          for group in wanted.groups},
         action if wanted.in_progress else NOTHING, unseen, failing,
         turn)
@@ -104,7 +104,7 @@ def overdue(wanted: goal.Wanted, now: datetime.datetime) -> str:
     return ''
 
 
-def _applied(snapshot, wanted, looks):
+def _applied(snapshot, wanted, observed):
     """What must be done first, and why."""
     release = snapshot.release
     if snapshot.seen('release'):
@@ -119,23 +119,23 @@ def _applied(snapshot, wanted, looks):
             return APPLY, ['Helm release: is not yet of the latest request']
     if snapshot.cluster is None:
         return APPLY, ['Cluster: does not exist yet']
-    strangers = set(snapshot.get('machine_deployments', {})) - set(looks)
+    strangers = set(snapshot.get('machine_deployments', {})) - set(observed)
     if strangers:
         return APPLY, [f'node group {sorted(strangers)[0]}: '
                        'is not wanted any more']
-    if any(look.drift for look in looks.values()):
+    if any(group.drift for group in observed.values()):
         return APPLY, []
     return NOTHING, []
 
 
-def _failures(snapshot, wanted, looks):
+def _failures(snapshot, wanted, observed):
     """What controllers gave up: texts by what Verdict.failing has."""
     found = {}
     why = conditions.failure(snapshot.cluster)
     if why:
         found['cluster/'] = f'Cluster: {why}'
-    for look in looks.values():
-        found |= look.failures
+    for group in observed.values():
+        found |= group.failures
     for addon in snapshot.get('addons'):
         state, why = addons.state(addon)
         if state is addons.State.FAILED and wanted.addons:
@@ -165,7 +165,7 @@ def _since(snapshot, wanted, failures, now):
     return kept | {key: wanted.failing.get(key, now) for key in failures}
 
 
-def _blockers(snapshot, looks):
+def _blockers(snapshot, observed):
     """What is seen and not yet as it has to be."""
     found = []
     cluster = snapshot.cluster
@@ -178,10 +178,10 @@ def _blockers(snapshot, looks):
             found.append('Cluster: its change is not yet seen by its '
                          'controller')
     # A group that nobody looked at is no blocker but a question.
-    found += [look.why for look in looks.values()
-              if look.state in (node_groups.State.WAITING,
-                                node_groups.State.FAILED)
-              and not look.unseen]
+    found += [group.why for group in observed.values()
+              if group.state in (node_groups.State.WAITING,
+                                 node_groups.State.FAILED)
+              and not group.unseen]
     lacking = conditions.missing(
         cluster, _CLUSTER_NEW, _CLUSTER_OLD) if cluster else ()
     problems = conditions.problems(cluster) if lacking else ()
@@ -193,9 +193,9 @@ def _blockers(snapshot, looks):
     return found + [f'Cluster: {text}' for text in told]
 
 
-def _rest(snapshot, wanted, looks):
+def _rest(snapshot, wanted, observed):
     """Blockers of the last look, and the parts that nobody looked at."""
-    unseen = frozenset().union(*(look.unseen for look in looks.values()))
+    unseen = frozenset().union(*(group.unseen for group in observed.values()))
     if wanted.digest and not snapshot.seen('release'):
         unseen |= {'release'}
     if not wanted.addons:
@@ -258,19 +258,19 @@ def _outcome(wanted, now, failures, lasting, blockers, unseen, turn):
     return wanted.status, 'Waiting for', told
 
 
-def _group(group, look, cluster_status, wanted):
+def _group(group, seen, cluster_status, wanted):
     """Verdict of a node group, given that of its cluster."""
     operation = group.status.partition('_')[0]
     complete = group.status.endswith('_COMPLETE')
-    reason = reasons.cut(reasons.readable(look.why, wanted), reasons.PART)
-    if look.state is node_groups.State.GONE:
+    reason = reasons.cut(reasons.readable(seen.why, wanted), reasons.PART)
+    if seen.state is node_groups.State.GONE:
         return GroupVerdict('DELETE_COMPLETE', gone=True)
-    if look.state is node_groups.State.READY:
-        return GroupVerdict(f'{operation}_COMPLETE', '', look.count)
+    if seen.state is node_groups.State.READY:
+        return GroupVerdict(f'{operation}_COMPLETE', '', seen.count)
     ended = cluster_status.endswith('_FAILED') and wanted.in_progress
-    if ended and look.state is node_groups.State.FAILED and complete:
-        return GroupVerdict('UPDATE_FAILED', reason, look.count)
+    if ended and seen.state is node_groups.State.FAILED and complete:
+        return GroupVerdict('UPDATE_FAILED', reason, seen.count)
     if ended and group.status.endswith('_IN_PROGRESS'):
-        return GroupVerdict(f'{operation}_FAILED', reason, look.count)
+        return GroupVerdict(f'{operation}_FAILED', reason, seen.count)
     return GroupVerdict(
-        group.status, '' if complete else reason, look.count)
+        group.status, '' if complete else reason, seen.count)

@@ -21,18 +21,18 @@ from magnum_capi.driver.observed import groups as node_groups
 from magnum_capi.driver.observed import machines
 
 
-def turn(snapshot, wanted, looks):
+def turn(snapshot, wanted, observed):
     """The node group that is upgraded next.
 
     :param snapshot: snapshot.Snapshot.
     :param wanted: goal.Wanted.
-    :param looks: groups.Look by the keys of its groups.
+    :param observed: groups.Observation by the keys of its groups.
     :returns: pair of the group's key, empty when nobody's turn has come, and
         the parts of the snapshot that the answer needs.
     """
     held = [group for group in wanted.groups
-            if looks[group.key].state is node_groups.State.HELD]
-    others = [looks[group.key] for group in wanted.groups
+            if observed[group.key].state is node_groups.State.HELD]
+    others = [observed[group.key] for group in wanted.groups
               if group not in held and not group.deleting]
     unready = [look for look in others
                if look.state is not node_groups.State.READY]

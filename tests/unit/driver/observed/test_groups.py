@@ -19,7 +19,7 @@ def look(group=None, *, deployment=None, **kwargs):
     for part in (seen.machine_deployments, *seen.machine_sets):
         # Numbers of their own, as from JSON.
         part.update(json.loads(json.dumps(part)))
-    return groups.look(seen, group or objects.group(), objects.wanted())
+    return groups.observe(seen, group or objects.group(), objects.wanted())
 
 
 def counted(**counts):
@@ -168,8 +168,8 @@ class WorkersTest(testtools.TestCase):
 class ControlPlaneTest(testtools.TestCase):
 
     def look(self, plane, **kwargs):
-        return groups.look(objects.complete(control_plane=plane, **kwargs),
-                           objects.master(), objects.wanted())
+        return groups.observe(objects.complete(control_plane=plane, **kwargs),
+                              objects.master(), objects.wanted())
 
     def test_a_machine_that_goes_is_missing_before_it_is_counted(self):
         going = objects.master_machine(node='m1')
@@ -215,7 +215,7 @@ class RemovalTest(testtools.TestCase):
                 ((first, second), 'c0-default-worker-x1 is not being '
                                   'deleted yet'),
                 ((second, first), 'c0-default-worker-x2 is being deleted')):
-            found = groups.look(
+            found = groups.observe(
                 objects.complete(machine_deployments={}, machines=left),
                 objects.group(status='DELETE_IN_PROGRESS'), objects.wanted())
             self.assertEqual('node group default-worker: 2 machines left, '
