@@ -362,6 +362,16 @@ class OnlyTest(testtools.TestCase):
         self.only([], catalog(model.Offer('a', (UBUNTU, metal))),
                   images(image(magnum_distro='ubuntu', os_distro='ubuntu')))
 
+    def test_cure_where_the_driver_reads_os_distro_itself(self):
+        for says, code, told in (
+                ({'os_distro': 'flatcar'}, 'os-distro-unknown',
+                 '^None where the driver reads os_distro itself'),
+                ({'magnum_distro': 'flatcar'}, 'image-no-os-distro',
+                 "to 'flatcar' where the driver reads it itself")):
+            found, = [finding for finding in audit.audit(
+                catalog(F), images(image(**says))) if finding.code == code]
+            self.assertRegex(found.cure, told)
+
     def test_cure_of_blanks(self):
         found, = audit.audit(catalog(A), images(
             image(os_distro='ubuntu', magnum_driver=' a_drv ')))

@@ -59,8 +59,9 @@ def _meant(image, catalog, magnum):
             'image-no-os-distro', subject,
             'It has magnum_distro but no os_distro: every Magnum 23 refuses '
             'its templates, with the filter or without',
-            f'Set os_distro too: the name that libosinfo has for '
-            f'{model.shown(says.magnum_distro)}')
+            f'Set os_distro too: to {model.shown(says.magnum_distro)} where '
+            'the driver reads it itself, as magnum-capi-helm does, else to '
+            'the name that libosinfo has for it')
     both = [
         (resolve.resolve(model.Request(says, server_type, coe), catalog),
          magnum23.create_template(magnum, image.raw, server_type, coe))
@@ -181,8 +182,7 @@ def _unknown(images, catalog):
                 f'libosinfo ({libosinfo.VERSION}) does not know it, but '
                 f'{_count(count)} with it and drivers that provide it are '
                 'there; Nova looks it up in libosinfo',
-                'With the filter: set magnum_distro to this value, and '
-                'os_distro to what libosinfo calls it')
+                _KEEP_DISTRO)
         else:
             others[distro] = count
     if others:
@@ -191,6 +191,15 @@ def _unknown(images, catalog):
             f'libosinfo ({libosinfo.VERSION}) does not know these values, '
             f'and no driver provides them: {_counted(others)}',
             'None needed for Magnum')
+
+
+#: magnum-capi-helm 1.4.0, driver.py: _get_os_distro, osDistro of its values.
+_KEEP_DISTRO = (
+    'None where the driver reads os_distro itself, as magnum-capi-helm does, '
+    'which hands it to its chart: another value would make nodes of another '
+    'operating system, and Nova does without what libosinfo knows. Else, with '
+    'the filter: set magnum_distro to this value, and os_distro to what '
+    'libosinfo calls it')
 
 
 def _count(number):
