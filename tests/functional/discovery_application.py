@@ -24,6 +24,7 @@ from oslo_log import log
 from oslo_utils import uuidutils
 import webob
 
+from magnum_capi.discovery import images
 from magnum_capi.discovery import middleware
 from magnum_capi.discovery import model
 
@@ -65,7 +66,8 @@ class Images:
         self._properties = properties
 
     def read(self, ident, environ):
-        return model.ImageProperties.of(self._properties[ident])
+        return images.Image(
+            ident, model.ImageProperties.of(self._properties[ident]))
 
 
 def add_rows(case):

@@ -11,6 +11,7 @@ import time
 import webob
 
 from magnum_capi.discovery import answers
+from magnum_capi.discovery import images
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
 
@@ -53,7 +54,7 @@ class Exchange:
         return (time.perf_counter() - self._start - self.glance
                 - self._magnum)
 
-    def image(self, ident: str) -> model.ImageProperties:
+    def image(self, ident: str) -> images.Image:
         """See :meth:`.images.Reader.read`."""
         start = time.perf_counter()
         try:

@@ -12,6 +12,7 @@ answer to it), a Glance that cannot be asked is another
 (:class:`Unavailable`): Magnum 23 mistakes it for an image without os_distro.
 """
 
+import dataclasses
 import http.cookiejar
 import re
 import urllib.parse
@@ -35,6 +36,14 @@ _VERSION = re.compile(r'/v\d+(\.\d+)?/*$|/+$')
 _KEPT = 64
 #: What Glance answers to users, all else is Glance's trouble.
 _NOT_VISIBLE = (400, 403, 404)
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """An image: which one a name meant, and what it says about drivers."""
+
+    id: str
+    says: model.ImageProperties
 
 
 class NotVisible(errors.MagnumCapiError):
@@ -82,8 +91,8 @@ class Reader:
         return cls(session, conf.glance_client.endpoint_type,
                    conf.glance_client.region_name, timeouts)
 
-    def read(self, ident: str, environ) -> model.ImageProperties:
-        """What an image says about drivers.
+    def read(self, ident: str, environ) -> Image:
+        """The image of an id or a name, and what it says about drivers.
 
         One request, if the image is there and not hidden.
 
@@ -109,7 +118,9 @@ class Reader:
                                   token))
             if found is None:
                 raise NotVisible('No image has this name')
-        return model.ImageProperties.of(found)
+        if not guarded.text(found.get('id')):
+            raise _unusable()
+        return Image(found['id'], model.ImageProperties.of(found))
 
     def _endpoint(self, info, token):
         try:

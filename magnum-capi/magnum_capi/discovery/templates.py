@@ -37,10 +37,11 @@ def create(exchange):
     except images.NotVisible as e:
         return _undecided(exchange, f'The image changed meanwhile: {e.what}')
     decision = exchange.resolved(
-        model.Request(image, server_type, coe, driver))
+        model.Request(image.says, server_type, coe, driver))
     if decision.refusal:
         raise answers.Refused(400, str(decision.refusal))
-    body['driver'] = decision.driver
+    # A name could be another image's when Magnum looks it up.
+    body.update(driver=decision.driver, image_id=image.id)
     answer = exchange.forward()
     if answer.status_int != 201:
         return answer
@@ -70,7 +71,8 @@ def update(exchange):
     wanted = {name: stored.get(name) for name in _FIELDS}
     for op in touching:
         wanted[op['path'][1:]] = op.get('value')
-    decision = _decided_again(exchange, stored, wanted)
+    image = _new_image(exchange, stored, touching, wanted)
+    decision = _decided_again(exchange, wanted, image)
     if decision.refusal:
         hint = ''
         if guarded.text(wanted['driver']) and not any(
@@ -183,13 +185,28 @@ def _touches(op):
         'removed, and values are texts.')
 
 
-def _decided_again(exchange, stored, wanted):
+def _new_image(exchange, stored, touching, wanted):
+    """The image that a template is to have, None: the one that it has.
+
+    Magnum gets its id: a name could be another image's by then.
+    """
+    if wanted['image_id'] == stored.get('image_id'):
+        return None
+    image = _image(exchange, wanted)
+    wanted['image_id'] = image.id
+    for op in touching:
+        if op['path'] == '/image_id':
+            op['value'] = image.id
+    return image
+
+
+def _decided_again(exchange, wanted, image):
     driver = guarded.text(wanted['driver'])
-    if driver and wanted['image_id'] == stored.get('image_id'):
+    if driver and image is None:
         return exchange.resolved_stored(wanted)
+    image = image or _image(exchange, wanted)
     return exchange.resolved(model.Request(
-        _image(exchange, wanted), wanted['server_type'], wanted['coe'],
-        driver))
+        image.says, wanted['server_type'], wanted['coe'], driver))
 
 
 def _compare_distro(exchange, stored, wanted):
@@ -197,7 +214,7 @@ def _compare_distro(exchange, stored, wanted):
     distro = wanted['cluster_distro']
     if distro == stored.get('cluster_distro'):
         return
-    image = _image(exchange, wanted)
+    image = _image(exchange, wanted).says
     says = image.magnum_distro or image.os_distro
     if distro != says:
         raise answers.Refused(

@@ -47,10 +47,19 @@ class Images:
 
     def read(self, ident, environ):
         self.read_.append((ident, environ.get('HTTP_X_AUTH_TOKEN')))
-        found = self.known.get(ident, images.NotVisible('No such image'))
+        found = self.get(ident) or images.NotVisible('No such image')
         if isinstance(found, Exception):
             raise found
-        return model.ImageProperties.of(found)
+        return images.Image(self.id(ident), model.ImageProperties.of(found))
+
+    @staticmethod
+    def id(ident):
+        """The id of an image by its id or name."""
+        return f'id-{ident.removeprefix("id-")}'
+
+    def get(self, ident):
+        return self.known.get(ident) or self.known.get(
+            ident.removeprefix('id-'), {})
 
 
 class Magnum:
@@ -157,7 +166,7 @@ class Magnum:
     def _created(self, collection, body):
         if collection == 'clusters':
             return self._json(202, {'uuid': str(uuid.uuid4())})
-        image = self.images.known.get(body.get('image_id'), {})
+        image = self.images.get(body.get('image_id') or '')
         if isinstance(image, Exception) or not image.get('os_distro'):
             return self._error(400, 'The image is none.')
         fields = body | {'cluster_distro': image['os_distro']}

@@ -35,7 +35,7 @@ class ImagesTestCase(testtools.TestCase):
     def read(self, ident=ID, token='secret', info=None):
         environ = {'keystone.token_info': info or self.glance.token_info,
                    'HTTP_X_AUTH_TOKEN': token}
-        return self.reader.read(ident, environ)
+        return self.reader.read(ident, environ).says
 
     def check_unavailable(self, status, part, **kwargs):
         e = self.assertRaises(images.Unavailable, self.read, **kwargs)
@@ -54,6 +54,13 @@ class ReadTest(ImagesTestCase):
                          self.read())
         [(path, _)] = self.glance.requests
         self.assertEqual(f'/v2/images/{ID}', path)
+
+    def test_the_id_of_a_name(self):
+        environ = {'keystone.token_info': self.glance.token_info,
+                   'HTTP_X_AUTH_TOKEN': 'secret'}
+        self.assertEqual(ID, self.reader.read('ubuntu', environ).id)
+        self.glance.images[0]['id'] = None
+        self.check_unavailable(502, 'not usable', ident='ubuntu')
 
     def test_by_name_with_one_request(self):
         self.assertEqual('a', self.read('ubuntu').magnum_driver)
@@ -88,7 +95,7 @@ class ReadTest(ImagesTestCase):
                                    self.glance.connections))
 
     def test_a_cookie_is_not_for_the_next_user(self):
-        status, headers, body = scripted_glance.as_json({})
+        status, headers, body = scripted_glance.as_json({'id': ID})
         self.glance.answer = (
             status, headers | {'Set-Cookie': 'user=a; Path=/'}, body)
         for _ in range(2):
@@ -242,7 +249,7 @@ class EndpointTest(ImagesTestCase):
                              self.glance.requests[0][0])
 
     def test_a_path_stays(self):
-        self.glance.answer = scripted_glance.as_json({})
+        self.glance.answer = scripted_glance.as_json({'id': ID})
         self.read(info=scripted_glance.token_info(
             f'{self.glance.url}/image/v2'))
         self.assertEqual(f'/image/v2/images/{ID}',

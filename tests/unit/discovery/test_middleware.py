@@ -139,7 +139,7 @@ class TogetherTest(testtools.TestCase):
 
     def test_a_template_is_made(self):
         self.glance.images.append(
-            {'id': 'x', 'name': 'flatcar', 'os_distro': 'flatcar'})
+            {'id': 'id-flatcar', 'name': 'flatcar', 'os_distro': 'flatcar'})
         answer = self.create('flatcar')
         self.assertEqual((201, scripted_magnum.HELM),
                          (answer.status_int, answer.json['driver']))
@@ -152,7 +152,7 @@ class TogetherTest(testtools.TestCase):
             distro = ('ubuntu', 'flatcar')[at % 2]
             self.magnum.images.known[f'i{at}'] = {'os_distro': distro}
             self.glance.images.append({
-                'id': f'{at}', 'name': f'i{at}', 'os_distro': distro,
+                'id': f'id-i{at}', 'name': f'i{at}', 'os_distro': distro,
                 'magnum_driver': scripted_magnum.HELM if at % 4 else 'no'})
         start = threading.Barrier(8)
 

@@ -67,8 +67,26 @@ class CreateTest(TemplateTestCase):
         self.create(labels=labels, driver=None, tags='')
         [(_, body)] = self.magnum.asked('POST')
         self.assertEqual(
-            {'name': 't', 'image_id': 'flatcar', 'coe': 'kubernetes',
+            {'name': 't', 'image_id': 'id-flatcar', 'coe': 'kubernetes',
              'labels': labels, 'driver': HELM, 'tags': ''}, body)
+
+    def test_an_image_that_gets_the_name_meanwhile_is_not_taken(self):
+        # Read by name from here on, as Magnum would.
+        read = self.magnum.images.read
+
+        def read_and_swap(ident, environ):
+            found = read(ident, environ)
+            self.magnum.images.known['id-flatcar'] = (
+                self.magnum.images.known['flatcar'])
+            self.magnum.images.known['flatcar'] = {'os_distro': 'ubuntu'}
+            return found
+        self.magnum.images.read = read_and_swap
+
+        answer = self.create('flatcar')
+
+        self.assertEqual((201, 'flatcar', 'id-flatcar'), (
+            answer.status_int, answer.json['cluster_distro'],
+            answer.json['image_id']))
 
     def test_refusals(self):
         for image, fields, part in (
@@ -283,7 +301,7 @@ class UpdateTest(TemplateTestCase):
 
     def test_a_new_image_brings_its_distro(self):
         self.patch(self.replace('image_id', 'renamed'))
-        self.assertEqual([self.replace('image_id', 'renamed'),
+        self.assertEqual([self.replace('image_id', 'id-renamed'),
                           self.replace('cluster_distro', 'flatcar')],
                          self.forwarded())
         self.assertEqual((HELM, 'flatcar'),
@@ -337,7 +355,7 @@ class UpdateTest(TemplateTestCase):
     def test_a_new_image_and_a_new_choice(self):
         self.magnum.templates[self.uuid]['driver'] = ALIAS
         self.patch(self.REMOVE, self.replace('image_id', 'flatcar'))
-        self.assertEqual([self.replace('image_id', 'flatcar'),
+        self.assertEqual([self.replace('image_id', 'id-flatcar'),
                           self.replace('driver', HELM),
                           self.replace('cluster_distro', 'flatcar')],
                          self.forwarded())
