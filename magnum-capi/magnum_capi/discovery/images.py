@@ -14,7 +14,10 @@ answer to it), a Glance that cannot be asked is another
 
 import dataclasses
 import http.cookiejar
+import json
+import logging
 import re
+import time
 import urllib.parse
 
 from keystoneauth1.access import access
@@ -22,13 +25,17 @@ from keystoneauth1 import exceptions
 from keystoneauth1 import loading
 from keystoneauth1 import session as ka_session
 import requests
+import urllib3
 
 from magnum_capi.discovery import answers
 from magnum_capi.discovery import guarded
 from magnum_capi.discovery import model
 from magnum_capi import errors
+from magnum_capi import responses
 
-#: Seconds to connect, and until Glance says something.
+LOG = logging.getLogger(__name__)
+
+#: Seconds to connect, and until Glance has said all.
 TIMEOUTS = (5.0, 30.0)
 
 _VERSION = re.compile(r'/v\d+(\.\d+)?/*$|/+$')
@@ -60,7 +67,7 @@ class Reader:
     :param session: a keystoneauth1 session, whose own auth is not used.
     :param interface: of Glance in the catalog, such as ``publicURL``.
     :param region: of Glance in the catalog; None takes any.
-    :param timeouts: to connect and to read, in seconds.
+    :param timeouts: to connect, and to read all of an answer, in seconds.
     """
 
     def __init__(self, session, interface='publicURL', region=None,
@@ -147,8 +154,7 @@ class Reader:
         return named[0] if named else None
 
     def _get(self, url, token):
-        answer = self._sent(url, token)
-        status = answer.status_code
+        status, content = self._sent(url, token)
         if status in _NOT_VISIBLE:
             raise NotVisible(f'Glance answered {status}')
         if status == 401:
@@ -161,7 +167,7 @@ class Reader:
                 f'The image service could not be asked: it answered {status}.'
                 ' Nothing was done; try again later.')
         try:
-            found = answer.json()
+            found = json.loads(content)
         except (ValueError, RecursionError) as e:
             raise _unusable() from e
         if not isinstance(found, dict):
@@ -171,19 +177,27 @@ class Reader:
     def _sent(self, url, token):
         # A kept connection may end while it is used: that is tried again.
         for last in (False, True):
+            end = time.monotonic() + self._timeouts[1]
             try:
-                return self._session.get(
+                # To log it, keystoneauth would read it without an end.
+                answer = self._session.get(
                     url, authenticated=False, redirect=False, raise_exc=False,
-                    timeout=self._timeouts,
+                    timeout=self._timeouts, stream=True, log=False,
                     headers={'X-Auth-Token': token,
-                             'Accept': 'application/json'})
-            except exceptions.ConnectTimeout as e:
+                             'Accept': 'application/json',
+                             'Accept-Encoding': 'identity'})
+                LOG.debug('Glance answered %s to GET %s', answer.status_code,
+                          url)
+                return answer.status_code, responses.read(answer.raw, end)
+            except (exceptions.ConnectTimeout, TimeoutError,
+                    urllib3.exceptions.TimeoutError) as e:
                 raise _silent('it did not answer in time') from e
             except exceptions.ConnectFailure as e:
                 if last:
                     raise _silent('it cannot be reached') from e
             except (exceptions.ClientException,
-                    requests.RequestException, ValueError) as e:
+                    requests.RequestException, urllib3.exceptions.HTTPError,
+                    ValueError) as e:
                 raise _silent('the connection failed') from e
 
 

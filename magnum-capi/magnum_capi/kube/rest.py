@@ -15,7 +15,6 @@ import dataclasses
 import datetime
 import email.utils
 import functools
-import http.client
 import json
 import ssl
 import time
@@ -26,15 +25,13 @@ import urllib3
 from urllib3 import exceptions
 
 from magnum_capi import errors
+from magnum_capi import responses
 
 #: Answers that another try may change. 429 and 503 may say when.
 _PASSING = frozenset((429, 500, 502, 503, 504))
 
 #: Seconds before the second try; it doubles, up to the last number.
 _PAUSE = (0.2, 5.0)
-
-#: Bytes read at a time, so that the time limit is looked at in between.
-_CHUNK = 65536
 
 
 class KubeError(errors.MagnumCapiError):
@@ -242,22 +239,11 @@ class Rest:
             timeout=timeout, retries=False, redirect=False,
             preload_content=False)
         try:
-            content = bytearray()
-            for chunk in _chunks(answer):
-                content += chunk
-                if self._clock.monotonic() > end:
-                    # urllib3 only limits the time between two bytes.
-                    raise TimeoutError
-        except TimeoutError:
-            answer.close()
+            content = responses.read(answer, end, self._clock)
+        except TimeoutError as e:
             raise exceptions.ReadTimeoutError(
-                self._pool, path, 'the answer takes too long') from None
-        except BaseException:
-            # A half-read connection must not go back to the pool.
-            answer.close()
-            raise
-        answer.release_conn()
-        return answer.status, answer.headers, bytes(content)
+                self._pool, path, str(e)) from None
+        return answer.status, answer.headers, content
 
     def _note_time(self, headers):
         try:
@@ -265,20 +251,6 @@ class Rest:
         except ValueError:
             return
         self._answered = said.timestamp(), self._clock.monotonic()
-
-
-def _chunks(answer):
-    """What has come of an answer, again and again until its end.
-
-    urllib3 1.26, which Magnum 20 and 21 are pinned to, has no read1() and
-    waits for all that is asked for; the answer below it is http.client's.
-    """
-    read = getattr(answer, 'read1', None) or answer._fp.read1
-    try:
-        while chunk := read(_CHUNK):
-            yield chunk
-    except http.client.HTTPException as e:
-        raise exceptions.ProtocolError(str(e), e) from e
 
 
 def _tls_options(access):

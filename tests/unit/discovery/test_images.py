@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import contextlib
 import logging
 import socket
+import threading
+import time
 
 import fixtures
 from keystoneauth1 import exceptions
@@ -180,6 +183,29 @@ class UnavailableTest(ImagesTestCase):
             self.check_unavailable(503, 'did not answer in time', info=(
                 scripted_glance.token_info(url)))
 
+    def test_it_drips(self):
+        with socket.create_server(('127.0.0.1', 0)) as server:
+            pause = threading.Event()
+
+            def drip():
+                connection, _ = server.accept()
+                with connection, contextlib.suppress(OSError):
+                    connection.recv(65536)
+                    connection.sendall(
+                        b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n')
+                    while connection.send(b' '):
+                        pause.wait(0.02)
+
+            thread = threading.Thread(target=drip)
+            thread.start()
+            self.addCleanup(thread.join)
+            self.reader = self.made(timeouts=(60.0, 0.2))
+            start = time.monotonic()
+            url = f'http://127.0.0.1:{server.getsockname()[1]}'
+            self.check_unavailable(503, 'did not answer in time', info=(
+                scripted_glance.token_info(url)))
+        self.assertLess(time.monotonic() - start, 10)
+
     def test_its_times_are_those_of_the_reader(self):
         session = ka_session.Session()
         get = self.useFixture(fixtures.MockPatchObject(
@@ -229,9 +255,6 @@ class UnavailableTest(ImagesTestCase):
             self.assertEqual(401, e.status)
 
     def test_no_token_is_logged(self):
-        # oslo.log sets this logger to WARNING when Tempest is configured.
-        self.useFixture(fixtures.FakeLogger(
-            'keystoneauth', level=logging.DEBUG))
         self.glance.answer = (500, {}, b'{}')
         self.assertRaises(images.Unavailable, self.read)
         self.assertIn('/v2/images', self.log.output)
