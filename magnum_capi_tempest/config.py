@@ -124,7 +124,7 @@ OPTS = [
              'that may list everything, secrets too. When set, failures '
              'carry the conditions that Cluster API reports, and tests '
              'verify that a deleted cluster leaves nothing behind there. '
-             'Needs the extra magnum-capi-tempest[evidence].'),
+             'Needs the Python package kubernetes.'),
     cfg.StrOpt(
         'artifact_dir', default='',
         help='Folder, on the machine that runs Tempest, for what a failed '
@@ -308,7 +308,7 @@ FEATURE_OPTS = [
         'workload_api', default=True,
         help='The Kubernetes API of the clusters can be reached from where '
              'the tests run, and lists nodes. When false, tests stop at what '
-             'Magnum says. Needs the extra magnum-capi-tempest[evidence].'),
+             'Magnum says. Needs the Python package kubernetes.'),
     cfg.BoolOpt(
         'odd_masters_only', default=True,
         help='The driver refuses an even number of control plane nodes, as '

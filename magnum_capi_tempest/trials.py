@@ -17,9 +17,9 @@ OPTS = [
         help='Which conformance tests Sonobuoy runs in a new cluster: quick '
              'is one test and takes a minute, focus is what '
              'conformance_focus matches, the others take hours. Needs '
-             'nodes that run pods, and the extra '
-             'magnum-capi-tempest[conformance]. When empty, conformance is '
-             'not tested: the nodes of an in-memory sandbox run no pods.'),
+             'nodes that run pods, and the Python package kubernetes. When '
+             'empty, conformance is not tested: the nodes of an in-memory '
+             'sandbox run no pods.'),
     cfg.StrOpt(
         'conformance_focus', default='',
         help='Regular expression (Go\'s) of the tests to run, with the mode '

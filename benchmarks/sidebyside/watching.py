@@ -41,7 +41,7 @@ class Management:
     """
 
     def __init__(self, kubeconfig, history):
-        self._api = connection.load(kubeconfig, 'evidence')
+        self._api = connection.load(kubeconfig)
         self._custom = client.CustomObjectsApi(self._api)
         self._history = history
         self._lock = threading.Lock()

@@ -81,7 +81,7 @@ def init(folder, args, driver=''):
     except ImportError as e:
         raise errors.EnvironmentProblem(
             f'The package {e.name} is missing',
-            hint="Install 'magnum-capi-tempest[tempest]'") from e
+            hint='pip install tempest') from e
     return workspaces.init(
         folder, args.cloud, choose.Preferences(
             args.image, args.flavor, args.master_flavor,

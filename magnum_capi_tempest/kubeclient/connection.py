@@ -39,18 +39,17 @@ _PROVIDERS = ('gcp', 'oidc')
 _FILES = ('ca_certs', 'ca_cert_data', 'cert_file', 'key_file')
 
 
-def load(kubeconfig, extra):
+def load(kubeconfig):
     """Return a ``kubernetes.client.ApiClient`` that needs no files.
 
     It does not try again; whoever waits asks again.
 
     :param kubeconfig: path.
-    :param extra: of this package, which has the library: "evidence".
     :raises EnvironmentProblem: the library is not installed.
     :raises UsageError: the file is missing, not a kubeconfig, or one with
         keys that are not supported; what is in it is never quoted.
     """
-    with files(kubeconfig, None, extra) as api:
+    with files(kubeconfig, None) as api:
         if api.configuration.host.startswith('https:'):
             arguments = api.rest_client.pool_manager.connection_pool_kw
             with _usable(kubeconfig):
@@ -62,7 +61,7 @@ def load(kubeconfig, extra):
 
 
 @contextlib.contextmanager
-def files(kubeconfig, folder, extra):
+def files(kubeconfig, folder):
     """Yield an ``ApiClient`` whose key and certificate are in files.
 
     For WebSockets, for which the library knows no other way. The files are
@@ -72,7 +71,7 @@ def files(kubeconfig, folder, extra):
     :param folder: where; None: where temporary files go.
     :raises: as :func:`load`.
     """
-    client, config = _library(extra)
+    client, config = _library()
     current = _current(kubeconfig)
     configuration = client.Configuration()
     with _LOCK, tempfile.TemporaryDirectory(
@@ -93,7 +92,7 @@ def files(kubeconfig, folder, extra):
         yield client.ApiClient(configuration)
 
 
-def to(server, ca, certificate, extra):
+def to(server, ca, certificate):
     """Return an ``ApiClient`` of a server, whose key is not copied.
 
     It does not try again, and no proxy is asked.
@@ -102,10 +101,9 @@ def to(server, ca, certificate, extra):
     :param ca: path of the server's authority, or its certificate as PEM
         text; None for a server without TLS.
     :param certificate: paths of the client's certificate and key, or None.
-    :param extra: as of :func:`load`.
     :raises OSError: a file cannot be read, or has no certificate in it.
     """
-    client, _ = _library(extra)
+    client, _ = _library()
     configuration = client.Configuration(host=server)
     configuration.proxy = None
     configuration.retries = 0
@@ -133,14 +131,14 @@ def is_here(url):
         return host == 'localhost'
 
 
-def _library(extra):
+def _library():
     try:
         from kubernetes import client
         from kubernetes import config
     except ImportError as e:
         raise errors.EnvironmentProblem(
             'The Python package kubernetes is not installed',
-            hint=f'pip install magnum-capi-tempest[{extra}]') from e
+            hint='pip install kubernetes') from e
     return client, config
 
 

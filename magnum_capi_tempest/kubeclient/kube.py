@@ -70,18 +70,15 @@ class Client:
     Every method raises KubeError when the API did not answer, or refused.
 
     :param kubeconfig: path.
-    :param extra: of this package, which has the library.
     :param scratch: folder for certificate and key while a command runs in a
         container; None: where temporary files go.
     :param timeout: seconds between two bytes, and at most to connect.
     :raises EnvironmentProblem, UsageError: as :func:`.connection.load`.
     """
 
-    def __init__(self, kubeconfig, extra='evidence', scratch=None,
-                 timeout=READ):
-        self._api = connection.load(kubeconfig, extra)
-        self._files = functools.partial(
-            connection.files, kubeconfig, scratch, extra)
+    def __init__(self, kubeconfig, scratch=None, timeout=READ):
+        self._api = connection.load(kubeconfig)
+        self._files = functools.partial(connection.files, kubeconfig, scratch)
         self._timeout = timeout
         self.server = self._api.configuration.host.rstrip('/')
 
@@ -261,17 +258,16 @@ class Endpoint(Client):
         certificate as PEM text; None: the server has none (``http:``).
     :param certificate: paths of the client's certificate and key; None:
         asks as nobody.
-    :param extra: as of :class:`Client`, like timeout.
+    :param timeout: as of :class:`Client`.
 
     Files, and the library, are read with the first request.
     """
 
-    def __init__(self, server, ca=None, certificate=None, extra='evidence',
-                 timeout=READ):
+    def __init__(self, server, ca=None, certificate=None, timeout=READ):
         self.server = server.rstrip('/')
         self._timeout = timeout
         self._connect = functools.partial(
-            connection.to, self.server, ca, certificate, extra)
+            connection.to, self.server, ca, certificate)
 
     @functools.cached_property
     def _api(self):

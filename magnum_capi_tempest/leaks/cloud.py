@@ -37,7 +37,7 @@ class Cloud:
         except ImportError as e:
             raise errors.EnvironmentProblem(
                 'The Python package openstacksdk is not installed',
-                hint='pip install magnum-capi-tempest[evidence]') from e
+                hint='pip install openstacksdk') from e
         self._failures = (exceptions.SDKException,
                           auth_exceptions.ClientException, OSError)
         try:

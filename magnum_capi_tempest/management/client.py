@@ -10,9 +10,6 @@ import concurrent.futures
 from magnum_capi import waiting
 from magnum_capi_tempest.kubeclient import kube
 
-#: Part of this package that has the client library.
-EXTRA = 'sandbox'
-
 #: Requests at a time.
 CONNECTIONS = 4
 
@@ -25,12 +22,12 @@ def from_kubeconfig(path, timeout=kube.READ) -> kube.Client:
     :param timeout: seconds.
     :raises EnvironmentProblem: as :class:`kube.Client`.
     """
-    return kube.Client(path, EXTRA, timeout=timeout)
+    return kube.Client(path, timeout=timeout)
 
 
 def to(server, ca=None, certificate=None, timeout=kube.READ) -> kube.Endpoint:
     """A client of a program of ours, see :class:`kube.Endpoint`."""
-    return kube.Endpoint(server, ca, certificate, EXTRA, timeout)
+    return kube.Endpoint(server, ca, certificate, timeout)
 
 
 def put_all(api, objects):

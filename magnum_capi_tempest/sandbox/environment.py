@@ -60,7 +60,7 @@ def uv() -> str:
     if not found:
         raise errors.EnvironmentProblem(
             'uv is missing', where=sys.executable,
-            hint='Install magnum-capi-tempest[sandbox]')
+            hint='pip install uv')
     return found
 
 

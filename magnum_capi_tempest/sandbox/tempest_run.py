@@ -89,7 +89,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
             'magnum_tempest_plugin'):
         raise errors.EnvironmentProblem(
             'magnum-tempest-plugin is not installed', where=sys.prefix,
-            hint='Install magnum-capi-tempest[third_party]')
+            hint='pip install magnum-tempest-plugin')
     begin = time.time()
     results = (order.results or paths.state() / 'results' / time.strftime(
         '%Y%m%dT%H%M%S', time.gmtime(begin))).absolute()

@@ -137,8 +137,7 @@ class Choice:
                          'unless there is one')
         if not self.workload_api:
             found.append('the package kubernetes is not installed: nodes are '
-                         'not looked at (install '
-                         'magnum-capi-tempest[evidence])')
+                         'not looked at (pip install kubernetes)')
         return found
 
 

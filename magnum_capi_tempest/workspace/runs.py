@@ -89,5 +89,5 @@ def beside(name) -> pathlib.Path:
     if not path.exists():
         raise errors.EnvironmentProblem(
             f'{name} is not installed beside this program', where=path,
-            hint='Install magnum-capi-tempest[tempest]')
+            hint='pip install tempest')
     return path

@@ -48,7 +48,7 @@ class TestRehearsal(testtools.TestCase):
 
     def findings(self, kubeconfig=None):
         return list(admission.check(rehearsal.rehearse(
-            kube.Client(kubeconfig or self.kubeconfig, 'conformance'),
+            kube.Client(kubeconfig or self.kubeconfig),
             'sonobuoy', dict(sonobuoy.Sonobuoy.labels)), 'sonobuoy'))
 
     def webhook(self, name, rule, **selector):

@@ -91,7 +91,7 @@ def _connect(cloud):
     except ImportError as e:
         raise errors.EnvironmentProblem(
             'The Python package openstacksdk is not installed',
-            hint='pip install magnum-capi-tempest[conformance]') from e
+            hint='pip install openstacksdk') from e
     try:
         return openstack.connect(cloud=cloud or None)
     except (exceptions.ConfigException,

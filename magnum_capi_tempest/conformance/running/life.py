@@ -105,8 +105,7 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
         raise errors.UsageError(f'There is a run {name} already',
                                 where=runtime.store.folder(name))
     with kubeconfigs.access(request.target, runtime.connect) as access:
-        reader = kube.Client(
-            access.kubeconfig, 'conformance', access.scratch)
+        reader = kube.Client(access.kubeconfig, access.scratch)
 
         @functools.cache
         def driver():
@@ -237,8 +236,7 @@ def _access(record, runtime):
                              runtime.progress)[record.backend]
     with kubeconfigs.access(record.target, runtime.connect) as access:
         yield (kind.backend(record.plan, program, access.kubeconfig),
-               kube.Client(
-                   access.kubeconfig, 'conformance', access.scratch))
+               kube.Client(access.kubeconfig, access.scratch))
 
 
 @contextlib.contextmanager
@@ -250,8 +248,8 @@ def _reading(record, runtime):
             if record.stage == runs.ENDED else
             'Hydrophone shows its log itself, while it runs')
     with kubeconfigs.access(record.target, runtime.connect) as access:
-        yield record.plan.namespace or sonobuoy.NAMESPACE, kube.Client(
-            access.kubeconfig, 'conformance', access.scratch)
+        yield (record.plan.namespace or sonobuoy.NAMESPACE,
+               kube.Client(access.kubeconfig, access.scratch))
 
 
 @contextlib.contextmanager

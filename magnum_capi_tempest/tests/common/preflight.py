@@ -145,7 +145,7 @@ def evidence(cloud):
          cloud.conf.magnum_capi_feature_enabled.workload_api)) if needed]
     if wanted and not importlib.util.find_spec('kubernetes'):
         return (f'{" and ".join(wanted)} need the Python package kubernetes: '
-                'pip install magnum-capi-tempest[evidence]')
+                'pip install kubernetes')
     if not path:
         return None
     try:

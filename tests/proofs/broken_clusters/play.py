@@ -83,7 +83,7 @@ class _Breaker(threading.Thread):
             with kubeconfigs.access(self._target,
                                     self._box.user) as access:
                 self._wait(kube.Client(
-                    access.kubeconfig, 'conformance', access.scratch))
+                    access.kubeconfig, access.scratch))
             if not self.over.is_set():
                 self._box.progress.info(f'{self._case.broken}: now')
                 self._case.breaks(self._machines)

@@ -176,4 +176,4 @@ class TestAccess(testtools.TestCase):
         with mock.patch.dict(sys.modules, {'openstack': None}):
             error = self.assertRaises(
                 errors.EnvironmentProblem, kubeconfigs._connect, '')
-        self.assertIn('[conformance]', str(error))
+        self.assertIn('pip install openstacksdk', str(error))

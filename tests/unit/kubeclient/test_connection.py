@@ -40,7 +40,7 @@ class UnusableTest(_Base):
 
     def refused(self, path):
         return self.assertRaises(
-            errors.UsageError, connection.load, path, 'evidence')
+            errors.UsageError, connection.load, path)
 
     def test_what_the_file_contains_is_not_in_the_error(self):
         for text in ('client-key-data: hunter2', 'users: {hunter2: ]',
@@ -63,9 +63,9 @@ class UnusableTest(_Base):
     def test_without_the_library(self):
         with mock.patch.dict(sys.modules, {'kubernetes': None}):
             error = self.assertRaises(
-                errors.EnvironmentProblem, connection.load, '/x', 'evidence')
+                errors.EnvironmentProblem, connection.load, '/x')
 
-        self.assertIn('[evidence]', str(error))
+        self.assertIn('pip install kubernetes', str(error))
 
 
 class TlsTest(_Base):
@@ -78,14 +78,14 @@ class TlsTest(_Base):
             self.server.key)
 
     def status(self, document=None):
-        api = connection.load(self.write(document or self.document), 'x')
+        api = connection.load(self.write(document or self.document))
         with api.rest_client.pool_manager as pool:
             return pool.request('GET', self.server.url, retries=False).status
 
     def test_no_file_is_left(self):
         before = list(self.temporary.rglob('*'))
 
-        api = connection.load(self.write(self.document), 'x')
+        api = connection.load(self.write(self.document))
 
         self.assertEqual(before, list(self.temporary.rglob('*')))
         with api.rest_client.pool_manager as pool:
@@ -132,7 +132,7 @@ class TlsTest(_Base):
             return context
 
         with mock.patch.object(ssl_, 'create_urllib3_context', strict):
-            api = connection.load(self.write(self.document), 'x')
+            api = connection.load(self.write(self.document))
 
         context = api.rest_client.pool_manager.connection_pool_kw[
             'ssl_context']
@@ -141,7 +141,7 @@ class TlsTest(_Base):
     def test_files_are_private_and_there_for_the_block(self):
         path = self.write(self.document)
 
-        with connection.files(path, self.folder, 'x') as api:
+        with connection.files(path, self.folder) as api:
             found = api.configuration
             kept = found.key_file, found.cert_file, found.ssl_ca_cert
             for file in kept:
@@ -159,7 +159,7 @@ class ConfigurationTest(_Base):
         del document['clusters'][0]['cluster']['certificate-authority-data']
         if token:
             document['users'][0]['user']['token'] = token
-        return connection.load(self.write(document), 'x').configuration
+        return connection.load(self.write(document)).configuration
 
     def test_a_token_is_sent(self):
         self.assertEqual('Bearer secret', self.configuration(
@@ -181,7 +181,7 @@ class ConfigurationTest(_Base):
             'server': 'https://127.0.0.1:1',
             'proxy-url': 'http://192.0.2.9:3128'}
 
-        found = connection.load(self.write(document), 'x').configuration
+        found = connection.load(self.write(document)).configuration
 
         self.assertEqual('http://192.0.2.9:3128', found.proxy)
 
@@ -195,7 +195,7 @@ class HonouredTest(_Base):
         document['users'][0]['user'] = user or {}
         document['clusters'][0]['cluster'] = {
             'server': 'http://192.0.2.1', **cluster}
-        return connection.load(self.write(document), 'x').configuration
+        return connection.load(self.write(document)).configuration
 
     def sent(self, user):
         return self.configuration(user).auth_settings()[
@@ -239,7 +239,7 @@ class UnsupportedTest(_Base):
             'server': 'http://192.0.2.1', **(cluster or {})}
         error = self.assertRaises(
             errors.UsageError, connection.load,
-            self.write(document), 'x')
+            self.write(document))
         for key in (*(user or {}), *(cluster or {})):
             self.assertIn(f'"{key}"', str(error))
         self.assertNotIn('hunter2', str(error))
@@ -277,7 +277,7 @@ class UnsupportedTest(_Base):
             document['users'][0]['user'] = user
             error = self.assertRaises(
                 errors.UsageError, connection.load,
-                self.write(document), 'x')
+                self.write(document))
             self.assertNotIn('hunter2', str(error))
 
     def refused_file(self, section, name, **more):
@@ -289,7 +289,7 @@ class UnsupportedTest(_Base):
         del found[f'{name}-data']
         found.update({name: 'hunter2', **more})
         error = str(self.assertRaises(
-            errors.UsageError, connection.load, self.write(document), 'x'))
+            errors.UsageError, connection.load, self.write(document)))
         self.assertIn(f'"{name}"', error)
         self.assertNotIn('hunter2', error)
 
@@ -310,7 +310,7 @@ class UnsupportedTest(_Base):
         document['users'][0]['name'] = 'another'
 
         self.assertRaises(errors.UsageError, connection.load,
-                          self.write(document), 'x')
+                          self.write(document))
 
 
 class IsHereTest(testtools.TestCase):

@@ -193,7 +193,7 @@ class PreflightTest(testtools.TestCase):
         self.useFixture(fixtures.MonkeyPatch(
             'importlib.util.find_spec', lambda name: None))
 
-        self.assert_one_problem('pip install magnum-capi-tempest[evidence]')
+        self.assert_one_problem('pip install kubernetes')
 
     def test_a_service_that_fails_does_not_hide_the_rest(self):
         def list_flavors():

@@ -130,4 +130,4 @@ class UvTest(testtools.TestCase):
     def test_missing(self):
         self.useFixture(fixtures.EnvironmentVariable('PATH', '/nowhere'))
         e = self.assertRaises(errors.EnvironmentProblem, environment.uv)
-        self.assertIn('magnum-capi-tempest[sandbox]', str(e))
+        self.assertIn('pip install uv', str(e))
