@@ -120,6 +120,9 @@ CASES = (
      "f_drv for .vm, flatcar, kubernetes.*stores 'a_drv' with .*'fedora'",
      catalog(A, F),
      images(image(magnum_distro='flatcar', os_distro='fedora'))),
+    ('image-other-os-distro', 'image x (1)',
+     "'flatcar' by magnum_distro, but 'fedora' for", catalog(F),
+     images(image(magnum_distro='flatcar', os_distro='fedora'))),
     ('image-differs', 'image x (1)', r"a_drv.*refuses.*\(' a_drv '\)",
      catalog(A), images(image(os_distro='ubuntu', magnum_driver=' a_drv '))),
     ('image-not-supported', 'image x (1)', 'No usable driver',
@@ -271,6 +274,11 @@ class SilenceTest(testtools.TestCase):
     def test_disabled_is_the_cure_of_shadowed(self):
         self.silent(of=catalog(A, B, disabled_drivers=['b_drv']))
 
+    def test_names_of_drivers_are_no_operating_systems(self):
+        for distro in ('a_drv', 'a_drv:ubuntu'):
+            self.silent('image-other-os-distro', of=catalog(A), cloud=images(
+                image(magnum_distro=distro, os_distro='ubuntu')))
+
     def test_os_distro_is_the_cure_of_none(self):
         self.silent(of=catalog(A), cloud=images(
             image(magnum_distro='ubuntu', os_distro='ubuntu')))
@@ -362,25 +370,25 @@ class OnlyTest(testtools.TestCase):
         self.only([], catalog(model.Offer('a', (UBUNTU, metal))),
                   images(image(magnum_distro='ubuntu', os_distro='ubuntu')))
 
-    def test_cure_where_the_driver_reads_os_distro_itself(self):
-        for says, code, told in (
-                ({'os_distro': 'flatcar'}, 'os-distro-unknown',
-                 '^None where the driver reads os_distro itself'),
-                ({'magnum_distro': 'flatcar'}, 'image-no-os-distro',
-                 "to 'flatcar' where the driver reads it itself")):
-            found, = [finding for finding in audit.audit(
-                catalog(F), images(image(**says))) if finding.code == code]
-            self.assertRegex(found.cure, told)
-
     def test_cure_of_blanks(self):
         found, = audit.audit(catalog(A), images(
             image(os_distro='ubuntu', magnum_driver=' a_drv ')))
         self.assertRegex(found.cure, "to exactly 'a_drv'$")
 
     def test_cure_of_another_distro(self):
-        found, = audit.audit(catalog(A), images(image(
-            os_distro='debian', magnum_distro='ubuntu')))
-        self.assertRegex(found.cure, 'or set os_distro to the same as')
+        found = {f.code: f for f in audit.audit(catalog(A), images(image(
+            os_distro='debian', magnum_distro='ubuntu')))}
+        self.assertRegex(found['image-differs'].cure,
+                         'or set os_distro to the same as')
+
+    def test_drivers_that_read_os_distro_themselves(self):
+        # magnum-capi-helm 1.4: _get_os_distro of its driver.py.
+        for properties in (
+                {'magnum_distro': 'flatcar', 'os_distro': 'fedora'},
+                {'magnum_distro': 'flatcar'}, {'os_distro': 'flatcar'}):
+            found = ' '.join(f'{f.text}. {f.cure}.' for f in audit.audit(
+                catalog(F), images(image(**properties)), ON))
+            self.assertIn('reads os_distro itself', found)
 
     def test_another_distro_with_the_same_driver(self):
         both = catalog(model.Offer('a_drv', (UBUNTU, FLATCAR)))

@@ -4,7 +4,8 @@
 What the paste filter cures is an error without it, as far as somebody gets
 another driver than was meant, and no more than a warning with it. What no
 filter can cure has one severity: ``broken``, ``beta-wins``,
-``template-blocked``, ``image-no-os-distro`` and ``shadowed``.
+``template-blocked``, ``image-no-os-distro``, ``image-other-os-distro`` and
+``shadowed``.
 """
 
 import enum
@@ -74,6 +75,8 @@ RULES = {
     'os-prefix-not-own-name': (_WARNING, _WARNING),
     # Images that somebody means for Magnum: they have one of its properties.
     'image-no-os-distro': (_ERROR, _ERROR),
+    # Right for drivers that do not read os_distro, which nobody can see.
+    'image-other-os-distro': (_INFO, _INFO),
     'image-no-distro': (_WARNING, _WARNING),
     'image-ambiguous': (_ERROR, _WARNING),
     'image-differs': (_ERROR, _NOTHING),

@@ -19,6 +19,9 @@ _LISTED = 24
 #: What templates have when nothing else is said.
 _USUAL = frozenset({('vm', 'kubernetes')})
 
+#: magnum-capi-helm 1.4 gives its chart the image's os_distro.
+_READER = 'a driver that reads os_distro itself, as magnum-capi-helm 1.4 does'
+
 _CODES = {
     model.Kind.NO_DISTRO: 'image-no-distro',
     model.Kind.UNKNOWN: 'image-names-unknown',
@@ -59,9 +62,17 @@ def _meant(image, catalog, magnum):
             'image-no-os-distro', subject,
             'It has magnum_distro but no os_distro: every Magnum 23 refuses '
             'its templates, with the filter or without',
-            f'Set os_distro too: to {model.shown(says.magnum_distro)} where '
-            'the driver reads it itself, as magnum-capi-helm does, else to '
-            'the name that libosinfo has for it')
+            f'Set os_distro too: to {model.shown(_system(says))} for '
+            f'{_READER}; else to the name that libosinfo has for it')
+    elif (says.magnum_distro and says.os_distro != _system(says)
+            and _system(says) not in catalog.by_name):
+        yield findings.Draft(
+            'image-other-os-distro', subject,
+            f'Its operating system is {model.shown(_system(says))} by '
+            f'magnum_distro, but {model.shown(image.os_distro)} for '
+            f'{_READER}: its chart gets the latter',
+            'Set os_distro to the former, unless the driver of its templates '
+            'does not read it')
     both = [
         (resolve.resolve(model.Request(says, server_type, coe), catalog),
          magnum23.create_template(magnum, image.raw, server_type, coe))
@@ -79,6 +90,11 @@ def _meant(image, catalog, magnum):
                 f'{decision.cluster_type}, but {_magnum(answer)}',
                 _cure(decision, answer))
     yield from _naming(image, catalog)
+
+
+def _system(says):
+    """magnum_distro without the driver's name that may be before it."""
+    return (says.magnum_distro or '').rpartition(':')[2]
 
 
 def _refused(subject, refusal, answer):
@@ -182,7 +198,9 @@ def _unknown(images, catalog):
                 f'libosinfo ({libosinfo.VERSION}) does not know it, but '
                 f'{_count(count)} with it and drivers that provide it are '
                 'there; Nova looks it up in libosinfo',
-                _KEEP_DISTRO)
+                f'None needed for {_READER}: it wants this value. For '
+                'others, with the filter: set magnum_distro to this value, '
+                'and os_distro to what libosinfo calls it')
         else:
             others[distro] = count
     if others:
@@ -191,15 +209,6 @@ def _unknown(images, catalog):
             f'libosinfo ({libosinfo.VERSION}) does not know these values, '
             f'and no driver provides them: {_counted(others)}',
             'None needed for Magnum')
-
-
-#: magnum-capi-helm 1.4.0, driver.py: _get_os_distro, osDistro of its values.
-_KEEP_DISTRO = (
-    'None where the driver reads os_distro itself, as magnum-capi-helm does, '
-    'which hands it to its chart: another value would make nodes of another '
-    'operating system, and Nova does without what libosinfo knows. Else, with '
-    'the filter: set magnum_distro to this value, and os_distro to what '
-    'libosinfo calls it')
 
 
 def _count(number):
