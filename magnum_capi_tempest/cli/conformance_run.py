@@ -158,6 +158,9 @@ class Logs(_OfRun):
                  f'{sonobuoy.PLUGIN})')
         parser.add_argument('--tail', type=int, metavar='N',
                             help='the last N lines (default: all)')
+        parser.add_argument(
+            '--follow', action='store_true',
+            help='go on with what comes, until its pod has ended or Ctrl-C')
         return parser
 
     def act(self, args):
@@ -165,14 +168,23 @@ class Logs(_OfRun):
             raise errors.UsageError('--tail takes a number above 0')
         runtime = life.Runtime()
         plugin = '' if args.plugin == salvage.AGGREGATOR else args.plugin
-        found = list(life.logs(self.which(args, runtime), runtime, plugin))
+        which = self.which(args, runtime)
+        if args.follow:
+            for text in life.follow(which, runtime, plugin, args.tail):
+                self._print(text)
+            return 0
+        found = list(life.logs(which, runtime, plugin))
         for pod, text in found:
             if len(found) > 1:
                 print(f'==> {pod} <==', file=self.app.stdout)
-            lines = texts.clean(redact.redact(text)).splitlines()
-            for line in lines[-args.tail:] if args.tail else lines:
-                print(line, file=self.app.stdout)
+            self._print(text, args.tail)
         return 0
+
+    def _print(self, text, tail=None):
+        lines = texts.clean(redact.redact(text)).splitlines()
+        for line in lines[-tail:] if tail else lines:
+            print(line, file=self.app.stdout)
+        self.app.stdout.flush()
 
 
 class Abort(_OfRun):

@@ -10,6 +10,7 @@ servers send (a Pod without containers is a ValidationError), and the way it
 chooses the type of a patch changes between its versions.
 """
 
+import contextlib
 import functools
 import json
 from urllib import parse
@@ -54,6 +55,10 @@ class KubeError(errors.MagnumCapiError):
     def is_final(self) -> bool:
         """Whether asking again is of no use: refused, or not trusted."""
         return self.untrusted or self.status in (401, 403)
+
+
+class Quiet(KubeError):
+    """Nothing has come for a while; the connection may be well."""
 
 
 def no_answer(error, where) -> KubeError:
@@ -157,6 +162,24 @@ class Client:
         """What is no JSON: the log of a container."""
         return self._send('GET', path, query).decode(errors='replace')
 
+    def follow(self, path, quiet, **query):
+        """Yield what comes, as bytes, until the server ends the answer.
+
+        :param quiet: seconds without anything after which to stop.
+        :raises Quiet: nothing came for so long.
+        """
+        import urllib3
+        try:
+            answer = self._request('GET', path, query, timeout=quiet,
+                                   preload_content=False)
+            with contextlib.closing(answer):
+                yield from answer.stream()
+        except urllib3.exceptions.ReadTimeoutError as e:
+            raise Quiet('The Kubernetes API sent nothing',
+                        where=self.server) from e
+        except (urllib3.exceptions.HTTPError, OSError) as e:
+            raise no_answer(e, self.server) from e
+
     def answers(self, path) -> bool:
         """Whether a probe such as ``/readyz`` answers that all is well."""
         try:
@@ -223,31 +246,37 @@ class Client:
                 where=self.server,
                 status=getattr(e, 'status', None) or None) from None
 
-    def _send(self, method, path, query=(), body=None, kind=JSON):
+    def _send(self, *request):
+        import urllib3
+        try:
+            return self._request(*request).data
+        except (urllib3.exceptions.HTTPError, OSError) as e:
+            raise no_answer(e, self.server) from e
+
+    def _request(self, method, path, query=(), body=None, kind=JSON,
+                 timeout=None, **how):
+        """The answer of urllib3, whose errors are the caller's business."""
         import urllib3
         headers = {'Accept': f'{JSON}, */*'}
         if body is not None:
             headers['Content-Type'] = kind
             body = json.dumps(body).encode()
         url = self.server + path
-        try:
-            # Read anew for each request: an exec plugin's token expires.
-            token = self._api.configuration.auth_settings().get('BearerToken')
-            if token:
-                headers[token['key']] = token['value']
-            answer = self._api.rest_client.pool_manager.request(
-                method, url + (query and f'?{parse.urlencode(query)}' or ''),
-                body=body, headers=headers, retries=False,
-                timeout=urllib3.Timeout(
-                    min(CONNECT, self._timeout), self._timeout))
-        except (urllib3.exceptions.HTTPError, OSError) as e:
-            raise no_answer(e, self.server) from e
+        # Read anew for each request: an exec plugin's token expires.
+        token = self._api.configuration.auth_settings().get('BearerToken')
+        if token:
+            headers[token['key']] = token['value']
+        answer = self._api.rest_client.pool_manager.request(
+            method, url + (query and f'?{parse.urlencode(query)}' or ''),
+            body=body, headers=headers, retries=False,
+            timeout=urllib3.Timeout(min(CONNECT, self._timeout),
+                                    timeout or self._timeout), **how)
         if not 200 <= answer.status < 300:
             raise KubeError(
                 f'The Kubernetes API answered {answer.status} to {method} '
                 f'{path}', where=self.server, status=answer.status,
                 last_seen=_message(answer))
-        return answer.data
+        return answer
 
 
 class Endpoint(Client):

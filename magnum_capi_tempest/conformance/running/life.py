@@ -23,6 +23,7 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import beginning
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import finishing
+from magnum_capi_tempest.conformance.running import following
 from magnum_capi_tempest.conformance.running import foreign
 from magnum_capi_tempest.conformance.running import ginkgolog
 from magnum_capi_tempest.conformance.running import hydrophone
@@ -204,6 +205,21 @@ def logs(which, runtime: Runtime, plugin):
     record = _chosen(which, runtime)
     with _reading(record, runtime) as (namespace, reader):
         yield from salvage.logs(reader, namespace, plugin)
+
+
+def follow(which, runtime: Runtime, plugin, tail=None):
+    """Yield what a run's pod writes, in whole lines, until it has ended.
+
+    :param plugin: see :func:`.salvage.logs`.
+    :param tail: see :meth:`.following.Follower.texts`.
+    """
+    record = _chosen(which, runtime)
+    with _left_running(record, runtime), \
+            _reading(record, runtime) as (namespace, reader):
+        yield from following.Follower(
+            reader, namespace,
+            *salvage.only_container(reader, namespace, plugin),
+            runtime.progress.info, runtime.clock).texts(tail)
 
 
 def abort(which, runtime: Runtime):

@@ -86,6 +86,27 @@ def logs(reader: kube.Client, namespace, plugin=sonobuoy.PLUGIN):
     :raises KubeError: a log cannot be had.
     :raises UsageError: the run has no such plugin.
     """
+    for name, container in _containers(reader, namespace, plugin):
+        read = (pod_files.longest_log if plugin == sonobuoy.PLUGIN
+                else pod_files.shown_log)
+        yield name, read(reader, namespace, name, container, _MOST)
+
+
+def only_container(reader: kube.Client, namespace, plugin):
+    """The pod of a plugin that has one, and its container.
+
+    :raises UsageError: the run has no such plugin, or it has several pods.
+    """
+    found = _containers(reader, namespace, plugin)
+    if len(found) > 1:
+        raise errors.UsageError(
+            f'{plugin} has {len(found)} pods, and one can be followed',
+            last_seen=', '.join(name for name, _ in found),
+            hint=f'kubectl logs --follow --namespace {namespace} POD')
+    return found[0]
+
+
+def _containers(reader, namespace, plugin):
     found = [(observe.pod(obj), obj)
              for obj in reader.items(kube.pod_path(namespace))]
     wanted = [(pod.name, _container(obj)) for pod, obj in found
@@ -96,10 +117,7 @@ def logs(reader: kube.Client, namespace, plugin=sonobuoy.PLUGIN):
             f'There is no pod of {plugin or AGGREGATOR} in the namespace '
             f'{namespace}', last_seen=', '.join(there) or 'no pods at all',
             hint='--plugin names one')
-    for name, container in wanted:
-        read = (pod_files.longest_log if plugin == sonobuoy.PLUGIN
-                else pod_files.shown_log)
-        yield name, read(reader, namespace, name, container, _MOST)
+    return wanted
 
 
 def _container(obj):

@@ -150,6 +150,15 @@ class CommandsTest(testtools.TestCase):
         self.assertNotIn('abc.def', out)
         self.assertEqual(2, self.call(cli.Logs, 'r1', '--tail', '0')[0])
 
+    def test_logs_that_are_followed(self):
+        follow = self.patch('follow', side_effect=lambda *_: iter(
+            ['a\n\x1b[31mb\n', 'Authorization: Bearer abc.def-ghi123456\n']))
+
+        code, out = self.call(cli.Logs, 'r1', '--follow', '--tail', '2')
+        self.assertEqual((0, ['a', 'b']), (code, out.splitlines()[:2]))
+        self.assertNotIn('abc.def', out)
+        self.assertEqual(('e2e', 2), follow.call_args[0][2:])
+
     def test_partial_results(self):
         partial = self.patch('partial', return_value=ended(
             (model.Spec('a', model.FAILED),)))

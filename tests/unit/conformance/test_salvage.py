@@ -136,3 +136,12 @@ class TestLogs(testtools.TestCase):
             errors.UsageError, list,
             salvage.logs(Reader(self.pods()), 'sonobuoy', 'none'))
         self.assertIn('aggregator, e2e, mine', str(error))
+
+    def test_one_pod_can_be_followed(self):
+        pods = self.pods()
+        self.assertEqual(('e2e-job', 'main'), salvage.only_container(
+            Reader(pods), 'sonobuoy', 'e2e'))
+        error = self.assertRaises(
+            errors.UsageError, salvage.only_container,
+            Reader([*pods, pods[-1]]), 'sonobuoy', 'mine')
+        self.assertIn('2 pods', str(error))

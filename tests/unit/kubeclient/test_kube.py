@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import http.server
 import os
 import pathlib
 from unittest import mock
@@ -11,6 +12,7 @@ from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
 from tests.unit.driver import tls_server
 from tests.unit.evidence import fake_kube
+from tests.unit import loopback
 
 NODES = '/api/v1/nodes'
 
@@ -98,6 +100,54 @@ class ClientTest(testtools.TestCase):
         self.kube.serve(NODES)
 
         self.assertEqual([], self.reader().nodes())
+
+
+class _Stream(http.server.BaseHTTPRequestHandler):
+    """A log in chunks, then what the path says: an end, a cut, silence."""
+
+    protocol_version = 'HTTP/1.1'
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header('Transfer-Encoding', 'chunked')
+        self.end_headers()
+        for text in (b'one\n', b'two\n'):
+            self.wfile.write(b'%x\r\n%s\r\n' % (len(text), text))
+        if self.path.startswith('/end'):
+            self.wfile.write(b'0\r\n\r\n')
+        elif self.path.startswith('/quiet'):
+            self.rfile.read(1)
+        self.close_connection = True
+
+    def log_message(self, *args):
+        pass
+
+
+class FollowTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Stream)
+        server.daemon_threads = True
+        loopback.serve(self, server)
+        self.reader = kube.Endpoint(
+            f'http://127.0.0.1:{server.server_port}')
+
+    def follow(self, path):
+        """What came, and the class of the error at the end."""
+        found = []
+        try:
+            for piece in self.reader.follow(path, 0.3, follow='true'):
+                found.append(piece)
+        except kube.KubeError as e:
+            return found, type(e)
+        return found, None
+
+    def test_every_end(self):
+        both = [b'one\n', b'two\n']
+        for path, error in (('/end', None), ('/cut', kube.KubeError),
+                            ('/quiet', kube.Quiet)):
+            self.assertEqual((both, error), self.follow(path), path)
 
 
 class FinalTest(testtools.TestCase):
