@@ -4,12 +4,14 @@
 Both are made like every page of :mod:`magnum_capi_tempest.report.html`: one
 file, nothing loaded, everything escaped. A run's page answers in this order:
 did it pass and can it be submitted, what failed and for how many causes,
-what failed around the tests, what passed when it was run again, what is slow.
+what failed around the tests, what passed when it was run again, when tests
+failed, what is slow.
 """
 
 import collections
 import dataclasses
 
+from magnum_capi_tempest.conformance.showing import charts
 from magnum_capi_tempest.conformance.showing import compare
 from magnum_capi_tempest.conformance.showing import comparison as comparisons
 from magnum_capi_tempest.conformance.showing import comparison_forms
@@ -42,6 +44,8 @@ def render(result, verdict, reruns=()) -> str:
     causes = fingerprints.causes(result.failures, result.cluster.nodes)
     opened = {spec.name for cause in causes
               for spec in cause.specs[:1]} if len(causes) <= _OPEN else set()
+    timed = [spec for spec in result.ran if spec.seconds is not None]
+    sigs = charts.sigs(result) if len(timed) > 1 else ()
     return html.page(
         'conformance.html', package=_PACKAGE, style=_STYLE, run=run,
         verdict=verdict, missing=presentation.missing(result, verdict),
@@ -60,7 +64,12 @@ def render(result, verdict, reruns=()) -> str:
             test.group for test in run.tests).items()),
         reruns=rerun.label(result, reruns) if reruns else (),
         rerun_titles=[one.title for one in reruns],
-        slowest=fingerprints.slowest(result))
+        slowest=fingerprints.slowest(result),
+        timeline=charts.timeline(result), run_seconds=result.seconds,
+        run_began=result.started and f'{result.started:%F %T %Z}',
+        # A run in which everything took no time has a bar of no width.
+        sig_times=sigs, longest=sigs and sigs[0].seconds or 1,
+        timeless=len(result.ran) > 1 and not timed)
 
 
 def render_comparison(comparison) -> str:
