@@ -6,7 +6,9 @@ nothing new failed is worth nothing when a run was cut off half way, so this
 has an outcome of its own.
 """
 
+import collections
 import dataclasses
+import re
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
@@ -41,6 +43,18 @@ class Judged:
 
 
 @dataclasses.dataclass(frozen=True)
+class Matrix:
+    """Which driver ran which version of Kubernetes, and what came of it.
+
+    :param versions: of Kubernetes, oldest first; those of the columns.
+    :param rows: a driver, and for each version the runs of both.
+    """
+
+    versions: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[tuple[Judged, ...], ...]], ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Comparison:
     """:param differences: of each run but the first to the first."""
 
@@ -63,6 +77,22 @@ class Comparison:
         if self.new_failures:
             return NEW_FAILURES
         return max((run.verdict.exit_code for run in self.broken), default=0)
+
+    @property
+    def matrix(self) -> Matrix | None:
+        """None where all runs are of one driver and one version."""
+        cells = collections.defaultdict(list)
+        for run in self.runs:
+            cluster = run.result.cluster
+            cells[cluster.driver, cluster.kubernetes].append(run)
+        if len(cells) < 2:
+            return None
+        versions = tuple(sorted({version for _, version in cells},
+                                key=_numbers))
+        return Matrix(versions, tuple(
+            (driver, tuple(tuple(cells.get((driver, version), ()))
+                           for version in versions))
+            for driver in sorted({driver for driver, _ in cells})))
 
     @property
     def conclusion(self) -> str:
@@ -88,6 +118,12 @@ def of(judged) -> Comparison:
     return Comparison(
         judged, tuple(compare.difference(first, other) for other in others),
         grid.build([first, *others]))
+
+
+def _numbers(version):
+    """By what to sort versions: v1.9 before v1.10."""
+    return ([int(number) for number in re.findall(r'\d{1,9}', version)],
+            version)
 
 
 def sections(comparison):

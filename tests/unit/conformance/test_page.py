@@ -167,3 +167,27 @@ class ComparisonPageTest(testtools.TestCase):
                 'Tests by cluster: 4 failed somewhere, 384 passed and did '
                 'not run everywhere, 0 passed everywhere'):
             self.assertIn(words, text)
+
+    def test_drivers_and_versions(self):
+        def run(driver, version, *specs):
+            result = by_hand.result(*specs, cluster=model.Cluster(
+                version, driver=driver))
+            return comparison.Judged(result, verdict.judge(result))
+
+        found = comparison.of([
+            run('heat', 'v1.10.1', by_hand.passed('a'), by_hand.failed('b')),
+            run('capi', 'v1.9.0', by_hand.passed('a')),
+            run('capi', 'v1.9.0', by_hand.failed('a'))])
+
+        self.assertEqual(('v1.9.0', 'v1.10.1'), found.matrix.versions)
+        self.assertIn(
+            'driver v1.9.0 v1.10.1 capi passed 1 of 1 failed 0 of 1 no run '
+            'heat no run failed 1 of 2',
+            Page(page.render_comparison(found)).text)
+
+    def test_one_driver_and_version_need_no_table(self):
+        result = by_hand.real(by_hand.QUICK)
+        one = comparison.Judged(result, by_hand.judged(result))
+
+        self.assertNotIn('Driver and version', Page(page.render_comparison(
+            comparison.of([one, one]))).text)
