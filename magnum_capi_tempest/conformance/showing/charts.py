@@ -2,9 +2,10 @@
 
 """What the pictures of a run's page show, as numbers.
 
-The JUnit file says how long a spec took and not when it began. Only the
-output of a spec that failed has times, and the number of the process that
-ran it; of specs that passed Kubernetes keeps none.
+The JUnit file says how long a spec took and not when it began. The output of
+a spec that failed has the time of its failure and the number of the process
+that ran it; its beginning is reckoned back from there. The e2e log, which has
+times of other specs where it is verbose, is not read for them.
 """
 
 import collections
