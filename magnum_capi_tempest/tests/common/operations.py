@@ -259,6 +259,20 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             self.os_primary.credentials.user_id)
         return sorted(c['id'] for c in found['application_credentials'])
 
+    def assert_no_credential_left(self, cluster_id, before):
+        """Assert that a deleted cluster took its credentials along.
+
+        A user that Tempest has made has those of its clusters only. One of a
+        person's may get and lose others meanwhile.
+
+        :param before: application_credentials() from before the cluster.
+        """
+        if CONF.auth.use_dynamic_credentials:
+            self.assertEqual(before, self.application_credentials())
+        else:
+            self.assertEqual(
+                [], app_credentials.of_cluster(self.os_primary, cluster_id))
+
     def application_credentials_of(self, cluster):
         """Return the ids of those that a driver made for a cluster."""
         return app_credentials.of_cluster(self.os_primary, cluster['uuid'])

@@ -40,7 +40,7 @@ class ClusterLifecycleTest(operations.BaseOperationsTest):
         self.delete_cluster(cluster)
         self.assert_unknown_to_magnum(cluster)
         self.assert_nothing_left_in_management_cluster(cluster)
-        self.assertEqual(credentials, self.application_credentials())
+        self.assert_no_credential_left(cluster['uuid'], credentials)
 
     def assert_driver(self, template):
         if CONF.magnum_capi.driver:

@@ -30,7 +30,7 @@ class DeleteDuringCreateTest(operations.BaseOperationsTest):
         self.delete_cluster({'uuid': cluster})
 
         self.assert_nothing_comes_back(cluster, name)
-        self.assertEqual(credentials, self.application_credentials())
+        self.assert_no_credential_left(cluster, credentials)
 
 
 class ResizesTest(operations.BaseOperationsTest):

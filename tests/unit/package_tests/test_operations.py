@@ -56,6 +56,34 @@ class SkipTest(testtools.TestCase):
         self.assertIsNone(self.skip_checks(True))
 
 
+class CredentialsTest(testtools.TestCase):
+
+    def assert_none_left(self, dynamic, *names):
+        test = a_test()
+        test.os_primary = types.SimpleNamespace(
+            credentials=types.SimpleNamespace(user_id='u'),
+            application_credentials_client=types.SimpleNamespace(
+                list_application_credentials=lambda user: {
+                    'application_credentials': [
+                        {'id': f'id-{name}', 'name': name}
+                        for name in names]}))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.common.operations.CONF',
+            types.SimpleNamespace(auth=types.SimpleNamespace(
+                use_dynamic_credentials=dynamic))))
+        test.assert_no_credential_left(UUID, ['id-old'])
+
+    def test_those_of_a_person_come_and_go(self):
+        self.assert_none_left(False, 'mine', 'another')
+        self.assertRaises(AssertionError, self.assert_none_left, False,
+                          'mine', f'magnum-{UUID}-x')
+
+    def test_a_user_of_tempest_has_the_same_as_before(self):
+        self.assert_none_left(True, 'old')
+        self.assertRaises(AssertionError, self.assert_none_left, True,
+                          'old', 'of some driver')
+
+
 class AssertionsTest(testtools.TestCase):
 
     def setUp(self):
