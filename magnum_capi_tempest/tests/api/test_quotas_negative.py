@@ -77,7 +77,7 @@ class QuotasTest(refusals.BaseRefusalsTest):
                 self.project, hard_limit=value))
 
         found = self.magnum.quotas.show_quota(self.project)
-        self.assertEqual(7, found['hard_limit'])
+        self.assertEqual(quotas.PLENTY, found['hard_limit'])
 
     @decorators.idempotent_id('fe681427-eac1-413b-8ab8-77440194d0bd')
     @decorators.attr(type='negative')

@@ -130,7 +130,8 @@ class RestTest(rbac.BaseRbacTest):
 
     def create_quota(self, magnum):
         quota = magnum.quotas.create_quota(
-            project_id=self.project, resource='Cluster', hard_limit=7)
+            project_id=self.project, resource='Cluster',
+            hard_limit=quotas.PLENTY)
         # It is not there for the next persona.
         self.addCleanup(quotas.delete, self.by[personas.ADMIN], quota)
         quotas.delete(self.by[personas.ADMIN], quota)
@@ -175,7 +176,8 @@ class RestTest(rbac.BaseRbacTest):
         self.with_quota()
 
         self.assert_rule('update quota', lambda magnum: (
-            magnum.quotas.update_quota(self.project, hard_limit=8)))
+            magnum.quotas.update_quota(
+                self.project, hard_limit=quotas.PLENTY + 1)))
 
     @decorators.idempotent_id('2a554244-c268-4cb1-9303-1a00191774dc')
     def test_delete_quota(self):

@@ -13,17 +13,22 @@ from tempest.lib.common.utils import test_utils
 from tempest.lib import exceptions as lib_exc
 
 
+#: Clusters of a quota that keeps nobody from anything: the project may be in
+#: use by others.
+PLENTY = 10_000
+
+
 def create(magnum, cleanup, project: str, **fields) -> dict:
     """Create a quota and register its deletion; return it.
 
     :param magnum: factories.Magnum of an admin.
     :param cleanup: as in :mod:`.factories`.
     :param project: id.
-    :param fields: of the quota; by default 7 clusters.
+    :param fields: of the quota; by default :data:`PLENTY` of clusters.
     :raises Conflict: the project has one. Its deletion is not registered.
     """
     quota = magnum.quotas.create_quota(**{
-        'project_id': project, 'resource': 'Cluster', 'hard_limit': 7,
+        'project_id': project, 'resource': 'Cluster', 'hard_limit': PLENTY,
         **fields})
     cleanup(delete, magnum, quota)
     return quota
