@@ -81,7 +81,7 @@ def update(exchange):
                     f'{_REMOVE_DRIVER} too.')
         raise answers.Refused(400, f'{decision.refusal}{hint}')
     if wanted['image_id'] == stored.get('image_id'):
-        _compare_distro(exchange, stored, wanted)
+        _compare_distro(exchange, stored, wanted, image)
     # Magnum would refuse to add what was there before it was removed.
     kept = [op for op in operations
             if (op.get('op'), op['path']) != ('remove', '/driver')]
@@ -209,13 +209,13 @@ def _decided_again(exchange, wanted, image):
         image.says, wanted['server_type'], wanted['coe'], driver))
 
 
-def _compare_distro(exchange, stored, wanted):
+def _compare_distro(exchange, stored, wanted, image):
     """A new image brings its distro; a new distro has to be the image's."""
     distro = wanted['cluster_distro']
     if distro == stored.get('cluster_distro'):
         return
-    image = _image(exchange, wanted).says
-    says = image.magnum_distro or image.os_distro
+    said = (image or _image(exchange, wanted)).says
+    says = said.magnum_distro or said.os_distro
     if distro != says:
         raise answers.Refused(
             400, f'The image {model.shown(wanted["image_id"])} of the '
