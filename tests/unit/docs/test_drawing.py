@@ -2,17 +2,13 @@
 
 """The drawing of the rooms."""
 
-import importlib.util
-import pathlib
 from xml.etree import ElementTree
 
 import testtools
 
-TOP = pathlib.Path(__file__).resolve().parents[3]
-_SPEC = importlib.util.spec_from_file_location(
-    'drawing', TOP / 'doc/extensions/drawing.py')
-drawing = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(drawing)
+from tests.unit.docs import extensions
+
+drawing = extensions.load('drawing')
 
 _SVG = '{http://www.w3.org/2000/svg}'
 

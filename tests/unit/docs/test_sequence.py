@@ -2,17 +2,13 @@
 
 """Sequences of messages: the text, and the drawing."""
 
-import importlib.util
-import pathlib
 from xml.etree import ElementTree
 
 import testtools
 
-TOP = pathlib.Path(__file__).resolve().parents[3]
-_SPEC = importlib.util.spec_from_file_location(
-    'sequence', TOP / 'doc/extensions/sequence.py')
-sequence = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(sequence)
+from tests.unit.docs import extensions
+
+sequence = extensions.load('sequence')
 
 _SVG = '{http://www.w3.org/2000/svg}'
 
