@@ -65,9 +65,10 @@ OPTS = [
              'Tests of lower ones only are skipped. Magnum tells what it '
              'supports in the answer to GET on its endpoint.'),
     cfg.StrOpt(
-        'max_microversion', default='1.14',
+        'max_microversion', default='latest',
         help='Highest Magnum API microversion to test with, for example '
-             '1.14, or "latest". Tests that need a higher one are skipped.'),
+             '1.12. Tests that need a higher one are skipped. "latest" is '
+             'the highest that this Magnum has.'),
     cfg.StrOpt(
         'image_id', default='',
         help='Name or id of the Glance image that cluster nodes boot from. '
@@ -99,8 +100,8 @@ OPTS = [
         'driver', default='',
         help='Name of the Magnum driver under test (its entry point, for '
              'example k8s_capi_helm_v1). When set, cluster templates are '
-             'created with it and tests verify that they got it; this needs '
-             'Magnum 23. When empty, Magnum chooses the driver.'),
+             'created with it and tests verify that they got it. When empty, '
+             'Magnum chooses the driver.'),
     cfg.BoolOpt(
         'master_lb_enabled', default=True,
         help='Value of master_lb_enabled in cluster templates. Magnum '
@@ -314,9 +315,17 @@ FEATURE_OPTS = [
         help='The driver refuses an even number of control plane nodes, as '
              'etcd gains nothing from it. When false, this is not tested.'),
     cfg.BoolOpt(
-        'driver_field', default=True,
-        help='Cluster templates have the field "driver", as of Magnum 23. '
-             'When false, this is not tested.'),
+        'template_driver', default=True,
+        deprecated_name='driver_field',
+        help='A cluster template keeps the driver that its request names, as '
+             'of Magnum 23 (2026.2). Earlier releases store the property '
+             'magnum_driver of the image instead. When false, this is not '
+             'tested, and templates of a driver get it by an update.'),
+    cfg.BoolOpt(
+        'image_driver', default=True,
+        help='The property magnum_driver of an image names the driver of its '
+             'cluster templates, as of Magnum 18 (2024.1). When false, this '
+             'is not tested.'),
     cfg.BoolOpt(
         'real_nodes', default=False,
         help='The nodes of clusters are servers of this cloud. When true, '

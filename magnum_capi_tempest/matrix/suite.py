@@ -18,7 +18,8 @@ TESTS = pathlib.Path(__file__).with_name('tests.csv')
 OPERATIONS = pathlib.Path(__file__).with_name('operations.csv')
 
 #: What a cloud is, or where the tests run, and not what anybody promises.
-OF_THE_PLACE = frozenset(('workload_api', 'driver_field', 'real_nodes'))
+OF_THE_PLACE = frozenset((
+    'workload_api', 'template_driver', 'image_driver', 'real_nodes'))
 
 
 @dataclasses.dataclass(frozen=True)

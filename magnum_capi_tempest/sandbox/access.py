@@ -9,6 +9,7 @@ from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
+from magnum_capi_tempest.sandbox import releases
 
 
 def write(layout, passwords):
@@ -66,7 +67,8 @@ def configure_command(layout) -> str:
 
 def tempest_config(layout, passwords, additions, driver=None,
                    third_party=False, promise='kept', options=(),
-                   artifact_dir=None, made_of=nodes.Nodes()) -> str:
+                   artifact_dir=None, made_of=nodes.Nodes(),
+                   release=releases.NEWEST) -> str:
     """Text of a tempest.conf for this sandbox.
 
     :param additions: what this sandbox has that others do not.
@@ -75,6 +77,7 @@ def tempest_config(layout, passwords, additions, driver=None,
     :param promise: see :class:`.tempest_run.Order`, like options.
     :param artifact_dir: folder for evidence.
     :param made_of: what the nodes of its clusters are.
+    :param release: of Magnum.
     """
     seeded = json.loads((layout.directory / 'seeded.json').read_text())
     images = [*map(nodes.image_name, made_of.kubernetes)] or [
@@ -86,7 +89,7 @@ def tempest_config(layout, passwords, additions, driver=None,
         promise=promise, options=dict(options), artifact_dir=artifact_dir,
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
-        nodes=made_of, real=made_of.real,
+        nodes=made_of, real=made_of.real, release=release,
         image_id=seeded['images'][images[0]],
         upgrade_image=images[1] if len(images) > 1 else None,
         network_id=seeded['networks']['public'])

@@ -14,11 +14,14 @@ class Release:
     :param version: first number of Magnum's version.
     :param trusts: its conductor makes a trustee and a trust for each cluster
         (until 22.0.0: magnum/conductor/handlers/common/trust_manager.py).
+    :param keeps_driver: a cluster template has the driver that its request
+        names (from 23.0.0 on: magnum/api/controllers/v1/cluster_template.py).
     """
 
     name: str
     version: int
     trusts: bool = True
+    keeps_driver: bool = False
 
     @property
     def pins(self) -> tuple[str, ...]:
@@ -35,7 +38,7 @@ class Release:
 #: Pins of the cloud, the newest Magnum among them.
 CLOUD = 'constraints/cloud.txt'
 
-NEWEST = Release('2026.2', 23, trusts=False)
+NEWEST = Release('2026.2', 23, trusts=False, keeps_driver=True)
 
 RELEASES = (Release('2025.1', 20), Release('2025.2', 21),
             Release('2026.1', 22), NEWEST)

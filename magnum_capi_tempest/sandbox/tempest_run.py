@@ -17,6 +17,7 @@ from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import usable
 from magnum_capi_tempest.workspace import durations
 from magnum_capi_tempest.workspace import folder
@@ -72,7 +73,7 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     folder.lay_out(workspace, access.tempest_config(
         box.layout(), box.passwords(), record.additions, order.driver,
         order.third_party, order.promise, order.options, artifact_dir,
-        record.nodes), etc=etc)
+        record.nodes, releases.get(record.magnum)), etc=etc)
     return workspace
 
 

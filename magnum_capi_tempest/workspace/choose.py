@@ -17,6 +17,9 @@ VCPUS, RAM = 2, 2048
 #: Microversions that the suite knows.
 OLDEST, NEWEST = '1.1', '1.14'
 
+#: The first that came with Magnum 23, which keeps the driver of a template.
+_TEMPLATE_DRIVER = '1.13'
+
 #: Choices that an error names.
 _NAMED = 10
 
@@ -115,6 +118,12 @@ class Choice:
         return None if self.dynamic else max(1, sum(
             not account.admin for account in self.cloud.accounts))
 
+    @property
+    def template_driver(self) -> bool:
+        """Whether this Magnum keeps the driver that a template names."""
+        return _number(self.cloud.microversions[1]) >= _number(
+            _TEMPLATE_DRIVER)
+
     def notes(self) -> list[str]:
         """What was chosen, a line each."""
         cloud = self.cloud
@@ -135,6 +144,10 @@ class Choice:
             found.append('the users of clouds.yaml are used; tests that need '
                          'an administrator or a second user are skipped '
                          'unless there is one')
+        if not self.template_driver:
+            found.append('this Magnum is older than 23: the driver of a '
+                         'cluster template is the property magnum_driver of '
+                         'its image, or set by an update')
         if not self.workload_api:
             found.append('the package kubernetes is not installed: nodes are '
                          'not looked at (pip install kubernetes)')

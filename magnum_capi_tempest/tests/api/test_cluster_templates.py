@@ -22,7 +22,7 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
         body = factories.template_body(CONF)
 
         template = factories.create_template(
-            self.magnum, self.addCleanup, body)
+            CONF, self.magnum, self.addCleanup, body)
 
         self.assertEqual(body, {key: template[key] for key in body})
 
@@ -98,7 +98,7 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
                           template['uuid'])
 
     @decorators.idempotent_id('dd15f65f-260b-4ff2-97dc-17ed5206e7a8')
-    @flags.promised('driver_field')
+    @flags.promised('template_driver')
     @testtools.skipIf(
         CONF.magnum_capi.clashing_drivers,
         'test_driver_discovery has a test for each case with clashing_drivers')

@@ -126,7 +126,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
         name = self.rand_name('twin')
 
         first, second = (factories.create_template(
-            self.magnum, self.addCleanup,
+            CONF, self.magnum, self.addCleanup,
             factories.template_body(CONF, name=name)) for _ in range(2))
 
         self.assertNotEqual(first['uuid'], second['uuid'])

@@ -26,7 +26,7 @@ class ClusterTemplateFieldsTest(refusals.BaseRefusalsTest):
     def create(self, **fields):
         """Create a template; a field that is None is sent as null."""
         return factories.create_template(
-            self.magnum, self.addCleanup,
+            CONF, self.magnum, self.addCleanup,
             {**factories.template_body(CONF), **fields})
 
     def assert_refuses(self, field, kind):
@@ -210,7 +210,7 @@ class ClusterTemplateFieldsTest(refusals.BaseRefusalsTest):
 
     @decorators.idempotent_id('ba5519a6-11f8-4a14-b838-87af26c89db0')
     @decorators.attr(type='negative')
-    @flags.promised('driver_field')
+    @flags.promised('template_driver')
     def test_driver(self):
         self.assert_refuses('driver', 'reference')
 

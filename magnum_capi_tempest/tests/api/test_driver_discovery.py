@@ -41,6 +41,7 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
             self.assertIn(driver, str(error))
 
     @decorators.attr(type='smoke')
+    @discovery.promised('template_driver')
     @decorators.idempotent_id('0a36e6b2-cfd2-4423-88c1-fc791825fd14')
     def test_template_chooses(self):
         image = self.create_image()
@@ -49,6 +50,7 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
             self.assert_driver(driver, image, driver)
 
     @decorators.attr(type='smoke')
+    @discovery.promised('image_driver')
     @decorators.idempotent_id('4cbc10d8-0ba1-4883-911b-fab0603fc887')
     def test_image_chooses(self):
         for driver in CONF.magnum_capi.clashing_drivers:
@@ -56,6 +58,8 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
                 magnum_driver=driver))
 
     @decorators.attr(type='smoke')
+    @discovery.promised('template_driver')
+    @discovery.promised('image_driver')
     @decorators.idempotent_id('192c84ce-f5fe-4297-bbaf-574ed8ff246d')
     def test_template_beats_image(self):
         pairs = itertools.permutations(CONF.magnum_capi.clashing_drivers, 2)
@@ -64,6 +68,8 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
                 wanted, self.create_image(magnum_driver=tagged), wanted)
 
     @decorators.attr(type='smoke')
+    @discovery.promised('template_driver')
+    @discovery.promised('image_driver')
     @decorators.idempotent_id('e1840906-3ce1-4031-bde6-803c7c2dcbc0')
     def test_template_beats_an_image_that_names_nobody(self):
         driver = CONF.magnum_capi.clashing_drivers[0]
@@ -90,6 +96,7 @@ class OneDriverTest(discovery.BaseDiscoveryTest):
             CONF.magnum_capi.sole_driver, self.create_sole_image())
 
     @decorators.attr(type=['smoke', 'magnum-d2'])
+    @discovery.promised('image_driver')
     @discovery.promised('sole_provider_chosen')
     @decorators.idempotent_id('a33cfaaa-a711-48e7-8c08-f7ce8b09ab11')
     def test_an_empty_name_is_none(self):
@@ -97,6 +104,7 @@ class OneDriverTest(discovery.BaseDiscoveryTest):
                            self.create_sole_image(magnum_driver=''))
 
     @decorators.attr(type=['smoke', 'magnum-d9'])
+    @discovery.promised('image_driver')
     @discovery.promised('driver_name_trimmed')
     @decorators.idempotent_id('88c6d70f-96a8-4bd6-ba88-394620bb62cf')
     def test_a_blank_name_is_none(self):
@@ -104,6 +112,7 @@ class OneDriverTest(discovery.BaseDiscoveryTest):
                            self.create_sole_image(magnum_driver='  '))
 
     @decorators.attr(type=['smoke', 'magnum-d9'])
+    @discovery.promised('image_driver')
     @discovery.promised('driver_name_trimmed')
     @decorators.idempotent_id('997c924f-42af-47ee-905a-93a12a0fbcd0')
     def test_blanks_around_a_name_do_not_count(self):
@@ -113,6 +122,8 @@ class OneDriverTest(discovery.BaseDiscoveryTest):
             driver, self.create_sole_image(magnum_driver=f' {driver} '))
 
     @decorators.attr(type='smoke')
+    @discovery.promised('template_driver')
+    @discovery.promised('image_driver')
     @decorators.idempotent_id('faf5fee3-81a1-4477-89dd-2381d6cc0f79')
     def test_template_and_image_may_name_it(self):
         driver = CONF.magnum_capi.sole_driver
@@ -133,16 +144,19 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
             magnum_driver=driver, **changes))
 
     @decorators.attr(type=['smoke', 'negative'])
+    @discovery.promised('template_driver')
     @decorators.idempotent_id('96f9abda-0d61-4001-8f57-d26271509706')
     def test_missing_driver_of_template(self):
         self.assert_refused_by_template(discovery.NOBODY)
 
     @decorators.attr(type=['smoke', 'negative'])
+    @discovery.promised('image_driver')
     @decorators.idempotent_id('458697a3-9e93-4bc6-9e9e-780ca5289a9c')
     def test_missing_driver_of_image(self):
         self.assert_refused_by_image(discovery.NOBODY)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d3'])
+    @discovery.promised('template_driver')
     @discovery.promised('driver_must_provide_type')
     @discovery.configured('mismatched_driver')
     @decorators.idempotent_id('c792df09-d248-48d5-bfb2-11a0674fc0d1')
@@ -150,6 +164,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
         self.assert_refused_by_template(CONF.magnum_capi.mismatched_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d3'])
+    @discovery.promised('image_driver')
     @discovery.promised('driver_must_provide_type')
     @discovery.configured('mismatched_driver')
     @decorators.idempotent_id('93ba54b8-f84f-4c46-ae68-a248f110f113')
@@ -157,6 +172,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
         self.assert_refused_by_image(CONF.magnum_capi.mismatched_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d4'])
+    @discovery.promised('template_driver')
     @discovery.promised('disabled_driver_refused')
     @discovery.configured('disabled_driver')
     @decorators.idempotent_id('4acc4cca-a261-4abd-8fa6-52271623afa7')
@@ -164,6 +180,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
         self.assert_refused_by_template(CONF.magnum_capi.disabled_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d4'])
+    @discovery.promised('image_driver')
     @discovery.promised('disabled_driver_refused')
     @discovery.configured('disabled_driver')
     @decorators.idempotent_id('39006ff6-44f4-4c87-8912-20086f240cda')
@@ -171,6 +188,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
         self.assert_refused_by_image(CONF.magnum_capi.disabled_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d5'])
+    @discovery.promised('template_driver')
     @discovery.promised('beta_driver_refused')
     @discovery.configured('beta_driver', 'beta_shadowed_distro')
     @decorators.idempotent_id('dff73e3b-fc5b-4443-99a4-8b602fe3932f')
@@ -180,6 +198,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
             os_distro=CONF.magnum_capi.beta_shadowed_distro)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d5'])
+    @discovery.promised('image_driver')
     @discovery.promised('beta_driver_refused')
     @discovery.configured('beta_driver', 'beta_shadowed_distro')
     @decorators.idempotent_id('d554fae1-af0d-43d8-b86b-8ae119f04218')
@@ -189,6 +208,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
             os_distro=CONF.magnum_capi.beta_shadowed_distro)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d8'])
+    @discovery.promised('template_driver')
     @discovery.promised('broken_driver_isolated')
     @discovery.configured('broken_driver')
     @decorators.idempotent_id('f0852e62-f34a-4c35-9037-28e7eaa1d44a')
@@ -196,6 +216,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
         self.assert_refused_by_template(CONF.magnum_capi.broken_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d8'])
+    @discovery.promised('image_driver')
     @discovery.promised('broken_driver_isolated')
     @discovery.configured('broken_driver')
     @decorators.idempotent_id('9bfe9029-0df3-4e29-9785-daca76ca790c')
@@ -213,6 +234,7 @@ class UnknownTypeTest(discovery.BaseDiscoveryTest):
         self.assert_refused(self.create_image(os_distro=discovery.NOBODY))
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d11'])
+    @discovery.promised('template_driver')
     @discovery.promised('driver_must_provide_type')
     @discovery.configured('clashing_drivers')
     @decorators.idempotent_id('2ad4bfdc-6c0c-41f6-85b7-bd650e49702b')

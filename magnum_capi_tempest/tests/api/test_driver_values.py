@@ -38,6 +38,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
             self.assertLess(len(text), 2000)
 
     @decorators.attr(type=['smoke', 'negative'])
+    @discovery.promised('image_driver')
     @decorators.idempotent_id('51483083-d5c5-429d-9033-b6a80979941f')
     def test_driver_with_html(self):
         self.assert_refused(self.create_hostile_image(
@@ -46,6 +47,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['smoke', 'negative'])
+    @discovery.promised('image_driver')
     @decorators.idempotent_id('6b8396f2-2f74-4b6b-ae81-e195bea14218')
     def test_driver_with_format_strings(self):
         self.assert_refused(self.create_hostile_image(
@@ -54,6 +56,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-values'])
+    @discovery.promised('image_driver')
     @discovery.promised('values_escaped')
     @decorators.idempotent_id('b83378b9-dae9-432b-960b-eb1c1c3ac094')
     def test_driver_with_control_characters(self):
@@ -64,6 +67,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-values'])
+    @discovery.promised('image_driver')
     @discovery.promised('values_escaped')
     @decorators.idempotent_id('3540fb97-88f6-4e7b-8dcb-9536b2ee9e7d')
     def test_driver_of_4_kib(self):

@@ -8,16 +8,12 @@ both sides of an edge for something that does not exist: a 404 is the answer
 of a request that was understood.
 """
 
-from tempest import config
-from tempest.lib.common import api_version_utils
 from tempest.lib.common.utils import data_utils
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import refusals
-
-CONF = config.CONF
 
 #: Statuses of a request that does not exist in a microversion.
 UNKNOWN = (400, 404, 406)
@@ -26,14 +22,6 @@ UNKNOWN = (400, 404, 406)
 class BaseMicroversionsTest(base.BaseMagnumCapiTest):
 
     required_options = ()
-
-    def check(self, *microversions):
-        """Skip the test where [magnum_capi] does not allow all of these."""
-        options = CONF.magnum_capi
-        for microversion in microversions:
-            api_version_utils.check_skip_with_microversion(
-                microversion, microversion, options.min_microversion,
-                options.max_microversion)
 
     def status(self, ask, *args, **kwargs):
         return refusals.answer(ask, *args, **kwargs).status
@@ -48,7 +36,7 @@ class EdgesTest(BaseMicroversionsTest):
     def assert_added(self, microversion, before, ask, *args, understood=404,
                      unknown=406, **kwargs):
         """Assert that a request exists from one on, and not before."""
-        self.check(before, microversion)
+        self.require_microversions(before, microversion)
         self.assertEqual(
             (unknown, understood),
             (self.status(ask, *args, microversion=before, **kwargs),
@@ -57,7 +45,7 @@ class EdgesTest(BaseMicroversionsTest):
     @decorators.idempotent_id('45a0c854-421d-43b2-a409-899f7ab07072')
     def test_1_2_answers_before_the_work_is_done(self):
         # Up to 1.1 it answered later; Magnum 23 does so at once in both.
-        self.check('1.1', '1.2')
+        self.require_microversions('1.1', '1.2')
 
         for microversion in ('1.1', '1.2'):
             self.assertEqual(404, self.status(
@@ -73,14 +61,14 @@ class EdgesTest(BaseMicroversionsTest):
 
     @decorators.idempotent_id('2d3f59ee-7145-4740-a5a9-412d5aac70bd')
     def test_1_4_has_stats(self):
-        self.check('1.4')
+        self.require_microversions('1.4')
 
         self.assertEqual(200, self.status(
             self.magnum.stats.show_stats, microversion='1.4'))
 
     @decorators.idempotent_id('67f30c2a-9d74-4a68-94fc-004a9133fd9d')
     def test_1_5_rotates_certificates(self):
-        self.check('1.5')
+        self.require_microversions('1.5')
 
         self.assertEqual(404, self.status(
             self.magnum.certificates.rotate_ca_certificate, self.nobody,
@@ -88,7 +76,7 @@ class EdgesTest(BaseMicroversionsTest):
 
     @decorators.idempotent_id('e0a55036-4ac8-4e35-931c-8b89392e7459')
     def test_1_6_has_quotas(self):
-        self.check('1.6')
+        self.require_microversions('1.6')
 
         self.assertEqual(200, self.status(
             self.magnum.quotas.show_quota,
@@ -98,7 +86,7 @@ class EdgesTest(BaseMicroversionsTest):
     @decorators.attr(type='negative')
     @flags.promised('microversion_edges_checked')
     def test_those_four_do_not_exist_before(self):
-        self.check('1.3', '1.13')
+        self.require_microversions('1.3', '1.13')
         project = self.os_primary.credentials.project_id
 
         found = [
@@ -120,7 +108,7 @@ class EdgesTest(BaseMicroversionsTest):
 
     @decorators.idempotent_id('8a302850-f74e-4241-bd17-73caed633b12')
     def test_1_8_upgrades(self):
-        self.check('1.6', '1.8')
+        self.require_microversions('1.6', '1.8')
         template = data_utils.rand_uuid()
 
         before, after = (self.status(
@@ -176,7 +164,7 @@ class EdgesTest(BaseMicroversionsTest):
 
     @decorators.idempotent_id('0cd8e00d-ec0e-4091-bef4-030b75b81c80')
     def test_1_11_has_no_bays(self):
-        self.check('1.11')
+        self.require_microversions('1.11')
 
         for url in ('bays', 'baymodels'):
             self.assertEqual(404, self.status(
@@ -191,7 +179,7 @@ class EdgesTest(BaseMicroversionsTest):
 
     @decorators.idempotent_id('1057658a-658a-4939-904d-74e6df225d5c')
     def test_1_14_takes_labels_and_taints_of_nodes(self):
-        self.check('1.14')
+        self.require_microversions('1.14')
 
         self.assertEqual(404, self.status(
             self.magnum.nodegroups.create_nodegroup, self.nobody, name='one',
@@ -206,7 +194,7 @@ class ZeroNodesTest(BaseMicroversionsTest):
 
     @decorators.idempotent_id('7fe1b4ff-db58-44be-9998-1693ca920c6b')
     def test_1_10_creates_clusters_without_workers(self):
-        self.check('1.9', '1.10')
+        self.require_microversions('1.9', '1.10')
         template = self.create_template()
         # Nothing is made: the key does not exist, which is looked at last.
         body = {'name': 'one', 'cluster_template_id': template['uuid'],

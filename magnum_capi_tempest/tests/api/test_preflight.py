@@ -29,7 +29,7 @@ class PreflightTest(base.BaseMagnumCapiTest):
     def test_configuration_fits_the_cloud(self):
         cloud = preflight.Cloud(
             CONF, self.os_primary, self.magnum,
-            getattr(self, 'admin_magnum', None))
+            getattr(self, 'admin_magnum', None), self.addCleanup)
 
         found = preflight.problems(cloud)
 

@@ -38,7 +38,7 @@ class TemplatesTest(rbac.BaseRbacTest):
     def test_create(self):
         self.assert_rule('create template', lambda magnum: (
             factories.create_template(
-                magnum, self.addCleanup, factories.template_body(CONF))))
+                CONF, magnum, self.addCleanup, factories.template_body(CONF))))
 
     @decorators.idempotent_id('7b59a84d-d6c5-417b-aff7-4ff7ff429ced')
     def test_show(self):

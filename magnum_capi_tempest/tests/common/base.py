@@ -24,6 +24,7 @@ from magnum_capi_tempest.tests.common import class_slots
 from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import tolerated
 from magnum_capi_tempest.tests.common import waiters
 
@@ -52,8 +53,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     Class attributes of subclasses:
 
     * ``min_microversion``, ``max_microversion``: the class is skipped when
-      [magnum_capi] allows none in between; requests are sent with the lowest
-      one allowed.
+      [magnum_capi] and this Magnum allow none in between; requests are sent
+      with the lowest one allowed.
     * ``required_options``: of [magnum_capi]; the class is skipped when one
       is not set. ``test_preflight`` fails then, so that a run with a bad
       tempest.conf is not green.
@@ -66,6 +67,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     max_microversion = api_version_utils.LATEST_MICROVERSION
     required_options = TEMPLATE_OPTIONS
     required_flags = ()
+    newest_microversion = api_version_utils.LATEST_MICROVERSION
 
     @classmethod
     def skip_checks(cls):
@@ -75,9 +77,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             raise cls.skipException(
                 '[service_available] magnum_capi is false in tempest.conf')
         options = CONF.magnum_capi
-        api_version_utils.check_skip_with_microversion(
-            cls.min_microversion, cls.max_microversion,
-            options.min_microversion, options.max_microversion)
+        cls._check_microversions(cls.min_microversion, cls.max_microversion,
+                                 options.max_microversion)
         missing = [o for o in cls.required_options if not options[o]]
         if missing:
             raise cls.skipException(
@@ -100,6 +101,10 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         cls.microversion = api_version_utils.select_request_microversion(
             cls.min_microversion, CONF.magnum_capi.min_microversion)
         cls.magnum = factories.Magnum(cls.os_primary, cls.microversion)
+        cls.newest_microversion = microversions.allowed(
+            cls.magnum.templates, CONF.magnum_capi.max_microversion)
+        cls._check_microversions(cls.min_microversion, cls.max_microversion,
+                                 cls.newest_microversion)
         if 'admin' in cls.credentials:
             cls.admin_magnum = factories.Magnum(
                 cls.os_admin, cls.microversion)
@@ -160,6 +165,27 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             tolerated=tolerated.Tolerated(cls.__name__, _TOLERATED))
 
     @classmethod
+    def require_microversions(cls, *wanted):
+        """Skip the test unless each of these microversions is allowed."""
+        for microversion in wanted:
+            cls._check_microversions(
+                microversion, microversion, cls.newest_microversion)
+
+    @classmethod
+    def has_microversion(cls, wanted):
+        """Return whether requests of this microversion are allowed."""
+        try:
+            cls.require_microversions(wanted)
+        except cls.skipException:
+            return False
+        return True
+
+    @staticmethod
+    def _check_microversions(lowest, highest, newest):
+        api_version_utils.check_skip_with_microversion(
+            lowest, highest, CONF.magnum_capi.min_microversion, newest)
+
+    @classmethod
     def is_admin_available(cls):
         return credentials_factory.is_admin_available(
             identity_version=cls.get_identity_version())
@@ -171,7 +197,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     def create_template(self, magnum=None, **changes):
         """Create a template for this cloud, with some fields changed."""
         template = factories.create_template(
-            magnum or self.magnum, self.addCleanup,
+            CONF, magnum or self.magnum, self.addCleanup,
             factories.template_body(CONF, **changes))
         if magnum in (None, self.magnum):
             self._made(model.TEMPLATE, template['uuid'], template['name'])
@@ -181,7 +207,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     def create_class_template(cls, **changes):
         """Create a template that all tests of the class share."""
         template = factories.create_template(
-            cls.magnum, cls.addClassResourceCleanup,
+            CONF, cls.magnum, cls.addClassResourceCleanup,
             factories.template_body(CONF, **changes))
         cls._watch.add(model.TEMPLATE, template['uuid'], template['name'])
         return template

@@ -18,13 +18,13 @@ from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import processes
 from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import driver_naming
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import images
 
 CONF = config.CONF
 
-#: Nobody registers a driver, and no operating system has the name.
-NOBODY = 'k8s_nobody_wrote_it'
+NOBODY = driver_naming.NOBODY
 
 promised = flags.promised
 configured = flags.configured
@@ -48,8 +48,6 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
     :cvar properties: of the configured image, without magnum_driver.
     :cvar distro: its operating system.
     """
-
-    required_flags = ('driver_field',)
 
     @classmethod
     def skip_checks(cls):

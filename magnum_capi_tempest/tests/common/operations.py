@@ -12,7 +12,6 @@ import time
 import uuid
 
 from tempest import config
-from tempest.lib.common import api_version_utils
 from tempest.lib import exceptions as lib_exc
 import testtools
 
@@ -34,17 +33,6 @@ WORKERS = waiters.WORKERS
 #: Seconds for which nothing may come back: longer than a driver needs from
 #: the request to what it makes.
 STAYS_AWAY = 10
-
-
-#: Microversion of the rotation of credentials.
-CREDENTIALS = '1.12'
-
-
-def check_credentials():
-    """Skip the test where credentials cannot be rotated."""
-    api_version_utils.check_skip_with_microversion(
-        CREDENTIALS, 'latest', CONF.magnum_capi.min_microversion,
-        CONF.magnum_capi.max_microversion)
 
 
 class BaseOperationsTest(base.BaseMagnumCapiTest):

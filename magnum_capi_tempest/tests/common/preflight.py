@@ -7,16 +7,16 @@ with a new cloud gets all of them on one screen, not one a run.
 """
 
 import importlib.util
-import re
 
 from tempest.lib.common import api_version_request
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
-from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common import driver_naming
+from magnum_capi_tempest.tests.common import microversions
 
 
 class Cloud:
@@ -26,14 +26,16 @@ class Cloud:
     :param manager: tempest client manager of a user.
     :param magnum: factories.Magnum of the user.
     :param admin_magnum: the same of an admin; None when there is none.
+    :param cleanup: ``self.addCleanup`` of the test, for what checks make.
     """
 
-    def __init__(self, conf, manager, magnum, admin_magnum=None):
+    def __init__(self, conf, manager, magnum, admin_magnum, cleanup):
         self.conf = conf
         self.options = conf.magnum_capi
         self.manager = manager
         self.magnum = magnum
         self.admin_magnum = admin_magnum
+        self.cleanup = cleanup
 
 
 def options(cloud):
@@ -57,21 +59,18 @@ def microversion(cloud):
     if endpoint(cloud):
         return None
     try:
-        answer = cloud.magnum.templates.list_cluster_templates(
-            microversion='1.1')
+        found = microversions.highest(cloud.magnum.templates)
     except lib_exc.TempestException as e:
         return f'Magnum does not list cluster templates: {e}'
-    header = answer.response.get(base_client.MAX_MICROVERSION_HEADER, '')
-    found = re.search(r'\d+\.\d+', header)
     if not found:
         return 'What answers as Magnum names no highest microversion'
-    newest = api_version_request.APIVersionRequest(found.group())
+    newest = api_version_request.APIVersionRequest(found)
     for option in ('min_microversion', 'max_microversion'):
         wanted = cloud.options[option]
         if (wanted != 'latest'
                 and api_version_request.APIVersionRequest(wanted) > newest):
             return (f'{option} is {wanted}, but this Magnum knows '
-                    f'{found.group()} at most')
+                    f'{found} at most')
 
 
 def conductor(cloud):
@@ -159,15 +158,43 @@ def evidence(cloud):
         return f'management_kubeconfig does not work: {e}'
 
 
+def template_driver(cloud):
+    return _flag(cloud, 'template_driver',
+                 'the driver that a cluster template names',
+                 driver_naming.counts_in_template(
+                     cloud.conf, cloud.magnum, cloud.cleanup))
+
+
+def image_driver(cloud):
+    return _flag(cloud, 'image_driver', 'the property magnum_driver of images',
+                 driver_naming.counts_in_image(
+                     cloud.conf, cloud.manager, cloud.magnum, cloud.cleanup))
+
+
+def _flag(cloud, flag, what, counts):
+    if counts != cloud.conf.magnum_capi_feature_enabled[flag]:
+        return (f'[magnum_capi_feature_enabled] {flag} is '
+                f'{str(not counts).lower()}, and this Magnum '
+                f'{"heeds" if counts else "ignores"} {what}. Set it to '
+                f'{str(counts).lower()}')
+
+
 #: In the order in which a person would mend them.
 CHECKS = (options, endpoint, microversion, conductor, image, flavors,
           external_network, evidence)
 
+#: They make cluster templates, which a cloud must fit.
+TRIALS = (template_driver, image_driver)
+
 
 def problems(cloud):
     """Return what does not fit, a list of sentences."""
+    return _found(cloud, CHECKS) or _found(cloud, TRIALS)
+
+
+def _found(cloud, checks):
     found, failed = [], {}
-    for check in CHECKS:
+    for check in checks:
         try:
             found.append(check(cloud))
         except lib_exc.TempestException as e:

@@ -23,8 +23,8 @@ class BaseLivingClusterTest(refusals.BaseRefusalsTest,
     ``project_admin``: clients of the administrator of its project.
     """
 
-    # Labels and taints of nodes.
-    min_microversion = '1.14'
+    # Groups without nodes.
+    min_microversion = '1.10'
     credentials = ['primary', 'project_admin']
 
     @classmethod
@@ -38,21 +38,23 @@ class BaseLivingClusterTest(refusals.BaseRefusalsTest,
         self.uuid = self.cluster['uuid']
         self.template = self.cluster['cluster_template_id']
 
-    def group(self, **fields):
+    def group(self, microversion=None, **fields):
         """Ask for a node group that should be refused."""
         return self.magnum.nodegroups.create_nodegroup(
-            self.uuid, **{'name': 'refused', 'node_count': 1, **fields})
+            self.uuid, microversion=microversion,
+            **{'name': 'refused', 'node_count': 1, **fields})
 
-    def assert_group_refuses(self, field, kind):
+    def assert_group_refuses(self, field, kind, microversion=None):
         """Assert that a new node group's field refuses a kind of values."""
         self.assert_field_refuses(
-            kind, lambda value: self.group(**{field: value}))
+            kind, lambda value: self.group(microversion, **{field: value}))
         self.assert_no_new_group()
 
-    def assert_groups_refused(self, *bodies):
+    def assert_groups_refused(self, *bodies, microversion=None):
         """Assert that no node group is made of these fields."""
         self.assert_refused_all(
-            ('node group', repr(body), lambda body=body: self.group(**body))
+            ('node group', repr(body),
+             lambda body=body: self.group(microversion, **body))
             for body in bodies)
         self.assert_no_new_group()
 

@@ -7,6 +7,7 @@ import testtools
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -25,7 +26,7 @@ class BaseInvalidCredentialTest(operations.BaseOperationsTest):
 
     def setUp(self):
         super().setUp()
-        operations.check_credentials()
+        self.require_microversions(microversions.CREDENTIALS)
         self.cluster = self.create_cluster(self.create_template())
         self.assertTrue(self.application_credentials_of(self.cluster),
                         'The cluster has no application credential of its '
@@ -57,7 +58,7 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
         self.restore()
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
         self.magnum.clusters.rotate_credential(
-            self.cluster['uuid'], microversion=operations.CREDENTIALS)
+            self.cluster['uuid'], microversion=microversions.CREDENTIALS)
 
         self.wait_for_health('HEALTHY')
         look = self.waiter.until_settled(self.cluster['uuid'], WORKERS)

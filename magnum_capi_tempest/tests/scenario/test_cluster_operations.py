@@ -8,6 +8,7 @@ from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 
@@ -121,12 +122,12 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
     @flags.promised('credential_rotation')
     @decorators.idempotent_id('7af0be99-f0de-4a71-9232-1690d44ba231')
     def test_rotate_credential(self):
-        operations.check_credentials()
+        self.require_microversions(microversions.CREDENTIALS)
         old = self.application_credentials_of(self.cluster)
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
 
         self.magnum.clusters.rotate_credential(
-            self.cluster['uuid'], microversion=operations.CREDENTIALS)
+            self.cluster['uuid'], microversion=microversions.CREDENTIALS)
 
         waiting.wait_for(
             lambda: self.application_credentials_of(self.cluster),

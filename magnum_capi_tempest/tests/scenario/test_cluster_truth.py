@@ -7,6 +7,7 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -69,7 +70,7 @@ class CompleteTest(operations.BaseOperationsTest):
     @flags.promised('credential_rotation')
     @decorators.idempotent_id('a6f7d9e2-b73e-4239-b714-f1880872af87')
     def test_rotation_does_not_end_a_resize(self):
-        operations.check_credentials()
+        self.require_microversions(microversions.CREDENTIALS)
         workers = self.workers_to_come()
         self.magnum.clusters.resize_cluster(
             self.cluster['uuid'], node_count=workers,
@@ -78,7 +79,7 @@ class CompleteTest(operations.BaseOperationsTest):
             self.cluster['uuid'], operations.WORKERS, workers)
 
         self.magnum.clusters.rotate_credential(
-            self.cluster['uuid'], microversion=operations.CREDENTIALS)
+            self.cluster['uuid'], microversion=microversions.CREDENTIALS)
 
         cluster = self.waiter.until_updated(
             self.cluster['uuid'], self.before, workers)

@@ -17,7 +17,7 @@ class NamelessTest(operations.BaseOperationsTest):
 
     required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id',
                         'nameless_os_distro')
-    required_flags = ('driver_field', 'nameless_upgraded')
+    required_flags = ('nameless_upgraded',)
 
     def create_nameless_template(self, option):
         """Create a template whose driver Magnum takes by its type."""

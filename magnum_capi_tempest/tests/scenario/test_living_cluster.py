@@ -11,6 +11,7 @@ from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import refused_updates
 
@@ -65,7 +66,10 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('f5f0127f-b561-40f7-9c40-caa2c5a89330')
     def test_node_group_node_labels(self):
-        self.assert_group_refuses('node_labels', 'labels')
+        self.require_microversions(microversions.NODE_LABELS)
+
+        self.assert_group_refuses(
+            'node_labels', 'labels', microversions.NODE_LABELS)
 
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('a47f79fa-939c-43c5-964f-dd74110bb525')
@@ -118,21 +122,27 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('ddef46c5-d4d5-4520-add5-ac199152c45a')
     def test_node_group_labels_of_kubernetes(self):
+        self.require_microversions(microversions.NODE_LABELS)
+
         # kubelet does not start with them.
         self.assert_groups_refused(
             {'node_labels': {'kubernetes.io/one': 'two'}},
-            {'node_labels': {'one.k8s.io/two': 'three'}})
+            {'node_labels': {'one.k8s.io/two': 'three'}},
+            microversion=microversions.NODE_LABELS)
 
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('aeb8d990-f085-4d07-b77d-47695c3a237d')
     def test_node_group_taints(self):
+        self.require_microversions(microversions.NODE_LABELS)
+
         self.assert_groups_refused(*({'node_taints': value} for value in (
             'one', 7, ['one'], {'one': 'two'},
             [{'key': 'one'}], [{'effect': 'NoSchedule'}],
             [{'key': '', 'effect': 'NoSchedule'}],
             [{'key': 'one', 'effect': 'Never'}],
             [{'key': 'one', 'effect': 'NoSchedule', 'colour': 'blue'}],
-            [{'key': 'one', 'effect': 'NoSchedule', 'value': ['two']}])))
+            [{'key': 'one', 'effect': 'NoSchedule', 'value': ['two']}])),
+            microversion=microversions.NODE_LABELS)
 
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('95dd5748-1584-4bf8-8cdf-218ba02787a7')

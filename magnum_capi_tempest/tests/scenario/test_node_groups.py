@@ -5,16 +5,13 @@
 import uuid
 
 from tempest import config
-from tempest.lib.common import api_version_utils
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
-
-#: Microversion of node_labels and node_taints.
-NODE_LABELS = '1.14'
 
 
 class NodeGroupsTest(operations.BaseSharedClusterTest):
@@ -52,13 +49,11 @@ class NodeGroupsTest(operations.BaseSharedClusterTest):
     @flags.promised('node_labels_and_taints')
     @decorators.idempotent_id('2bf8b222-247c-4ad0-abe8-a4b3a0f812b1')
     def test_labels_and_taints(self):
-        api_version_utils.check_skip_with_microversion(
-            NODE_LABELS, 'latest', CONF.magnum_capi.min_microversion,
-            CONF.magnum_capi.max_microversion)
+        self.require_microversions(microversions.NODE_LABELS)
         # Two nodes: each has them.
         group = self.create_group(
             self.cluster, name='marked', node_count=2,
-            microversion=NODE_LABELS,
+            microversion=microversions.NODE_LABELS,
             node_labels={'example.com/disk': 'fast'},
             node_taints=[{'key': 'example.com/gpu', 'value': 'yes',
                           'effect': 'NoSchedule'}])

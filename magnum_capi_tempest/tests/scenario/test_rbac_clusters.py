@@ -12,6 +12,7 @@ from tempest.lib import decorators
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.tests.common import bad_input
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import rbac
@@ -22,9 +23,6 @@ ALLOWED = frozenset((
 
 
 class ClustersTest(rbac.BaseRbacTest, operations.BaseSharedClusterTest):
-
-    # The rotation of credentials.
-    min_microversion = '1.12'
 
     def setUp(self):
         super().setUp()
@@ -114,8 +112,12 @@ class ClustersTest(rbac.BaseRbacTest, operations.BaseSharedClusterTest):
     @decorators.attr(type='slow')
     @decorators.idempotent_id('3eb78703-24d2-47c8-99cf-2c95c49497c8')
     def test_rotate_credential(self):
+        self.require_microversions(microversions.CREDENTIALS)
+
         self.assert_rule('rotate credential', lambda magnum: (
-            magnum.clusters.rotate_credential(self.uuid)), leave_out=ALLOWED)
+            magnum.clusters.rotate_credential(
+                self.uuid, microversion=microversions.CREDENTIALS)),
+            leave_out=ALLOWED)
 
     @decorators.attr(type='slow')
     @decorators.idempotent_id('b40d0f32-b13a-4f17-ad33-d7eb5748b4fd')

@@ -15,6 +15,7 @@ from tempest.lib import decorators
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import disclosure
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import remediation
 
@@ -66,10 +67,10 @@ class SecretsTest(remediation.BaseManagementTest,
     @flags.configured('log_files')
     @decorators.idempotent_id('f8301443-7032-44aa-8bdd-3c7339ac1289')
     def test_logs_are_without_them(self):
-        if CONF.magnum_capi_feature_enabled.credential_rotation:
-            operations.check_credentials()
+        if (CONF.magnum_capi_feature_enabled.credential_rotation
+                and self.has_microversion(microversions.CREDENTIALS)):
             self.magnum.clusters.rotate_credential(
-                self.cluster['uuid'], microversion=operations.CREDENTIALS)
+                self.cluster['uuid'], microversion=microversions.CREDENTIALS)
             self.waiter.until_settled(self.cluster['uuid'])
 
         logs = self.logs.new()

@@ -38,7 +38,7 @@ class StrangersTest(operations.BaseSharedClusterTest):
         waiter = cls.new_waiter(cls.admin_magnum)
         before = cls.admins_credentials()
         template = factories.create_template(
-            cls.admin_magnum, cls.addClassResourceCleanup,
+            CONF, cls.admin_magnum, cls.addClassResourceCleanup,
             factories.template_body(CONF))
         cls.other = waiter.until_created(factories.request_cluster(
             cls.admin_magnum, waiter, cls.addClassResourceCleanup,

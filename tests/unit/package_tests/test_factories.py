@@ -98,9 +98,44 @@ class CleanupTest(testtools.TestCase):
         return factories.request_cluster(
             self.magnum, self.waiter, self.cleanup, {'name': 'n'})
 
+    def create_template(self, body, template_driver=True):
+        return factories.create_template(
+            types.SimpleNamespace(
+                magnum_capi_feature_enabled=types.SimpleNamespace(
+                    template_driver=template_driver)),
+            self.magnum, self.cleanup, body)
+
+    def test_template_names_its_driver(self):
+        self.script.answers = [(201, {'uuid': 't', 'driver': 'k8s_one'})]
+
+        self.create_template({'name': 'n', 'driver': 'k8s_one'})
+
+        self.assertEqual({'name': 'n', 'driver': 'k8s_one'},
+                         self.script.requests[0].body)
+
+    def test_older_magnums_get_the_driver_by_an_update(self):
+        self.script.answers = [(201, {'uuid': 't', 'driver': None}),
+                               (200, {'uuid': 't', 'driver': 'k8s_one'})]
+
+        template = self.create_template(
+            {'name': 'n', 'driver': 'k8s_one'}, template_driver=False)
+
+        self.assertEqual('k8s_one', template['driver'])
+        self.assertEqual(
+            [{'name': 'n'},
+             [{'op': 'replace', 'path': '/driver', 'value': 'k8s_one'}]],
+            [r.body for r in self.script.requests])
+
+    def test_the_image_has_named_the_driver(self):
+        self.script.answers = [(201, {'uuid': 't', 'driver': 'k8s_one'})]
+
+        self.create_template({'driver': 'k8s_one'}, template_driver=False)
+
+        self.assertEqual(1, len(self.script.requests))
+
     def test_template_is_deleted_in_the_end(self):
         self.script.answers = [(201, {'uuid': 't'}), (204, None)]
-        factories.create_template(self.magnum, self.cleanup, {})
+        self.create_template({})
 
         self.run_cleanup()
 
@@ -109,7 +144,7 @@ class CleanupTest(testtools.TestCase):
 
     def test_template_that_is_gone_already_is_no_error(self):
         self.script.answers = [(201, {'uuid': 't'}), (404, {})]
-        factories.create_template(self.magnum, self.cleanup, {})
+        self.create_template({})
 
         self.assertIsNone(self.run_cleanup())
 

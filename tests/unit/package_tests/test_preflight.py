@@ -16,7 +16,9 @@ OPTIONS = {
     'image_id': 'ubuntu', 'flavor_id': 'm1', 'master_flavor_id': '',
     'external_network': 'public', 'min_microversion': '1.1',
     'max_microversion': '1.14', 'management_kubeconfig': '',
-    'management_changes': False,
+    'management_changes': False, 'network_driver': 'calico',
+    'master_lb_enabled': True, 'labels': {}, 'dns_nameserver': '',
+    'driver': '',
 }
 
 
@@ -35,10 +37,24 @@ class FakeMagnum:
         self.newest = 'container-infrastructure-management 1.14'
         self.services = [{'host': 'h', 'binary': 'magnum-conductor',
                           'state': 'up'}]
+        # Where a driver can be named, as of release 23.
+        self.heeds = {'template', 'image'}
+        self.deleted = []
 
-    def list_cluster_templates(self, microversion):
+    def list_cluster_templates(self, microversion, limit):
         return types.SimpleNamespace(response={
             'openstack-api-maximum-version': self.newest})
+
+    def create_cluster_template(self, image_id, driver=None, **body):
+        tagged = image_id == 'tagged'
+        if driver and 'template' in self.heeds or (
+                tagged and 'image' in self.heeds):
+            raise lib_exc.BadRequest(
+                'Cluster driver k8s_nobody_wrote_it not supported')
+        return {'uuid': 't'}
+
+    def delete_cluster_template(self, uuid):
+        self.deleted.append(uuid)
 
     def list_mservices(self):
         return {'mservices': self.services}
@@ -72,6 +88,12 @@ class FakeManager:
         return {'images': [i for i in self.images
                            if i['name'] == params['name']]}
 
+    def create_image(self, magnum_driver, **properties):
+        return {'id': 'tagged'}
+
+    def delete_image(self, image):
+        pass
+
     def list_flavors(self):
         return {'flavors': [{'id': '1', 'name': 'm1'}]}
 
@@ -86,13 +108,17 @@ class PreflightTest(testtools.TestCase):
         self.manager = FakeManager()
         self.magnum = FakeMagnum()
 
-    def problems(self, magnum=None, **options):
+    def problems(self, magnum=None, template_driver=True, image_driver=True,
+                 **options):
         conf = types.SimpleNamespace(
+            resource_name_prefix='tempest',
             magnum_capi=Options(OPTIONS, **options),
-            magnum_capi_feature_enabled=Options(workload_api=True))
+            magnum_capi_feature_enabled=Options(
+                workload_api=True, template_driver=template_driver,
+                image_driver=image_driver))
         magnum = magnum or self.magnum
-        return preflight.problems(
-            preflight.Cloud(conf, self.manager, magnum, magnum))
+        return preflight.problems(preflight.Cloud(
+            conf, self.manager, magnum, magnum, self.addCleanup))
 
     def assert_one_problem(self, text, *args, **options):
         problem, = self.problems(*args, **options)
@@ -220,3 +246,38 @@ class PreflightTest(testtools.TestCase):
         found = self.problems(image_id='x', flavor_id='y')
 
         self.assertEqual(3, len(preflight.screen(found).splitlines()))
+
+    def test_release_that_ignores_the_driver_of_templates(self):
+        self.magnum.heeds = {'image'}
+
+        self.assert_one_problem(
+            'template_driver is true, and this Magnum ignores the driver '
+            'that a cluster template names. Set it to false')
+
+    def test_flag_of_an_older_release(self):
+        self.assert_one_problem(
+            'image_driver is false, and this Magnum heeds the property '
+            'magnum_driver of images. Set it to true', image_driver=False)
+
+    def test_flags_that_fit(self):
+        self.magnum.heeds = set()
+
+        self.assertEqual([], self.problems(
+            template_driver=False, image_driver=False))
+
+    def test_another_refusal_is_told(self):
+        self.magnum.heeds = set()
+        self.magnum.create_cluster_template = self._refuse
+
+        self.assert_one_problem('could not be checked', template_driver=False)
+
+    def _refuse(self, **body):
+        raise lib_exc.BadRequest('no flavor')
+
+    def test_templates_of_the_trial_are_deleted(self):
+        self.magnum.heeds = set()
+        self.problems()
+
+        self.doCleanups()
+
+        self.assertEqual(['t', 't'], self.magnum.deleted)

@@ -13,6 +13,7 @@ import yaml
 from magnum_capi_tempest import config
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import nodes
+from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
 from tests.unit.sandbox import samples
 
@@ -56,6 +57,13 @@ class AccessTest(testtools.TestCase):
         self.assertNotIn('driver', self.tempest_conf()['magnum_capi'])
         self.assertEqual('k8s_x', self.tempest_conf(
             driver='k8s_x')['magnum_capi']['driver'])
+
+    def test_templates_keep_their_driver_as_of_the_newest_magnum(self):
+        old, new = (self.tempest_conf(release=release)[
+            'magnum_capi_feature_enabled']['template_driver']
+            for release in (releases.get('2026.1'), releases.NEWEST))
+
+        self.assertEqual(('false', 'true'), (old, new))
 
     def test_clashing_drivers_only_when_they_are_there(self):
         self.assertNotIn('clashing_drivers',

@@ -102,6 +102,14 @@ class ChooseTest(testtools.TestCase):
         self.assertIn('no microversion', self.refusal(
             microversions=('1.15', '1.20')))
 
+    def test_the_driver_of_templates_counts_as_of_magnum_23(self):
+        old, new = (self.choose(microversions=('1.1', highest))
+                    for highest in ('1.12', '1.14'))
+
+        self.assertEqual((False, True),
+                         (old.template_driver, new.template_driver))
+        self.assertIn('older than 23', ' '.join(old.notes()))
+
     def test_an_administrator_makes_users(self):
         found = self.choose(accounts=(ADMIN, MEMBER))
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which microversions tests may use: those of tempest.conf that Magnum has."""
+
+import re
+
+from oslo_log import log
+from tempest.lib.common import api_version_utils
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest.services import base_client
+
+LOG = log.getLogger(__name__)
+
+#: The rotation of credentials.
+CREDENTIALS = '1.12'
+#: Labels and taints of the nodes of a group.
+NODE_LABELS = '1.14'
+
+#: Highest microversion by endpoint: asked once in a process.
+_HIGHEST = {}
+
+
+def highest(templates) -> str | None:
+    """Ask a Magnum for its highest microversion; None: it names none.
+
+    :param templates: client of cluster templates.
+    :raises tempest.lib.exceptions.TempestException: it was not to be asked.
+    """
+    answer = templates.list_cluster_templates(microversion='1.1', limit=1)
+    header = answer.response.get(base_client.MAX_MICROVERSION_HEADER, '')
+    found = re.search(r'\d+\.\d+', header)
+    return found and found.group()
+
+
+def allowed(templates, configured: str) -> str:
+    """Return the highest microversion that tests may use.
+
+    A Magnum that cannot be asked is none that lacks anything: its tests are
+    there to fail.
+
+    :param configured: [magnum_capi] max_microversion.
+    """
+    if configured != api_version_utils.LATEST_MICROVERSION:
+        return configured
+    try:
+        url = templates.base_url
+        if url not in _HIGHEST:
+            _HIGHEST[url] = highest(templates) or configured
+    except lib_exc.TempestException as e:
+        LOG.warning('The microversions of Magnum are not known: %s', e)
+        return configured
+    return _HIGHEST[url]
