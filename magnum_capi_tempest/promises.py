@@ -268,8 +268,9 @@ LIFE_OPTS = [
         'upgrade_in_order',
         'An upgrade replaces the control plane first, then one node group '
         'after the other, and the only node of a node group when another '
-        'one is there', 'all are replaced at the same time, and what runs on '
-        'a single node is interrupted'),
+        'one is there', 'all are replaced at the same time: what runs on a '
+        'single node is interrupted, and a kubelet may be newer than the API '
+        'for a while, which Kubernetes does not support'),
     _kept(
         'nameless_upgraded',
         'Clusters of cluster templates that name no driver can be upgraded '

@@ -132,6 +132,7 @@ class RolloutTest(BaseRolloutTest):
             for machines in self.seen))
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promised('upgrade_in_order')
     @decorators.idempotent_id('1698f242-6bf6-45db-84db-fc855e4aea70')
     def test_no_worker_is_newer_than_the_control_plane(self):
         self.assertEqual([], upgrade_order.skew(self.seen))
