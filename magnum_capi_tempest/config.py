@@ -227,6 +227,12 @@ OPTS = [
              'leave it empty, and templates that name no driver are not '
              'tested.'),
     cfg.StrOpt(
+        'known_answers', default='',
+        help='CSV file with what this Magnum is known to answer to values '
+             'that it should refuse: a copy of known_answers.csv of this '
+             'plugin, with other lines. When empty, what was measured of '
+             'unmodified releases counts.'),
+    cfg.StrOpt(
         'value_overlay', default='',
         help='Name of an overlay of Helm values (label capi_helm_values) '
              'with "apiServer: {allowedCIDRs: [203.0.113.0/24]}". When '
@@ -315,13 +321,6 @@ FEATURE_OPTS = [
         help='The driver refuses an even number of control plane nodes, as '
              'etcd gains nothing from it. When false, this is not tested.'),
     cfg.BoolOpt(
-        'template_driver', default=True,
-        deprecated_name='driver_field',
-        help='A cluster template keeps the driver that its request names, as '
-             'of Magnum 23 (2026.2). Earlier releases store the property '
-             'magnum_driver of the image instead. When false, this is not '
-             'tested, and templates of a driver get it by an update.'),
-    cfg.BoolOpt(
         'image_driver', default=True,
         help='The property magnum_driver of an image names the driver of its '
              'cluster templates, as of Magnum 18 (2024.1). When false, this '
@@ -331,6 +330,7 @@ FEATURE_OPTS = [
         help='The nodes of clusters are servers of this cloud. When true, '
              'ports, volumes and load balancers that are left of a cluster '
              'are found, and fail its test.'),
+    *promises.RELEASE_OPTS,
     *promises.DISCOVERY_OPTS,
     *promises.LIFE_OPTS,
     *promises.API_OPTS,

@@ -22,6 +22,36 @@ def _promise(name, what, magnum):
              f'{magnum}. When false, this is not tested.')
 
 
+#: What Magnum itself has as of a release.
+RELEASE_OPTS = [
+    cfg.BoolOpt(
+        'template_driver', default=True,
+        deprecated_name='driver_field',
+        help='A cluster template keeps the driver that its request names, as '
+             'of Magnum 23 (2026.2). Earlier releases store the property '
+             'magnum_driver of the image instead. When false, this is not '
+             'tested, and templates of a driver get it by an update.'),
+    cfg.BoolOpt(
+        'hidden_template_unseen', default=True,
+        help='Members cannot show a public cluster template that is hidden, '
+             'as of Magnum 23 (2026.2). When false, it is tested only that '
+             'no list has it.'),
+]
+
+#: The lowest microversion of a release that has all of them.
+_SINCE = (1, 13)
+
+
+def of_release(microversion):
+    """Return the flags that follow from a Magnum's highest microversion.
+
+    :param microversion: for example "1.14".
+    :returns: dict of name and bool.
+    """
+    has = tuple(map(int, microversion.split('.'))) >= _SINCE
+    return {option.name: has for option in RELEASE_OPTS}
+
+
 #: What the discovery filter of this project adds, or another Magnum.
 DISCOVERY_OPTS = [
     _promise(

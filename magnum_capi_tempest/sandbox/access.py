@@ -6,6 +6,7 @@ import shlex
 import sys
 
 from magnum_capi import outfile
+from magnum_capi_tempest import promises
 from magnum_capi_tempest.sandbox import configuration
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
@@ -89,7 +90,8 @@ def tempest_config(layout, passwords, additions, driver=None,
         promise=promise, options=dict(options), artifact_dir=artifact_dir,
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
-        nodes=made_of, real=made_of.real, release=release,
+        nodes=made_of, real=made_of.real,
+        of_release=promises.of_release(release.microversion),
         image_id=seeded['images'][images[0]],
         upgrade_image=images[1] if len(images) > 1 else None,
         network_id=seeded['networks']['public'])

@@ -12,16 +12,16 @@ class Release:
 
     :param name: of the OpenStack release.
     :param version: first number of Magnum's version.
+    :param microversion: the highest one of its API
+        (magnum/api/controllers/versions.py).
     :param trusts: its conductor makes a trustee and a trust for each cluster
         (until 22.0.0: magnum/conductor/handlers/common/trust_manager.py).
-    :param keeps_driver: a cluster template has the driver that its request
-        names (from 23.0.0 on: magnum/api/controllers/v1/cluster_template.py).
     """
 
     name: str
     version: int
+    microversion: str
     trusts: bool = True
-    keeps_driver: bool = False
 
     @property
     def pins(self) -> tuple[str, ...]:
@@ -38,10 +38,10 @@ class Release:
 #: Pins of the cloud, the newest Magnum among them.
 CLOUD = 'constraints/cloud.txt'
 
-NEWEST = Release('2026.2', 23, trusts=False, keeps_driver=True)
+NEWEST = Release('2026.2', 23, '1.14', trusts=False)
 
-RELEASES = (Release('2025.1', 20), Release('2025.2', 21),
-            Release('2026.1', 22), NEWEST)
+RELEASES = (Release('2025.1', 20, '1.11'), Release('2025.2', 21, '1.12'),
+            Release('2026.1', 22, '1.12'), NEWEST)
 
 
 def get(text: str) -> Release:

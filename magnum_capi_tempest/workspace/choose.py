@@ -10,15 +10,13 @@ import dataclasses
 import yaml
 
 from magnum_capi import errors
+from magnum_capi_tempest import promises
 
 #: The least that a Cluster API driver wants of a node.
 VCPUS, RAM = 2, 2048
 
 #: Microversions that the suite knows.
 OLDEST, NEWEST = '1.1', '1.14'
-
-#: The first that came with Magnum 23, which keeps the driver of a template.
-_TEMPLATE_DRIVER = '1.13'
 
 #: Choices that an error names.
 _NAMED = 10
@@ -119,10 +117,9 @@ class Choice:
             not account.admin for account in self.cloud.accounts))
 
     @property
-    def template_driver(self) -> bool:
-        """Whether this Magnum keeps the driver that a template names."""
-        return _number(self.cloud.microversions[1]) >= _number(
-            _TEMPLATE_DRIVER)
+    def of_release(self) -> dict[str, bool]:
+        """Flags that follow from the release of this Magnum."""
+        return promises.of_release(self.cloud.microversions[1])
 
     def notes(self) -> list[str]:
         """What was chosen, a line each."""
@@ -144,7 +141,7 @@ class Choice:
             found.append('the users of clouds.yaml are used; tests that need '
                          'an administrator or a second user are skipped '
                          'unless there is one')
-        if not self.template_driver:
+        if not self.of_release['template_driver']:
             found.append('this Magnum is older than 23: the driver of a '
                          'cluster template is the property magnum_driver of '
                          'its image, or set by an update')

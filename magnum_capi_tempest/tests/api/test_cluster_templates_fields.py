@@ -110,8 +110,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
 
         found = self.magnum.templates.show_cluster_template(made['uuid'])
         self.assertEqual(made['created_at'], found['created_at'])
-        self.assertIsNone(made['updated_at'])
-        self.assertIsNotNone(found['updated_at'])
+        self.assertNotIn(found['updated_at'], (None, made['updated_at']))
 
     @decorators.idempotent_id('5d112636-248d-4aa8-90c7-82016eaad75d')
     def test_details_are_those_of_the_template(self):

@@ -39,6 +39,7 @@ class RestartedTest(discovery.BaseDiscoveryTest):
         self.configuration.set(disabled_drivers=','.join(names))
 
     @decorators.attr(type='slow')
+    @discovery.promised('template_driver')
     @decorators.idempotent_id('716a0b8f-f656-4d43-a19f-f72599453926')
     def test_clusters_outlive_another_default(self):
         self.configuration.set(default_driver=self.driver)

@@ -6,8 +6,8 @@ Pure: no requests. :mod:`.common.refusals` sends them.
 
 A field is of a kind; the kind says which values cannot be right. They must be
 refused, with a status of :data:`REFUSED` and an error that a program can read.
-Where an unmodified Magnum 23.0.0 does something else, :data:`KNOWN` has what
-was measured, in the same table as doc/source/api-deviations.rst.
+Where a Magnum does something else, :mod:`.known_answers` has what was
+measured.
 """
 
 import dataclasses
@@ -98,80 +98,6 @@ KINDS = {
                 'null': None},
 }
 
-#: (kind, name of the value) -> what magnum 23.0.0 answers instead: a status,
-#: 500 or 503 with or without JSON, one of success, or 400 with words from
-#: inside. Reasons, in its code: BooleanType.validate raises an error whose
-#: text is an error itself (magnum/api/controllers/v1/types.py); WSME converts
-#: with int() and catches ValueError only; DNSListType splits what is no text;
-#: dates are parsed before they are refused; texts and numbers that the
-#: database does not take, as characters of four bytes where it is MySQL or
-#: MariaDB: the tables of Magnum, Glance and Keystone have room for three
-#: (mysql_DEFAULT_CHARSET in magnum/db/sqlalchemy/alembic/versions); with
-#: debug = true the API leaves a conductor's traceback in what it says
-#: (magnum/api/hooks.py, NoExceptionTracebackHook).
-KNOWN = {
-    **{('boolean', name): 500 for name in KINDS['boolean']},
-    ('number', 'a list'): 500,
-    ('number', 'an object'): 500,
-    ('number', 'more than 64 bits'): 500,
-    ('number', 'a fraction'): 201,
-    ('count', 'a list'): 500,
-    ('count', 'an object'): 500,
-    ('addresses', 'a number'): 500,
-    ('addresses', 'a fraction'): 500,
-    ('addresses', 'a boolean'): 500,
-    ('addresses', 'a list'): 500,
-    ('addresses', 'an object'): 500,
-    ('labels', 'an object of nulls'): 500,
-    ('date', 'a number'): 500,
-    ('date', 'a list'): 500,
-    ('links', 'a list'): 500,
-    # Only texts are looked up; others go to the database as they are.
-    ('cluster', 'a list'): 500,
-    ('cluster', 'an object'): 500,
-    ('cluster', 'an empty text'): 500,
-    ('cluster', 'an emoji'): 500,
-    ('cluster', 'half a surrogate pair'): 500,
-    ('cluster', 'null'): 500,
-    ('cluster', 'nothing'): 500,
-    ('template', 'an emoji'): 500,
-    ('project', 'an emoji'): 500,
-    # Glance's 500, handed on.
-    ('image', 'an emoji'): 503,
-    # Names of node groups.
-    ('slow reference', 'half a surrogate pair'): 500,
-    # Encoded as latin-1.
-    ('signing request', 'letters of the world'): 500,
-    ('signing request', 'an emoji'): 500,
-    ('signing request', 'control characters'): 500,
-    ('signing request', 'half a surrogate pair'): 500,
-    ('signing request', 'nothing'): 500,
-    # Refused by the conductor, with its traceback.
-    **{('signing request', name): 400
-       for name in ('256 characters', '100000 characters', 'a NUL', 'SQL',
-                    'HTML', 'format strings', 'a path', 'PEM of nothing')},
-    ('resize', 'null'): 500,
-    ('no project', 'null'): 500,
-    ('parameter', 'all_tenants=maybe'): 500,
-    ('parameter', f'marker={2 ** 64}'): 500,
-    ('no object', 'null'): 500,
-    ('no object', 'a number'): 500,
-    ('no object', 'a text'): 500,
-    ('no object', 'a list'): 500,
-    ('no object', 'a list of objects'): 500,
-    ('no patch', 'a list of numbers'): 500,
-    ('no patch', 'a list of lists'): 500,
-    ('empty object', 'nothing in it'): 500,
-    ('depth', '5000 brackets'): 500,
-    **{('patched type', f"'replace' {path} {value}"): 500
-       for path, value in (("'/docker_volume_size'", "'seven'"),
-                           ("'/apiserver_port'", "'seven'"),
-                           ("'/dns_nameserver'", '7'),
-                           ("'/floating_ip_enabled'", "'maybe'"))},
-    ('free text', 'an emoji'): 500,
-    ('free text', 'half a surrogate pair'): 500,
-}
-
 #: What an error must not tell: it is written for users.
 _INSIDE = ('Traceback (most recent call last)', '[SQL:', 'site-packages')
 
@@ -217,25 +143,12 @@ def complaint(answer, expected=REFUSED):
         return f'is answered with {answer}'
     if not answer.text():
         return f'is refused without a reason: {answer}'
-    inside = _inside(answer)
+    inside = tells_inside(answer)
     if inside:
         return f'is refused with words from inside: {inside[0]}'
     return None
 
 
-def _inside(answer):
+def tells_inside(answer):
+    """Return the words of a refusal that are not for users."""
     return [words for words in _INSIDE if words in answer.text()]
-
-
-def is_known(kind, value, answer):
-    """Return whether Magnum 23 is known to answer like this.
-
-    :param value: name of the value.
-    """
-    known = KNOWN.get((kind, value))
-    if known is None:
-        return False
-    if known < 400:
-        return answer.status < 400
-    return answer.status == known and (
-        known >= 500 or bool(_inside(answer)))

@@ -43,11 +43,16 @@ def allowed(templates, configured: str) -> str:
     """
     if configured != api_version_utils.LATEST_MICROVERSION:
         return configured
+    return of(templates) or configured
+
+
+def of(templates) -> str | None:
+    """Return the highest microversion of a Magnum; None: it does not say."""
     try:
         url = templates.base_url
         if url not in _HIGHEST:
-            _HIGHEST[url] = highest(templates) or configured
+            _HIGHEST[url] = highest(templates)
     except lib_exc.TempestException as e:
         LOG.warning('The microversions of Magnum are not known: %s', e)
-        return configured
+        return None
     return _HIGHEST[url]

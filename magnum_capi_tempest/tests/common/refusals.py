@@ -6,17 +6,25 @@ One test is about one field: it tries every value that cannot be right, so
 that one run shows all of them.
 """
 
+import dataclasses
 import json
 
 from tempest import config
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import bad_input
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import known_answers
+from magnum_capi_tempest.tests.common import microversions
 
 CONF = config.CONF
+
+#: Detail of a test with what ``tests.known_answers`` records: a line of JSON
+#: for each answer, [kind, request, status].
+ANSWERS = 'answers that are no refusals'
 
 
 def answer(send, *args, **kwargs):
@@ -49,44 +57,64 @@ def _parsed(body):
     return body
 
 
-def tried(cases, expected=bad_input.REFUSED, strict=False):
-    """Send requests and return what is wrong with their answers.
+@dataclasses.dataclass(frozen=True)
+class Deviation:
+    """An answer that is no good refusal.
+
+    :param request: what was sent, as the table of known answers names it.
+    :param trouble: end of a sentence that begins with the request.
+    """
+
+    kind: str
+    request: str
+    status: int
+    trouble: str
+    known: bool
+
+    def __str__(self):
+        return f'{self.request} {self.trouble}'
+
+
+def tried(cases, expected=bad_input.REFUSED, known=None):
+    """Send requests and yield a Deviation for each that is not refused well.
 
     :param cases: iterable of (kind, name of the value, send, where): send is
         a function without parameters that sends the request; where tells
         requests of one value apart, and may be missing.
     :param expected: statuses of a good refusal.
-    :param strict: what Magnum 23 is known to answer is wrong, too.
-    :returns: (sentences about what is wrong, those about what is known).
+    :param known: function of (kind, request, answer) that says whether this
+        Magnum is known to answer so; by default none is.
     """
-    wrong, known = [], []
     for kind, value, send, *where in cases:
         found = answer(send)
         trouble = bad_input.complaint(found, expected)
         if trouble:
-            tolerated = not strict and bad_input.is_known(kind, value, found)
-            (known if tolerated else wrong).append(
-                ' '.join((*where, value, trouble)))
-    return wrong, known
+            request = ' '.join((*where, value))
+            yield Deviation(kind, request, found.status, trouble,
+                            bool(known and known(kind, request, found)))
 
 
 class BaseRefusalsTest(base.BaseMagnumCapiTest):
     """A test of what must be refused.
 
-    What Magnum 23 is known to do instead is no failure unless
+    What this release of Magnum is known to do instead is no failure unless
     [magnum_capi_feature_enabled] bad_input_refused is true. It is attached to
-    the result in any case.
+    the result in any case, and reports count it.
     """
 
     @classmethod
     def setup_clients(cls):
         super().setup_clients()
-        cls.strict = CONF.magnum_capi_feature_enabled.bad_input_refused
+        cls.known_answers = (
+            None if CONF.magnum_capi_feature_enabled.bad_input_refused
+            else known_answers.read(
+                CONF.magnum_capi.known_answers or known_answers.MEASURED,
+                microversions.of(cls.magnum.templates)))
 
     @flags.stricter('bad_input_refused')
     def assert_refused_all(self, cases, expected=bad_input.REFUSED):
         """Assert that requests are refused as they should be: tried()."""
-        self.assert_none(*tried(cases, expected, self.strict))
+        self.assert_none(tried(cases, expected, self.is_known))
 
     def assert_field_refuses(self, kind, send):
         """Assert that a field refuses the values of its kind.
@@ -98,9 +126,24 @@ class BaseRefusalsTest(base.BaseMagnumCapiTest):
             (kind, name, lambda value=value: send(value))
             for name, value in bad_input.KINDS[kind].items())
 
-    def assert_none(self, wrong, known):
-        """Assert that nothing is wrong; say what is known."""
+    def assert_none(self, deviations):
+        """Assert that all deviations are known; say which there are."""
+        deviations = list(deviations)
+        known = [str(one) for one in deviations if one.known]
         if known:
-            self.addDetail('what Magnum 23 is known to answer',
+            self.addDetail(f'{waiting.TOLERATED} answers of Magnum',
                            details.text('\n'.join(known)))
-        self.assertEqual([], wrong)
+        if deviations:
+            self.addDetail(ANSWERS, details.text('\n'.join(
+                json.dumps([one.kind, one.request, one.status])
+                for one in deviations)))
+        self.assertEqual([], [str(one) for one in deviations
+                              if not one.known])
+
+    def is_known(self, kind, request, found):
+        """Return whether this release is known to answer a request so."""
+        return self.known_answers is not None and self.known_answers.has(
+            self._name(), kind, request, found)
+
+    def _name(self):
+        return f'{type(self).__name__}.{self._testMethodName}'

@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is a refusal, what is none, and which deviations are known."""
-
-import pathlib
+"""What is a refusal, and what is none."""
 
 import testtools
 
 from magnum_capi_tempest.tests.common import bad_input
-
-DOCUMENT = (pathlib.Path(__file__).parents[3] / 'doc' / 'source'
-            / 'api-deviations.rst')
 
 
 def refusal(status=400, detail='No.'):
@@ -59,47 +54,3 @@ class ComplaintTest(testtools.TestCase):
             found = str(bad_input.Answer(500, {'errors': [{'detail': text}]}))
 
             self.assertTrue(found.isascii() and found.isprintable(), found)
-
-
-class KnownTest(testtools.TestCase):
-
-    def test_it_is_the_status_that_was_measured(self):
-        self.assertTrue(bad_input.is_known(
-            'boolean', 'a word', bad_input.Answer(500)))
-        self.assertFalse(bad_input.is_known(
-            'boolean', 'a word', bad_input.Answer(503)))
-        self.assertFalse(bad_input.is_known(
-            'boolean', 'a word', bad_input.Answer(201)))
-
-    def test_success_has_several_statuses(self):
-        for status in (200, 201, 202):
-            self.assertTrue(bad_input.is_known(
-                'number', 'a fraction', bad_input.Answer(status)))
-        self.assertFalse(bad_input.is_known(
-            'number', 'a fraction', bad_input.Answer(500)))
-
-    def test_refusal_is_known_with_words_from_inside_only(self):
-        known = ('signing request', 'SQL')
-        self.assertTrue(bad_input.is_known(*known, refusal(
-            detail='Received invalid csr.\n'
-                   'Traceback (most recent call last):')))
-        self.assertFalse(bad_input.is_known(*known, refusal(detail='')))
-        self.assertFalse(bad_input.is_known(*known, bad_input.Answer(500)))
-
-    def test_nothing_else_is_known(self):
-        self.assertFalse(bad_input.is_known(
-            'text', 'a number', bad_input.Answer(500)))
-
-    def test_values_of_kinds_have_the_names_of_the_table(self):
-        for kind, value in bad_input.KNOWN:
-            if kind in bad_input.KINDS and value not in ('null', 'nothing'):
-                self.assertIn(value, bad_input.KINDS[kind], kind)
-
-    def test_the_document_has_them_all_and_no_others(self):
-        rows = [line.strip()[2:] for line in
-                DOCUMENT.read_text().splitlines()
-                if line.strip().startswith('- ``')]
-        wanted = [f'``{kind}``: {value!a}: {status}' for
-                  (kind, value), status in bad_input.KNOWN.items()]
-
-        self.assertEqual(sorted(wanted), sorted(rows))

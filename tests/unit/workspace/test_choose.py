@@ -107,7 +107,8 @@ class ChooseTest(testtools.TestCase):
                     for highest in ('1.12', '1.14'))
 
         self.assertEqual((False, True),
-                         (old.template_driver, new.template_driver))
+                         (old.of_release['template_driver'],
+                          new.of_release['template_driver']))
         self.assertIn('older than 23', ' '.join(old.notes()))
 
     def test_an_administrator_makes_users(self):

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What releases of Magnum are known to answer instead of a good refusal.
+
+``known_answers.csv`` has what was measured: a line for each test, kind of
+field and request, and a column for the highest microversion of the releases.
+``python -m tests.known_answers`` records it. Pure, but for reading the file.
+"""
+
+import csv
+import dataclasses
+import pathlib
+
+from magnum_capi import errors
+from magnum_capi_tempest.tests.common import bad_input
+
+#: The table that was measured with this suite.
+MEASURED = pathlib.Path(__file__).with_name('known_answers.csv')
+
+KEY = ('test', 'kind', 'request')
+
+
+@dataclasses.dataclass(frozen=True)
+class KnownAnswers:
+    """What one Magnum is known to answer.
+
+    :param statuses: by (test as "Class.test", kind, request).
+    """
+
+    statuses: dict[tuple[str, str, str], int]
+
+    def has(self, test, kind, request, answer) -> bool:
+        """Return whether Magnum is known to answer like this.
+
+        A status of 400 and above stands for a refusal with words from
+        inside, one of success for all of them.
+        """
+        known = self.statuses.get((test, kind, request))
+        if known is None:
+            return False
+        if known < 400:
+            return answer.status < 400
+        return answer.status == known and (
+            known >= 500 or bool(bad_input.tells_inside(answer)))
+
+
+def read(path, microversion) -> KnownAnswers:
+    """Read a table.
+
+    :param microversion: the highest one of a Magnum; its column is that, or
+        the next lower one. None: the last column.
+    :raises UsageError: there is no such file, or it is no such table.
+    """
+    try:
+        with open(path, newline='', encoding='utf-8') as file:
+            heads, *rows = csv.reader(file)
+        versions = heads[len(KEY):]
+        column = heads.index(_column(versions, microversion))
+        return KnownAnswers({
+            tuple(row[:len(KEY)]): int(row[column])
+            for row in rows if row[column]})
+    except (OSError, ValueError, IndexError) as e:
+        raise errors.UsageError(
+            f'Not a table of known answers: {e}', where=path,
+            hint='Record one with: python -m tests.known_answers') from e
+
+
+def _column(versions, microversion):
+    if microversion is None:
+        return versions[-1]
+    older = [v for v in versions if _number(v) <= _number(microversion)]
+    return older[-1] if older else versions[0]
+
+
+def _number(version):
+    return tuple(map(int, version.split('.')))

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which answers a release of Magnum is known for."""
+
+import csv
+import io
+import pathlib
+import re
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi import errors
+from magnum_capi_tempest.sandbox import releases
+from magnum_capi_tempest.tests.common import bad_input
+from magnum_capi_tempest.tests.common import known_answers
+from magnum_capi_tempest.tests.common import refusals
+from tests import known_answers as recorder
+from tests.unit.report import streams
+
+TABLE = """test,kind,request,1.11,1.12,1.14
+A.test_port,number,a list,500,500,
+A.test_port,number,a fraction,,,201
+A.test_csr,signing request,SQL,,400,400
+"""
+
+
+class TableTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'table.csv'
+        self.path.write_text(TABLE)
+
+    def has(self, microversion, *key, status=500, detail='No.'):
+        answer = bad_input.Answer(status, {'errors': [{'detail': detail}]})
+        return known_answers.read(self.path, microversion).has(*key, answer)
+
+    def test_each_release_has_its_column(self):
+        key = ('A.test_port', 'number', 'a list')
+
+        self.assertEqual([True, True, False], [
+            self.has(version, *key) for version in ('1.11', '1.12', '1.14')])
+
+    def test_another_field_is_not_known(self):
+        self.assertFalse(self.has('1.11', 'A.test_count', 'number', 'a list'))
+
+    def test_another_status_is_not_known(self):
+        self.assertFalse(self.has(
+            '1.11', 'A.test_port', 'number', 'a list', status=503))
+
+    def test_success_has_several_statuses(self):
+        key = ('A.test_port', 'number', 'a fraction')
+
+        self.assertEqual([True, True, False], [
+            self.has('1.14', *key, status=status)
+            for status in (200, 202, 500)])
+
+    def test_a_refusal_is_known_with_words_from_inside_only(self):
+        key = ('A.test_csr', 'signing request', 'SQL')
+
+        self.assertTrue(self.has(
+            '1.12', *key, status=400,
+            detail='No.\nTraceback (most recent call last):'))
+        self.assertFalse(self.has('1.12', *key, status=400))
+
+    def test_releases_without_a_column(self):
+        key = ('A.test_csr', 'signing request', 'SQL')
+        inside = {'status': 400, 'detail': '[SQL: SELECT'}
+
+        self.assertEqual([False, True, True, True], [
+            self.has(version, *key, **inside)
+            for version in ('1.9', '1.13', '1.20', None)])
+
+    def test_a_file_that_is_no_table(self):
+        for text in ('', 'one\ntwo', 'test,kind,request,1.14\na,b,c,maybe\n'):
+            self.path.write_text(text)
+
+            self.assertRaises(errors.UsageError, known_answers.read,
+                              self.path, '1.14')
+        self.assertRaises(errors.UsageError, known_answers.read,
+                          self.path.with_name('nowhere'), '1.14')
+
+    def test_streams_fill_the_columns_that_are_named(self):
+        stream = streams.Stream().test(
+            'a.A.test_port', **{refusals.ANSWERS: '["number", "zero", 500]'}
+        ).write(self.path.parent)
+
+        with mock.patch.object(known_answers, 'MEASURED', self.path):
+            recorder.main([f'1.14={stream}'])
+
+        self.assertTrue(self.has('1.14', 'A.test_port', 'number', 'zero'))
+        self.assertFalse(self.has('1.14', 'A.test_port', 'number',
+                                  'a fraction', status=201))
+        self.assertTrue(self.has('1.11', 'A.test_port', 'number', 'a list'))
+
+
+class MeasuredTest(testtools.TestCase):
+
+    def test_every_release_has_a_column(self):
+        heads = next(csv.reader(io.StringIO(
+            known_answers.MEASURED.read_text())))
+
+        self.assertEqual(
+            sorted({release.microversion for release in releases.RELEASES}),
+            heads[len(known_answers.KEY):])
+
+    def test_the_requests_are_those_of_the_kinds(self):
+        rows = csv.DictReader(io.StringIO(known_answers.MEASURED.read_text()))
+        for row in rows:
+            values = bad_input.KINDS.get(row['kind'])
+            if values:
+                self.assertRegex(row['request'], '|'.join(
+                    re.escape(value) + '$'
+                    for value in (*values, 'null', 'nothing')))
