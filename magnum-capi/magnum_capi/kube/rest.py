@@ -238,11 +238,7 @@ class Rest:
             method, self.access.server + path, body=data, headers=headers,
             timeout=timeout, retries=False, redirect=False,
             preload_content=False)
-        try:
-            content = responses.read(answer, end, self._clock)
-        except TimeoutError as e:
-            raise exceptions.ReadTimeoutError(
-                self._pool, path, str(e)) from None
+        content = responses.read(answer, end, self._clock)
         return answer.status, answer.headers, content
 
     def _note_time(self, headers):

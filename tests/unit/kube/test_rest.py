@@ -252,6 +252,7 @@ class TimeLimitsTest(_Base):
             rest.Limits(5, 5, 5), clock)
         e = self.assertRaises(rest.Unreachable, client.request, 'GET', PATH)
         self.assertIn('too long', str(e))
+        self.assertNotIn('object at', str(e))
 
     def test_dead_server_is_unreachable(self):
         client = rest.Rest(
