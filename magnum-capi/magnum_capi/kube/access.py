@@ -10,6 +10,7 @@ context by way of memory, and programs are refused.
 
 import base64
 import binascii
+import collections.abc
 import contextlib
 import dataclasses
 import ipaddress
@@ -17,6 +18,7 @@ import os
 import pathlib
 import ssl
 import tempfile
+import typing
 from urllib import parse
 from urllib import request
 
@@ -30,6 +32,11 @@ SERVICE_ACCOUNT = pathlib.Path('/var/run/secrets/kubernetes.io/serviceaccount')
 #: What this module honours of a cluster and a user.
 _CLUSTER = (*kubeconfig_file.AUTHORITY, 'proxy-url', 'tls-server-name')
 _USER = (*kubeconfig_file.CERTIFICATE, 'token', 'tokenFile')
+
+#: Of each file: inode, time of its last change and size; None without one.
+Stamp: typing.TypeAlias = tuple[tuple[int, int, int] | None, ...]
+
+_Environ: typing.TypeAlias = collections.abc.Mapping[str, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +63,7 @@ class Access:
     token_file: pathlib.Path | None = None
     files: tuple[pathlib.Path, ...] = ()
 
-    def headers(self):
+    def headers(self) -> dict[str, str]:
         """What a request has to carry. Reads ``token_file`` every time.
 
         :raises EnvironmentProblem: the token file cannot be read.
@@ -73,7 +80,9 @@ class Access:
         return {'Authorization': f'Bearer {token}'} if token else {}
 
 
-def find(option, environ=os.environ, service_account=SERVICE_ACCOUNT):
+def find(option: str, environ: _Environ = os.environ,
+         service_account: pathlib.Path = SERVICE_ACCOUNT
+         ) -> pathlib.Path | None:
     """Return the path of the kubeconfig to use, None in a pod.
 
     :param option: of the configuration; wins when it is not empty.
@@ -95,11 +104,11 @@ def find(option, environ=os.environ, service_account=SERVICE_ACCOUNT):
     return pathlib.Path.home() / '.kube' / 'config'
 
 
-def load(path, environ=os.environ, service_account=SERVICE_ACCOUNT):
+def load(path: pathlib.Path | None, environ: _Environ = os.environ,
+         service_account: pathlib.Path = SERVICE_ACCOUNT) -> Access:
     """Read a kubeconfig, or the service account of this pod.
 
     :param path: what :func:`find` returned.
-    :returns: Access.
     :raises UsageError: it is no usable kubeconfig, or asks for something
         that is refused. Never quotes the file.
     """
@@ -135,7 +144,7 @@ def load(path, environ=os.environ, service_account=SERVICE_ACCOUNT):
             where=path) from None
 
 
-def proxy_of(server, configured=None):
+def proxy_of(server: str, configured: str | None = None) -> str | None:
     """The proxy to a server: of the kubeconfig, else of the environment.
 
     Never one for this machine's own addresses.
@@ -148,14 +157,16 @@ def proxy_of(server, configured=None):
         here = ipaddress.ip_address(host).is_loopback
     except ValueError:
         here = host == 'localhost'
-    if here or request.proxy_bypass_environment(url.netloc):
+    # No stubs have it: it is public in urllib, and in no documentation.
+    bypass = request.proxy_bypass_environment  # type: ignore[attr-defined]
+    if here or bypass(url.netloc):
         return None
     return request.getproxies_environment().get(url.scheme)
 
 
-def stamp(files):
+def stamp(files: collections.abc.Iterable[pathlib.Path]) -> Stamp:
     """What changes when one of these files does."""
-    found = []
+    found: list[tuple[int, int, int] | None] = []
     for path in files:
         try:
             status = os.stat(path)
@@ -166,7 +177,7 @@ def stamp(files):
     return tuple(found)
 
 
-def _of_pod(environ, folder):
+def _of_pod(environ: _Environ, folder: pathlib.Path) -> Access:
     host = environ['KUBERNETES_SERVICE_HOST']
     port = environ.get('KUBERNETES_SERVICE_PORT', '443')
     if ':' in host:
@@ -178,7 +189,9 @@ def _of_pod(environ, folder):
         token_file=folder / 'token', files=(authority,))
 
 
-def _context(cluster, user, folder, files):
+def _context(cluster: kubeconfig_file.Section, user: kubeconfig_file.Section,
+             folder: pathlib.Path, files: list[pathlib.Path]
+             ) -> ssl.SSLContext:
     authority = _pem(cluster, 'certificate-authority', folder, files)
     tls = ssl.create_default_context(
         cadata=authority.decode() if authority else None)
@@ -193,7 +206,8 @@ def _context(cluster, user, folder, files):
     return tls
 
 
-def _pem(section, name, folder, files):
+def _pem(section: kubeconfig_file.Section, name: str, folder: pathlib.Path,
+         files: list[pathlib.Path]) -> bytes | None:
     """Bytes of a certificate or key; as client-go, data wins over a file."""
     if section.get(f'{name}-data'):
         try:
@@ -201,14 +215,14 @@ def _pem(section, name, folder, files):
         except binascii.Error:
             raise ValueError(name) from None
     if section.get(name):
-        path = folder / section[name]
+        path: pathlib.Path = folder / section[name]
         files.append(path)
         return path.read_bytes()
     return None
 
 
 @contextlib.contextmanager
-def _file_of(content):
+def _file_of(content: bytes) -> collections.abc.Iterator[str]:
     """A path to read ``content`` from, without a trace on any disk.
 
     OpenSSL takes keys from files only. Where the system has no files in

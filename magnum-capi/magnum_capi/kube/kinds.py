@@ -13,6 +13,7 @@ import typing
 
 #: An object, or another answer, as the JSON of a Kubernetes API has it.
 Object: typing.TypeAlias = dict[str, typing.Any]
+Objects: typing.TypeAlias = list[Object]
 
 #: (API group, plural) of each kind that versions are looked up for.
 _DISCOVERED = {

@@ -6,12 +6,19 @@ Thin: what to read or write is decided elsewhere. See :mod:`shared` for how to
 get one.
 """
 
+import collections.abc
 import datetime
+import pathlib
 import time
+import typing
 
+from magnum_capi.kube import kinds
 from magnum_capi.kube import pages
 from magnum_capi.kube import rest
 from magnum_capi.kube import served
+from magnum_capi import waiting
+
+Answer = typing.TypeVar('Answer')
 
 #: Owner of the fields that this driver applies
 #: (https://kubernetes.io/docs/reference/using-api/server-side-apply/).
@@ -38,23 +45,23 @@ class Kube:
     does not serve now is rest.NotServed, which may pass.
     """
 
-    def __init__(self, connection, clock=time):
-        """:param connection: rest.Rest."""
+    def __init__(self, connection: rest.Rest,
+                 clock: waiting.Clock = time) -> None:
         self._rest = connection
         self._served = served.Served(connection, clock)
 
     @property
-    def requests(self):
+    def requests(self) -> int:
         """Number of requests sent so far, tries included."""
         return self._rest.requests
 
     @property
-    def kubeconfig(self):
+    def kubeconfig(self) -> pathlib.Path | None:
         """Path for other programs, None in a pod."""
         return self._rest.access.kubeconfig
 
     @property
-    def server_time(self):
+    def server_time(self) -> float | None:
         """Server's clock at its last answer, seconds since 1970, or None."""
         return self._rest.server_time
 
@@ -62,31 +69,34 @@ class Kube:
         """The server's clock; see rest.Rest.now."""
         return self._rest.now()
 
-    def kind(self, name):
-        """Return the kinds.Kind of that name; see served.Served.kind."""
+    def kind(self, name: str) -> kinds.Kind | None:
+        """Return the kind of that name; see served.Served.kind."""
         return self._served.kind(name)
 
-    def get(self, kind, namespace, name):
+    def get(self, kind: str, namespace: str | None,
+            name: str) -> kinds.Object | None:
         """Return an object, None when there is none."""
         return self._at(kind, namespace, name,
                         lambda path: self._rest.find('GET', path))
 
-    def list(self, kind, namespace, labels=None, fields=None):
-        """Return the objects with these labels, a list of dicts.
+    def list(self, kind: str, namespace: str | None,
+             labels: pages.Labels | None = None,
+             fields: str | None = None) -> kinds.Objects:
+        """Return the objects with these labels.
 
-        :param labels: dict, or a label selector.
         :param fields: field selector.
         """
         return self._pages(kind, namespace, labels, fields=fields)
 
-    def list_metadata(self, kind, namespace, labels=None):
+    def list_metadata(self, kind: str, namespace: str | None,
+                      labels: pages.Labels | None = None) -> kinds.Objects:
         """As :meth:`list`, but only ``metadata`` of each: no secrets."""
         return self._pages(kind, namespace, labels, accept=_METADATA)
 
-    def apply(self, obj):
+    def apply(self, obj: kinds.Object) -> kinds.Object:
         """Server-side apply an object; fields of others are taken over.
 
-        :param obj: dict with ``kind`` and ``metadata``. ``apiVersion`` is
+        :param obj: with ``kind`` and ``metadata``. ``apiVersion`` is
             the server's when it is left out.
         :returns: the object as the server has it now.
         """
@@ -96,7 +106,8 @@ class Kube:
             query={'fieldManager': FIELD_MANAGER, 'force': 'true'},
             content_type='application/apply-patch+yaml', again=(409,))
 
-    def create(self, obj, total=None):
+    def create(self, obj: kinds.Object,
+               total: float | None = None) -> kinds.Object:
         """Create an object.
 
         :raises rest.Conflict: there is one of this name. It may be this
@@ -104,14 +115,17 @@ class Kube:
         """
         return self._write('POST', obj, total=total)
 
-    def replace(self, obj, total=None):
+    def replace(self, obj: kinds.Object,
+                total: float | None = None) -> kinds.Object:
         """Replace an object; its resourceVersion has to be the server's.
 
         :raises rest.Conflict: it is not.
         """
         return self._write('PUT', obj, obj['metadata']['name'], total=total)
 
-    def annotate(self, kind, namespace, name, annotations):
+    def annotate(self, kind: str, namespace: str | None, name: str,
+                 annotations: collections.abc.Mapping[str, str | None]
+                 ) -> kinds.Object | None:
         """Set annotations of an object; None takes one away.
 
         :returns: the object, None when there is none.
@@ -119,7 +133,8 @@ class Kube:
         return self._merge(kind, namespace, name,
                            {'metadata': {'annotations': annotations}})
 
-    def scale(self, namespace, deployment, replicas):
+    def scale(self, namespace: str, deployment: str,
+              replicas: int) -> kinds.Object | None:
         """Set the number of machines of a MachineDeployment.
 
         :returns: the object, None when there is none.
@@ -127,18 +142,21 @@ class Kube:
         return self._merge('MachineDeployment', namespace, deployment,
                            {'spec': {'replicas': replicas}})
 
-    def mark_for_deletion(self, namespace, machine):
+    def mark_for_deletion(self, namespace: str,
+                          machine: str) -> kinds.Object | None:
         """Have a Machine be the first to go when its group shrinks."""
         return self.annotate(
             'Machine', namespace, machine, {DELETE_MACHINE: 'true'})
 
-    def unmark_for_deletion(self, namespace, machine):
+    def unmark_for_deletion(self, namespace: str,
+                            machine: str) -> kinds.Object | None:
         """Take that back, if the Machine is still there."""
         return self.annotate(
             'Machine', namespace, machine, {DELETE_MACHINE: None})
 
-    def delete(self, kind, namespace, name, uid=None, version=None,
-               total=None):
+    def delete(self, kind: str, namespace: str | None, name: str,
+               uid: str | None = None, version: str | None = None,
+               total: float | None = None) -> bool:
         """Ask for an object's deletion.
 
         :param uid: delete only the object with this uid.
@@ -148,24 +166,25 @@ class Kube:
         """
         only = {k: v for k, v in (
             ('uid', uid), ('resourceVersion', version)) if v}
-        body = {'kind': 'DeleteOptions', 'apiVersion': 'v1',
-                'propagationPolicy': 'Background'}
+        body: kinds.Object = {'kind': 'DeleteOptions', 'apiVersion': 'v1',
+                              'propagationPolicy': 'Background'}
         if only:
             body['preconditions'] = only
         return self._at(kind, namespace, name, lambda path: self._rest.find(
             'DELETE', path, body=body, total=total)) is not None
 
-    def delete_all(self, kind, namespace, labels):
+    def delete_all(self, kind: str, namespace: str,
+                   labels: pages.Labels) -> None:
         """Ask for the deletion of all objects with these labels.
 
-        :param labels: dict, not empty: without labels it would be all.
+        :param labels: not empty: without labels it would be all.
         """
         if not labels:
             raise ValueError('labels are missing')
         self._at(kind, namespace, None, lambda path: self._rest.request(
             'DELETE', path, query={'labelSelector': pages.selector(labels)}))
 
-    def ensure_namespace(self, name, labels):
+    def ensure_namespace(self, name: str, labels: dict[str, str]) -> None:
         """Make a namespace unless it is there.
 
         Works with the rights of one namespace: it is asked for first.
@@ -199,14 +218,15 @@ class Kube:
                 f'The namespace {name} is being deleted', status=409,
                 hint='Try again when it is gone')
 
-    def events(self, namespace, name, newest=5, warnings=True):
+    def events(self, namespace: str, name: str, newest: int = 5,
+               warnings: bool = True) -> kinds.Objects:
         """Return the latest Events of a cluster's objects.
 
         :param name: of the Cluster: objects of this name and of names that
             begin with it and a dash.
         :param newest: how many at most.
         :param warnings: leave out Normal ones.
-        :returns: list of Events, newest first.
+        :returns: newest first.
         """
         found = [
             event for event in self._pages(
@@ -216,35 +236,38 @@ class Kube:
                 f'{name}-')]
         return sorted(found, key=_when, reverse=True)[:newest]
 
-    def _merge(self, kind, namespace, name, patch):
+    def _merge(self, kind: str, namespace: str | None, name: str,
+               patch: kinds.Object) -> kinds.Object | None:
         return self._at(kind, namespace, name, lambda path: self._rest.find(
             'PATCH', path, body=patch, query={'fieldManager': FIELD_MANAGER},
             content_type='application/merge-patch+json', again=(409,)))
 
-    def _at(self, kind, namespace, name, send):
+    def _at(self, kind: str, namespace: str | None, name: str | None,
+            send: collections.abc.Callable[[str], Answer]) -> Answer | None:
         """Send a request to the path of a kind as it is served now.
 
         An unknown path may be that of a version that was served before, so
         the server is asked which one it serves; nothing was done under the
         unknown path.
 
-        :param send: function of the path.
+        :param send: takes the path.
         :returns: what ``send`` does, None when the server does not have the
             kind and need not.
         :raises rest.NotServed: the kind or its path is not served now.
         """
-        kind = self.kind(kind)
-        if kind is None:
+        known = self.kind(kind)
+        if known is None:
             return None
         try:
-            return send(kind.path(namespace, name))
+            return send(known.path(namespace, name))
         except rest.NotServed:
-            newer = self._served.instead_of(kind)
-            if newer == kind:
+            newer = self._served.instead_of(known)
+            if newer == known:
                 raise
-        return newer and send(newer.path(namespace, name))
+        return send(newer.path(namespace, name)) if newer else None
 
-    def _write(self, method, obj, name=None, **options):
+    def _write(self, method: str, obj: kinds.Object, name: str | None = None,
+               **options: typing.Any) -> kinds.Object:
         kind = self.kind(obj['kind'])
         if kind is None:
             raise served.missing(obj['kind'], self._rest.access.server)
@@ -252,15 +275,19 @@ class Kube:
             method, kind.path(obj['metadata'].get('namespace'), name),
             body={'apiVersion': kind.api_version, **obj}, **options)
 
-    def _pages(self, kind, namespace, labels=None, **options):
+    def _pages(self, kind: str, namespace: str | None,
+               labels: pages.Labels | None = None,
+               **options: typing.Any) -> kinds.Objects:
         return self._at(
             kind, namespace, None, lambda path: pages.read(
                 self._rest, path, labels, **options)) or []
 
 
-def _when(event):
+def _when(event: kinds.Object) -> str:
     """Time of an Event; RFC 3339 in UTC sorts as text, to the second."""
     series = event.get('series') or {}
-    return (series.get('lastObservedTime') or event.get('lastTimestamp')
-            or event.get('eventTime')
-            or event['metadata'].get('creationTimestamp') or '')[:19]
+    found: str = (
+        series.get('lastObservedTime') or event.get('lastTimestamp')
+        or event.get('eventTime')
+        or event['metadata'].get('creationTimestamp') or '')
+    return found[:19]

@@ -14,16 +14,21 @@ before it asked for its last renewal. So the holder knows that it lost the
 lock before anybody else can have it, whatever the clocks show.
 """
 
+import contextlib
 import datetime
+import math
 import os
 import socket
 import threading
 import time
+import typing
 import uuid
 
 from oslo_log import log as logging
 
 from magnum_capi import errors
+from magnum_capi.kube import kinds
+from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 
@@ -35,6 +40,9 @@ _RENEWALS = 3
 #: How often a taken lock is looked at.
 _PACE = waiting.Pace(0.2, 1.5, 2.0)
 
+#: By the uid of a Lease: its resourceVersion, and since when that was seen,
+#: in seconds of the looker's clock.
+Sightings: typing.TypeAlias = dict[str, tuple[str, float]]
 
 #: Leases that are remembered at most.
 _SIGHTINGS = 10000
@@ -46,7 +54,8 @@ class LockBusy(errors.MagnumCapiError):
     :param holder: its identity: host, process, one-time number.
     """
 
-    def __init__(self, what, *, holder, **kwargs):
+    def __init__(self, what: str, *, holder: str,
+                 **kwargs: typing.Any) -> None:
         super().__init__(what, last_seen=f'held by {holder}', **kwargs)
         self.holder = holder
 
@@ -58,22 +67,22 @@ class LockLost(errors.MagnumCapiError):
 class Lock:
     """A lock by name. For one thread, and one use at a time.
 
-    :param kube: kube.Kube.
     :param namespace: has to be there.
     :param name: of the Lease.
     :param duration: seconds after which it is free if it is not renewed.
     :param labels: of the Lease.
     :param background: renew it in a thread; without, call :meth:`renew`.
-    :param sightings: dict that locks share, for callers that look repeatedly
+    :param sightings: what locks share, for callers that look repeatedly
         and never waits: what one saw unchanged, the next need not see anew.
 
     >>> with Lock(kube, namespace, 'c1', duration=30).hold(60) as lock:
     ...     lock.check()
     """
 
-    def __init__(self, kube, namespace, name, *, duration, labels=None,
-                 clock=time, background=True,
-                 sightings=None):
+    def __init__(self, kube: kube_module.Kube, namespace: str, name: str, *,
+                 duration: int, labels: dict[str, str] | None = None,
+                 clock: waiting.Clock = time, background: bool = True,
+                 sightings: Sightings | None = None) -> None:
         self.identity = f'{socket.gethostname()}-{os.getpid()}-{uuid.uuid4()}'
         self._kube = kube
         self._namespace = namespace
@@ -82,20 +91,20 @@ class Lock:
         self._duration = duration
         self._clock = clock
         self._background = background
-        self._lease = None
-        self._renewed = None
-        self._lost = None
+        self._lease: kinds.Object | None = None
+        self._renewed = -math.inf
+        self._lost: str | None = None
         self._sightings = {} if sightings is None else sightings
         self._stop = threading.Event()
-        self._thread = None
+        self._thread: threading.Thread | None = None
 
     @property
-    def held(self):
+    def held(self) -> bool:
         """Whether nobody else can have it at this moment."""
         return (self._lease is not None and self._lost is None
                 and self._clock.monotonic() < self._renewed + self._duration)
 
-    def check(self):
+    def check(self) -> None:
         """To be called before every change.
 
         :raises LockLost: it is not held any more.
@@ -106,7 +115,8 @@ class Lock:
                 last_seen=self._lost or 'it could not be renewed in time',
                 hint='The operation is resumed by the next status')
 
-    def hold(self, timeout):
+    def hold(self, timeout: float
+             ) -> contextlib.AbstractContextManager['Lock']:
         """Take the lock; to be used with ``with``, which gives it back.
 
         :param timeout: seconds to wait for it.
@@ -115,7 +125,7 @@ class Lock:
         """
         return _Held(self, timeout)
 
-    def acquire(self, timeout):
+    def acquire(self, timeout: float) -> None:
         """As :meth:`hold`; :meth:`release` has to follow."""
         self._lost = None
         try:
@@ -133,11 +143,11 @@ class Lock:
                 target=self._keep, name=f'lock-{self._name}', daemon=True)
             self._thread.start()
 
-    def renew(self):
+    def renew(self) -> None:
         """Renew the lock once; a failure shows in :attr:`held` in time."""
         start = self._clock.monotonic()
         left = self._renewed + self._duration - start
-        if left <= 0:
+        if self._lease is None or left <= 0:
             self._lost = 'it could not be renewed in time'
             return
         try:
@@ -151,7 +161,7 @@ class Lock:
         except errors.EnvironmentProblem as e:
             LOG.warning('Cannot renew the lock %s yet: %s', self._name, e)
 
-    def release(self):
+    def release(self) -> None:
         """Give the lock back. Does not raise: it ends by itself."""
         self._stop.set()
         if self._thread is not None:
@@ -174,7 +184,7 @@ class Lock:
             LOG.warning('Cannot give back the lock %s, it ends in %s s: %s',
                         self._name, self._duration, e)
 
-    def _keep(self):
+    def _keep(self) -> None:
         while not self._stop.wait(self._duration / _RENEWALS):
             try:
                 self.renew()
@@ -185,17 +195,18 @@ class Lock:
                 LOG.error('The lock %s was lost: %s', self._name, self._lost)
                 return
 
-    def _try(self):
+    def _try(self) -> str | None:
         """Try to take it: None, or the identity of its holder."""
         start = self._clock.monotonic()
         try:
-            return self._created(start)
+            self._created(start)
+            return None
         except rest.Conflict:
             found = self._kube.get('Lease', self._namespace, self._name)
         if found is None:
             return 'somebody who just left'
         spec = found.get('spec') or {}
-        holder = spec.get('holderIdentity')
+        holder: str | None = spec.get('holderIdentity')
         if holder == self.identity:
             # The answer to an earlier try was lost.
             self._lease, self._renewed = found, start
@@ -214,7 +225,7 @@ class Lock:
                         self._name, holder)
         return None
 
-    def _unchanged(self, metadata):
+    def _unchanged(self, metadata: kinds.Object) -> float:
         """Seconds for which a Lease was seen as it is."""
         uid, version = metadata['uid'], metadata['resourceVersion']
         now = self._clock.monotonic()
@@ -226,7 +237,7 @@ class Lock:
             self._sightings[uid] = version, since
         return now - since
 
-    def _created(self, start):
+    def _created(self, start: float) -> None:
         self._lease = self._kube.create({
             'kind': 'Lease',
             'metadata': {'name': self._name, 'namespace': self._namespace,
@@ -234,7 +245,8 @@ class Lock:
             'spec': self._spec(0)})
         self._renewed = start
 
-    def _write(self, lease, start, total=None):
+    def _write(self, lease: kinds.Object, start: float,
+               total: float | None = None) -> None:
         spec = lease.get('spec') or {}
         moved = spec.get('holderIdentity') != self.identity
         lease = self._kube.replace({
@@ -244,7 +256,8 @@ class Lock:
         }, total=total)
         self._lease, self._renewed = lease, start
 
-    def _spec(self, transitions, acquired=None):
+    def _spec(self, transitions: int,
+              acquired: str | None = None) -> kinds.Object:
         # For people; nothing is computed from these times.
         now = datetime.datetime.now(datetime.timezone.utc).strftime(
             '%Y-%m-%dT%H:%M:%S.%fZ')
@@ -253,7 +266,7 @@ class Lock:
                 'acquireTime': acquired or now, 'renewTime': now,
                 'leaseTransitions': transitions}
 
-    def _reread(self):
+    def _reread(self) -> None:
         """After a conflict: a repeated request of ours, or a new holder."""
         try:
             found = self._kube.get('Lease', self._namespace, self._name)
@@ -269,13 +282,13 @@ class Lock:
 
 class _Held:
 
-    def __init__(self, lock, timeout):
+    def __init__(self, lock: Lock, timeout: float) -> None:
         self._lock = lock
         self._timeout = timeout
 
-    def __enter__(self):
+    def __enter__(self) -> Lock:
         self._lock.acquire(self._timeout)
         return self._lock
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: typing.Any) -> None:
         self._lock.release()

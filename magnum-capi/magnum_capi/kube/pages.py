@@ -2,18 +2,24 @@
 
 """Reads a long list: page by page, begun again when it expires half way."""
 
+import typing
+
+from magnum_capi.kube import kinds
 from magnum_capi.kube import rest
+
+#: Labels that an object has to have, or a label selector.
+Labels: typing.TypeAlias = dict[str, str] | str
 
 #: Objects of one page of a list.
 _PAGE = 500
 
 
-def read(connection, path, labels=None, fields=None, accept=None, most=None):
-    """Return the objects of a collection, a list of dicts.
+def read(connection: rest.Rest, path: str, labels: Labels | None = None,
+         fields: str | None = None, accept: str | None = None,
+         most: int | None = None) -> kinds.Objects:
+    """Return the objects of a collection.
 
-    :param connection: rest.Rest.
     :param path: of a collection.
-    :param labels: dict, or a label selector.
     :param fields: field selector.
     :param accept: media type, JSON by default.
     :param most: pages to read at most.
@@ -21,9 +27,10 @@ def read(connection, path, labels=None, fields=None, accept=None, most=None):
     :raises rest.Unreachable: the answer is no list.
     """
     headers = {'Accept': accept} if accept else {}
-    query = {'labelSelector': selector(labels), 'fieldSelector': fields,
-             'limit': _PAGE}
-    items, page, number = [], {}, 0
+    query: rest.Query = {'labelSelector': selector(labels),
+                         'fieldSelector': fields, 'limit': _PAGE}
+    items: kinds.Objects = []
+    number = 0
     while most is None or number < most:
         number += 1
         try:
@@ -49,8 +56,8 @@ def read(connection, path, labels=None, fields=None, accept=None, most=None):
     return items
 
 
-def selector(labels):
-    """Return the label selector of a dict; of a selector, itself."""
+def selector(labels: Labels | None) -> str | None:
+    """Return the label selector of labels; of a selector, itself."""
     if isinstance(labels, dict):
         return ','.join(f'{k}={v}' for k, v in sorted(labels.items()))
     return labels

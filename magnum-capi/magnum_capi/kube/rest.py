@@ -11,6 +11,7 @@ own TLS context: the key of a kubeconfig needs no file that way (see
 :mod:`access`), and REQUESTS_CA_BUNDLE cannot add authorities.
 """
 
+import collections.abc
 import dataclasses
 import datetime
 import email.utils
@@ -18,6 +19,7 @@ import functools
 import json
 import ssl
 import time
+import typing
 from urllib import parse
 
 import tenacity
@@ -25,7 +27,14 @@ import urllib3
 from urllib3 import exceptions
 
 from magnum_capi import errors
+from magnum_capi.kube import access as access_module
+from magnum_capi.kube import kinds
 from magnum_capi import responses
+from magnum_capi import waiting
+
+#: Parameters of a URL; those that are None are left out.
+Query: typing.TypeAlias = dict[str, str | int | None]
+_Headers: typing.TypeAlias = collections.abc.Mapping[str, str]
 
 #: Answers that another try may change. 429 and 503 may say when.
 _PASSING = frozenset((429, 500, 502, 503, 504))
@@ -41,7 +50,8 @@ class KubeError(errors.MagnumCapiError):
     :param reason: Kubernetes' own word for it: "Invalid", "Forbidden".
     """
 
-    def __init__(self, what, *, status=None, reason=None, **kwargs):
+    def __init__(self, what: str, *, status: int | None = None,
+                 reason: str | None = None, **kwargs: typing.Any) -> None:
         super().__init__(what, **kwargs)
         self.status = status
         self.reason = reason
@@ -65,11 +75,12 @@ class Unreachable(KubeError):
 class NotFound(KubeError):
     """The server has the kind, and no object of this name (404).
 
-    :param object_: pair of plural and name, from the answer. It may be
+    :param object_: plural and name, from the answer. It may be
         another object than the one asked for: its namespace.
     """
 
-    def __init__(self, what, *, object_, **kwargs):
+    def __init__(self, what: str, *, object_: tuple[str, str],
+                 **kwargs: typing.Any) -> None:
         super().__init__(what, **kwargs)
         self.object = object_
 
@@ -85,7 +96,7 @@ class NotServed(Unreachable):
 class _Retry(Exception):
     """Carries what may pass, and how long the server wants to be left."""
 
-    def __init__(self, error, pause=0.0):
+    def __init__(self, error: KubeError, pause: float = 0.0) -> None:
         super().__init__(str(error))
         self.error = error
         self.pause = pause
@@ -101,14 +112,11 @@ class Limits:
 
 
 class Rest:
-    """A pool of connections to one server. Any thread may use it.
+    """A pool of connections to one server. Any thread may use it."""
 
-    :param access: access.Access.
-    :param limits: Limits.
-    :param clock: a waiting.Clock.
-    """
-
-    def __init__(self, access, limits=Limits(), clock=time):
+    def __init__(self, access: access_module.Access,
+                 limits: Limits = Limits(),
+                 clock: waiting.Clock = time) -> None:
         self.access = access
         self.limits = limits
         self._clock = clock
@@ -116,10 +124,10 @@ class Rest:
         #: Requests sent, tries included; for benchmarks.
         self.requests = 0
         # Server's time, seconds since 1970, and ours when it said so.
-        self._answered = None
+        self._answered: tuple[float, float] | None = None
 
     @property
-    def server_time(self):
+    def server_time(self) -> float | None:
         """Server's time of its last answer, seconds since 1970, or None."""
         return self._answered and self._answered[0]
 
@@ -143,16 +151,18 @@ class Rest:
         return datetime.datetime.fromtimestamp(
             said + self._clock.monotonic() - ours, datetime.timezone.utc)
 
-    def request(self, method, path, *, body=None, query=None, headers=None,
-                content_type='application/json', again=(), total=None):
+    def request(self, method: str, path: str, *,
+                body: kinds.Object | None = None, query: Query | None = None,
+                headers: _Headers | None = None,
+                content_type: str = 'application/json',
+                again: collections.abc.Collection[int] = (),
+                total: float | None = None) -> kinds.Object:
         """Send a request and return the decoded answer.
 
         Passing faults are repeated: no connection, no answer, 429, 500,
         502, 503, 504. So ``method`` has to be one that may come twice.
 
         :param path: from the root of the server.
-        :param body: JSON-compatible, or None.
-        :param query: dict; values of None are left out.
         :param again: other statuses to repeat: 409 for a patch.
         :param total: seconds for all tries, the limit of all by default.
         :returns: what the JSON says.
@@ -163,36 +173,32 @@ class Rest:
         if query:
             path = f'{path}?{parse.urlencode(query)}'
         data = None
-        headers = {'Accept': 'application/json', **(headers or {})}
+        sent = {'Accept': 'application/json', **(headers or {})}
         if body is not None:
             data = json.dumps(body).encode()
-            headers['Content-Type'] = content_type
+            sent['Content-Type'] = content_type
         total = self.limits.total if total is None else total
         start = self._clock.monotonic()
 
-        def pause(state):
-            least = state.outcome.exception().pause
-            return max(least, min(
-                _PAUSE[0] * 2 ** (state.attempt_number - 1), _PAUSE[1]))
+        def send() -> kinds.Object:
+            left = start + total - self._clock.monotonic()
+            return self._once(method, path, data, sent, again, left)
 
-        def over(state):
+        def over(state: tenacity.RetryCallState) -> bool:
             waited = self._clock.monotonic() - start
             return waited + state.upcoming_sleep >= total
 
         try:
-            for attempt in tenacity.Retrying(
-                    retry=tenacity.retry_if_exception_type(_Retry),
-                    wait=pause, stop=over, sleep=self._clock.sleep,
-                    reraise=True):
-                with attempt:
-                    left = start + total - self._clock.monotonic()
-                    return self._once(method, path, data, headers, again,
-                                      left)
+            return tenacity.Retrying(
+                retry=tenacity.retry_if_exception_type(_Retry),
+                wait=_pause, stop=over, sleep=self._clock.sleep,
+                reraise=True)(send)
         except _Retry as e:
             e.error.elapsed = self._clock.monotonic() - start
             raise e.error from None
 
-    def find(self, method, path, **kwargs):
+    def find(self, method: str, path: str,
+             **kwargs: typing.Any) -> kinds.Object | None:
         """As :meth:`request`; None when there is no such object.
 
         Only an answer that names this very object is believed. A 404 without
@@ -207,21 +213,23 @@ class Rest:
                 return None
             raise
 
-    def _once(self, method, path, data, headers, again, left):
+    def _once(self, method: str, path: str, data: bytes | None,
+              headers: _Headers, again: collections.abc.Collection[int],
+              left: float) -> kinds.Object:
         where = f'{method} {self.access.server}{path.partition("?")[0]}'
         read = min(self.limits.read, max(left, 0.1))
         self.requests += 1
         try:
             status, headers, content = self._exchange(
                 method, path, data, {**headers, **self.access.headers()},
-                urllib3.Timeout(
-                    connect=min(self.limits.connect, read), read=read))
+                read)
         except (exceptions.HTTPError, OSError) as e:
             raise _no_answer(e, where) from None
         self._note_time(headers)
         if status < 400:
             try:
-                return json.loads(content)
+                answer: kinds.Object = json.loads(content)
+                return answer
             except ValueError:
                 raise _Retry(Unreachable(
                     'The answer of the management cluster is not JSON',
@@ -232,16 +240,20 @@ class Rest:
             raise _Retry(error, _retry_after(headers))
         raise error
 
-    def _exchange(self, method, path, data, headers, timeout):
-        end = self._clock.monotonic() + timeout.read_timeout
-        answer = self._pool.request(
+    def _exchange(self, method: str, path: str, data: bytes | None,
+                  headers: _Headers, read: float
+                  ) -> tuple[int, _Headers, bytes]:
+        end = self._clock.monotonic() + read
+        # What its stubs promise less of is for browsers.
+        answer = typing.cast(urllib3.HTTPResponse, self._pool.request(
             method, self.access.server + path, body=data, headers=headers,
-            timeout=timeout, retries=False, redirect=False,
-            preload_content=False)
+            timeout=urllib3.Timeout(
+                connect=min(self.limits.connect, read), read=read),
+            retries=False, redirect=False, preload_content=False))
         content = responses.read(answer, end, self._clock)
         return answer.status, answer.headers, content
 
-    def _note_time(self, headers):
+    def _note_time(self, headers: _Headers) -> None:
         try:
             said = email.utils.parsedate_to_datetime(headers.get('Date', ''))
         except ValueError:
@@ -249,26 +261,36 @@ class Rest:
         self._answered = said.timestamp(), self._clock.monotonic()
 
 
-def _tls_options(access):
+def _pause(state: tenacity.RetryCallState) -> float:
+    """Seconds before the next try."""
+    error = state.outcome and state.outcome.exception()
+    least = error.pause if isinstance(error, _Retry) else 0.0
+    first, most = _PAUSE
+    return max(least, min(first * 2.0 ** (state.attempt_number - 1), most))
+
+
+def _tls_options(access: access_module.Access,
+                 tls: ssl.SSLContext) -> dict[str, typing.Any]:
     """How urllib3 verifies the server."""
     # urllib3 compares the name with the certificate itself. Its 1.26, which
     # Magnum 20 and 21 are pinned to, tells ssl no name that is an address,
     # and ssl refuses to connect without one when it is to compare.
-    access.tls.check_hostname = False
-    options = {'ssl_context': access.tls, 'cert_reqs': access.tls.verify_mode}
+    tls.check_hostname = False
+    options: dict[str, typing.Any] = {
+        'ssl_context': tls, 'cert_reqs': tls.verify_mode}
     if access.server_name:
         options['server_hostname'] = access.server_name
-    if access.tls.verify_mode == ssl.CERT_NONE:
+    if tls.verify_mode == ssl.CERT_NONE:
         options['assert_hostname'] = False
     elif access.server_name:
         options['assert_hostname'] = access.server_name
     return options
 
 
-def _pool(access):
-    options = {'maxsize': 8, 'retries': False}
+def _pool(access: access_module.Access) -> urllib3.PoolManager:
+    options: dict[str, typing.Any] = {'maxsize': 8, 'retries': False}
     if access.tls is not None:
-        options |= _tls_options(access)
+        options |= _tls_options(access, access.tls)
     if not access.proxy:
         return urllib3.PoolManager(**options)
     proxy = parse.urlsplit(access.proxy)
@@ -284,7 +306,7 @@ def _pool(access):
     return urllib3.ProxyManager(f'{proxy.scheme}://{host}', **options)
 
 
-def _no_answer(error, where):
+def _no_answer(error: Exception, where: str) -> Unreachable | _Retry:
     """The error for a request without an answer."""
     reason = getattr(error, 'reason', None) or error
     text = str(reason)
@@ -299,17 +321,18 @@ def _no_answer(error, where):
         last_seen=f'{type(reason).__name__}: {text}'))
 
 
-def _refused(status, content, where):
+def _refused(status: int, content: bytes, where: str) -> KubeError:
     """The error for an answer of 400 and above: a Status object mostly."""
     try:
         said = json.loads(content)
         message, reason = said.get('message'), said.get('reason')
         details = said.get('details') or {}
-        object_ = details.get('kind'), details.get('name')
+        object_ = details.get('kind', ''), details.get('name', '')
     except (ValueError, AttributeError):
         message, reason = content[:200].decode(errors='replace'), None
-        object_ = None, None
-    kind, what, hint = KubeError, f'refused: {status}', None
+        object_ = '', ''
+    kind: collections.abc.Callable[..., KubeError] = KubeError
+    what, hint = f'refused: {status}', None
     if status == 409:
         kind, what = Conflict, 'has another state of this object'
     elif status == 401:
@@ -330,7 +353,7 @@ def _refused(status, content, where):
                 reason=reason, where=where, last_seen=message, hint=hint)
 
 
-def _retry_after(headers):
+def _retry_after(headers: _Headers) -> float:
     """Seconds of a Retry-After header; a date is not worth the trouble."""
     try:
         return float(headers.get('Retry-After', 0))

@@ -8,10 +8,12 @@ provider or a stale answer lack kinds whose objects live. So the server is
 asked again before that is believed, and only of kinds that it may do without.
 """
 
+import math
 import threading
 
 from magnum_capi.kube import kinds
 from magnum_capi.kube import rest
+from magnum_capi import waiting
 
 #: Seconds for which the kinds of a server are taken for known.
 _KINDS_AGE = 600
@@ -35,19 +37,15 @@ _DISCOVERY = ', '.join((
 
 
 class Served:
-    """The kinds of a server, kept for a while; for several threads.
+    """The kinds of a server, kept for a while; for several threads."""
 
-    :param connection: rest.Rest.
-    :param clock: a waiting.Clock.
-    """
-
-    def __init__(self, connection: rest.Rest, clock):
+    def __init__(self, connection: rest.Rest, clock: waiting.Clock) -> None:
         self._rest = connection
         self._clock = clock
-        self._kinds = {}
+        self._kinds: dict[str, kinds.Kind] = {}
         #: Since when kinds are missing that the server had.
-        self._missed = {}
-        self._asked = None
+        self._missed: dict[str, float] = {}
+        self._asked = -math.inf
         self._lock = threading.Lock()
 
     def kind(self, name: str) -> kinds.Kind | None:
@@ -76,9 +74,9 @@ class Served:
             self._ask_after(_REFRESH_PAUSE)
             return self._known(kind.name)
 
-    def _ask_after(self, age):
+    def _ask_after(self, age: float) -> None:
         now = self._clock.monotonic()
-        if self._asked is not None and now < self._asked + age:
+        if now < self._asked + age:
             return
         found = self._discover()
         self._missed = {
@@ -86,7 +84,7 @@ class Served:
             for name in (self._kinds.keys() | self._missed) - found.keys()}
         self._kinds, self._asked = found, now
 
-    def _known(self, name):
+    def _known(self, name: str) -> kinds.Kind | None:
         found = self._kinds.get(name)
         if found is None:
             since = self._missed.get(name)
@@ -95,7 +93,7 @@ class Served:
                 raise missing(name, self._rest.access.server)
         return found
 
-    def _discover(self):
+    def _discover(self) -> dict[str, kinds.Kind]:
         answer = self._rest.request(
             'GET', '/apis', headers={'Accept': _DISCOVERY})
         if answer.get('kind') == 'APIGroupDiscoveryList':

@@ -7,26 +7,51 @@ worth keeping, connections and the kinds of the server, is kept here.
 """
 
 import os
+import pathlib
 import threading
+import typing
 
 from magnum_capi.kube import access
 from magnum_capi.kube import kube as kube_module
+from magnum_capi.kube import lock
 from magnum_capi.kube import rest
 
 #: See lock.Lock.
-sightings = {}
+sightings: lock.Sightings = {}
 
-_shared = {}
+#: A client, the files that it was made from, and their stamp.
+_Made: typing.TypeAlias = tuple[
+    kube_module.Kube, tuple[pathlib.Path, ...], access.Stamp]
+_shared: dict[tuple[pathlib.Path | None, rest.Limits], _Made] = {}
 _shared_lock = threading.Lock()
 
 
-def kube(settings):
-    """Return this process's kube.Kube for the configured management cluster.
+class Settings(typing.Protocol):
+    """Which management cluster it is, and how many seconds to wait for it."""
+
+    @property
+    def kubeconfig_file(self) -> str:
+        """Path; '' to look where other programs do."""
+
+    @property
+    def connect_timeout(self) -> float:
+        ...
+
+    @property
+    def read_timeout(self) -> float:
+        ...
+
+    @property
+    def retry_time(self) -> float:
+        ...
+
+
+def kube(settings: Settings) -> kube_module.Kube:
+    """Return this process's client for the configured management cluster.
 
     Its kubeconfig is read again when one of its files changed, so that
     renewed certificates need no restart of Magnum.
 
-    :param settings: settings.Settings.
     :raises UsageError: the kubeconfig is not usable.
     """
     path = access.find(settings.kubeconfig_file)
@@ -47,7 +72,7 @@ def kube(settings):
         return made
 
 
-def _after_fork():
+def _after_fork() -> None:
     """Forget connections: a child must not write to its parent's."""
     global _shared_lock
     _shared.clear()

@@ -86,7 +86,7 @@ class PassingFaultsTest(_Base):
         exchange = client._exchange
 
         def exchanged(*args):
-            limits.append(round(args[-1].read_timeout, 3))
+            limits.append(round(args[-1], 3))
             return exchange(*args)
         client._exchange = exchanged
         self.api.faults = [(500, {}, {})] * 2
