@@ -72,6 +72,12 @@ def closing(text: str, token: str, start: int) -> tuple[int, bool]:
     return (len(text), False) if last is None else (last, True)
 
 
+def end(pattern: re.Pattern[str], text: str, start: int) -> int:
+    """Where what a pattern matches at a place ends; there if nothing does."""
+    found = pattern.match(text, start)
+    return found.end() if found else start
+
+
 def _in_html(text: str, token: str, start: int) -> tuple[int, bool]:
     line = text.find('\n', start)
     line = len(text) if line < 0 else line

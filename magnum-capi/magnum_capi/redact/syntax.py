@@ -10,6 +10,7 @@ import collections.abc
 import dataclasses
 import functools
 import re
+import typing
 
 from magnum_capi.redact import absent
 from magnum_capi.redact import names
@@ -68,6 +69,9 @@ _OBJECT = re.compile(
     r'(?=[\s,}\])]|\Z)')
 _SCHEME = re.compile(r'(?:basic|bearer|digest|negotiate|token)[ \t]+', re.I)
 
+#: Tells the kind of a name by what stands before it.
+_Look: typing.TypeAlias = collections.abc.Callable[[str, int], str | None]
+
 
 @dataclasses.dataclass(frozen=True)
 class _Place:
@@ -103,25 +107,25 @@ def secrets(
         if not role:
             continue
         kind = role(text, start) if callable(role) else role
-        joint = kind and _JOINT.match(text, end)
-        if not joint:
+        if not kind or not (joint := _JOINT.match(text, end)):
             continue
         for begin, done in _value(text, text[start:end], start, joint):
             yield kind, begin, done
 
 
-def _names(text):
+def _names(text: str) -> collections.abc.Iterator[tuple[int, int]]:
     """Where names begin and end that may be those of secrets."""
     end = 0
     for stem in _STEM.finditer(_lower(text)):
         if stem.start() >= end:
             low = max(end, stem.start() - _LONGEST)
-            start = _LEFT.search(text, low, stem.start()).start()
-            end = _RIGHT.match(text, stem.end()).end()
+            left = _LEFT.search(text, low, stem.start())
+            start = left.start() if left else stem.start()
+            end = quoting.end(_RIGHT, text, stem.end())
             yield start, end
 
 
-def _lower(text):
+def _lower(text: str) -> str:
     lower = text.lower()
     if len(lower) == len(text):
         return lower
@@ -130,25 +134,26 @@ def _lower(text):
 
 
 @functools.lru_cache(1 << 13)
-def _role(name):
+def _role(name: str) -> str | _Look | None:
     """Kind of what a name has, None, or a function that looks around it."""
-    kind = names.kind(name)
-    return kind or {'value': _called, 'key': _key}.get(name.lower())
+    looks: dict[str, _Look] = {'value': _called, 'key': _key}
+    return names.kind(name) or looks.get(name.lower())
 
 
-def _called(text, start):
+def _called(text: str, start: int) -> str | None:
     """Kind of a value whose name stands in the field before."""
     called = _CALLED.search(text, max(0, start - _REACH), start)
     return called and names.kind(called['name'])
 
 
-def _key(text, start):
+def _key(text: str, start: int) -> str | None:
     """Kind of a key by the word before it: "private key"."""
     before = _WORD_BEFORE.search(text, max(0, start - 24), start)
     return before and names.kind('key', before.group())
 
 
-def _value(text, name, start, joint):
+def _value(text: str, name: str, start: int,
+           joint: re.Match[str]) -> values.Spans:
     how = joint.lastgroup
     place = _place(text, start)
     at = joint.end()
@@ -170,7 +175,7 @@ def _value(text, name, start, joint):
     return []
 
 
-def _place(text, start):
+def _place(text: str, start: int) -> _Place:
     low = max(0, start - _REACH)
     opened = _OPENED.search(text, max(low, start - 90), start)
     before = opened.start() if opened else start
@@ -186,7 +191,7 @@ def _place(text, start):
         bool(_FRAME.match(re.split(f'[{_E}]', above)[-1])))
 
 
-def _depth(text, line):
+def _depth(text: str, line: int) -> int | None:
     """Depth of the string that a line is printed in; None for no string."""
     if text[line - 1:line] != quoting.PRINTED:
         return None
@@ -195,12 +200,13 @@ def _depth(text, line):
         0, end - 16)
 
 
-def _assigned(text, name, place, joint):
+def _assigned(text: str, name: str, place: _Place,
+              joint: re.Match[str]) -> values.Spans:
     at, column = joint.end(), place.column
     if _is_no_secret(text, name, joint):
         return []
     if joint['quote']:
-        at = _SPACE.match(text, at).end()
+        at = quoting.end(_SPACE, text, at)
     elif place.opened:
         end, closed = values.closing(text, place.opened, at, 0)
         if closed and _OF_KEY.match(text, end + len(place.opened)):
@@ -213,12 +219,14 @@ def _assigned(text, name, place, joint):
     found = (values.string(text, at, column, cut=place.column is not None)
              or values.strings(text, at))
     spans = found[0] if found else _unquoted(text, place, joint, at)
-    return [span for s in spans for span in _told(text, *s, name)]
+    return [span for start, end in spans
+            for span in _told(text, start, end, name)]
 
 
-def _unquoted(text, place, joint, at):
+def _unquoted(text: str, place: _Place, joint: re.Match[str],
+              at: int) -> values.Spans:
     if place.source or (place.column is None or place.message) and (
-            absent.absent(_FIRST.match(text, at).group())):
+            absent.absent(text[at:quoting.end(_FIRST, text, at)])):
         return []
     if place.column is not None and (
             not joint['quote'] or text[at:at + 1] in ('|', '>', '!', '&')):
@@ -234,7 +242,7 @@ def _unquoted(text, place, joint, at):
     return spans
 
 
-def _is_no_secret(text, name, joint):
+def _is_no_secret(text: str, name: str, joint: re.Match[str]) -> bool:
     at, lower = joint.end(), name.lower()
     if joint['gap'] and absent.is_error(text, at):
         return True
@@ -246,14 +254,14 @@ def _is_no_secret(text, name, joint):
             or lower == 'secret' and bool(_OBJECT.match(text, at)))
 
 
-def _told(text, start, end, name):
+def _told(text: str, start: int, end: int, name: str) -> values.Spans:
     """The scheme of an authorization stays."""
     scheme = (name.lower().endswith('authorization')
               and _SCHEME.match(text, start, end))
     return values.checked(text, scheme.end() if scheme else start, end)
 
 
-def _paired(text, name, place, at):
+def _paired(text: str, name: str, place: _Place, at: int) -> values.Spans:
     """The second of two strings: of a tuple, of headers, of arguments."""
     found = values.string(text, at)
     if not found or not found[0] or text[found[0][0][0]] == '-':
@@ -274,6 +282,6 @@ def _paired(text, name, place, at):
     return []
 
 
-def _matched(pattern, text, at):
+def _matched(pattern: re.Pattern[str], text: str, at: int) -> values.Spans:
     found = pattern.match(text, at)
     return values.checked(text, *found.span()) if found else []

@@ -7,9 +7,13 @@ secret: without quotes, and none for what :mod:`.absent` knows.
 """
 
 import re
+import typing
 
 from magnum_capi.redact import absent
 from magnum_capi.redact import quoting
+
+#: Where values begin and end.
+Spans: typing.TypeAlias = list[tuple[int, int]]
 
 _T, _E, _F = quoting.TOKEN, quoting.ENDS, quoting.FILL
 
@@ -32,7 +36,6 @@ _STRUCT = re.compile(
     r'''|[\[(]\s{0,64}+[\[({]{1,8}+(?:\s{0,64}+[bu]?\\{0,15}["']'''
     r'''|(?<=\{)[A-Z]\w{0,63}:))''')
 _EMPTY = re.compile(rf'(?:\{{\}}|\[\]|\(\)){_STOP}')
-_OPEN = re.compile(r'[{\[(]')
 _CLOSE = {opening: re.compile(rf'\{closing}(?!\w)')
           for opening, closing in ('{}', '[]', '()')}
 _LIST = re.compile(r'[\[(]\s{0,64}+')
@@ -70,7 +73,7 @@ _OWN = re.compile(
     r'''["']?[\w./-]{1,128}["']?:(?:\s|\Z)|- |at |File "''')
 
 
-def checked(text, start, end):
+def checked(text: str, start: int, end: int) -> Spans:
     """The span of a value, without blanks around it; none when absent."""
     value = text[start:end]
     start += len(value) - len(value.lstrip())
@@ -80,7 +83,8 @@ def checked(text, start, end):
     return [(start, start + len(value))]
 
 
-def string(text, start, column=None, cut=False):
+def string(text: str, start: int, column: int | None = None,
+           cut: bool = False) -> tuple[Spans, int] | None:
     """A string.
 
     :param column: when lines that are indented deeper may belong to the
@@ -106,7 +110,8 @@ def string(text, start, column=None, cut=False):
     return checked(text, begin, inner), end
 
 
-def closing(text, token, start, column=None, cut=False):
+def closing(text: str, token: str, start: int, column: int | None = None,
+            cut: bool = False) -> tuple[int, bool]:
     """Find the end of a string that may have several lines.
 
     As :func:`.quoting.closing`, and :func:`string`.
@@ -122,51 +127,52 @@ def closing(text, token, start, column=None, cut=False):
     return (last if closed or cut else end), closed
 
 
-def strings(text, start):
+def strings(text: str, start: int) -> tuple[Spans, int] | None:
     """A list of strings; as :func:`string`."""
     opened = _LIST.match(text, start)
-    item = opened and string(text, opened.end())
+    item = string(text, opened.end()) if opened else None
     if not item:
         return None
-    found = []
+    found: Spans = []
     while item:
         found += item[0]
         end = item[1]
         following = _NEXT.match(text, end)
-        item = following and string(text, following.end())
+        item = string(text, following.end()) if following else None
     return found, end
 
 
-def word(text, start):
+def word(text: str, start: int) -> Spans:
     """All up to a blank."""
     return _bare(text, start, _WORD)
 
 
-def phrase(text, start):
+def phrase(text: str, start: int) -> Spans:
     """All up to the next name, or what closes a list or an object."""
     return _bare(text, start, _PHRASE)
 
 
-def flow(text, start):
+def flow(text: str, start: int) -> Spans:
     """All up to a comma, or what closes a list or an object."""
     return _bare(text, start, _FLOW)
 
 
-def _bare(text, start, pattern):
+def _bare(text: str, start: int, pattern: re.Pattern[str]) -> Spans:
     found = not _is_struct(text, start) and pattern.match(text, start)
     if not found or _EMPTY.match(text, start):
         return []
     return checked(text, start, found.end())
 
 
-def line(text, start, column, printed=None):
+def line(text: str, start: int, column: int,
+         printed: int | None = None) -> Spans:
     """The rest of a line, and the lines below that belong to it.
 
     :param column: of the name.
     :param printed: depth of the string that the line is printed in; None
         when it is a line of the text itself.
     """
-    begin = _SPACE.match(text, start).end()
+    begin = quoting.end(_SPACE, text, start)
     if _is_struct(text, begin):
         return []
     end = _end(text, start, printed)
@@ -185,16 +191,16 @@ def line(text, start, column, printed=None):
     return checked(text, start, last)
 
 
-def _is_struct(text, start):
+def _is_struct(text: str, start: int) -> bool:
     """Whether what begins here is no single value; it ends somewhere."""
     found = _STRUCT.match(text, start)
     if not found:
         return False
-    close = _CLOSE[_OPEN.search(found.group()).group()]
+    close = _CLOSE[next(c for c in found.group() if c in _CLOSE)]
     return bool(close.search(text, found.start(), found.end() + _REACH))
 
 
-def _deeper(text, end, column):
+def _deeper(text: str, end: int, column: int) -> re.Match[str] | None:
     """Match the end of a line and what the next one is indented by.
 
     None when that one is indented no deeper than a column, unless it is
@@ -206,9 +212,9 @@ def _deeper(text, end, column):
     return None
 
 
-def _end(text, start, printed):
+def _end(text: str, start: int, printed: int | None) -> int:
     if printed is None:
-        return _LINE.match(text, start).end()
+        return quoting.end(_LINE, text, start)
     for found in _ENDS.finditer(text, start):
         if found['marks'] is None:
             return found.start()
