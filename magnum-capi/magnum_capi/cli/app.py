@@ -16,7 +16,7 @@ class Commands(commandmanager.CommandManager):
     that any of them needs: most of a second and 40 MB.
     """
 
-    def load_commands(self, namespace):
+    def load_commands(self, namespace: str) -> None:
         """Find the commands of a group of entry points."""
         self.group_list.append(namespace)
         for entry in importlib.metadata.entry_points(group=namespace):
@@ -28,7 +28,7 @@ class MagnumCapi(app.App):
 
     NAME = 'magnum-capi'
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(
             description='Cluster API drivers for OpenStack Magnum: discover, '
                         'run and, with magnum-capi-tempest, test them.',

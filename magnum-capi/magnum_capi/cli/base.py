@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all commands share: how they end, and who may say something."""
 
+import abc
+import argparse
+import collections.abc
 import contextlib
 import logging
 import sys
+import typing
 import warnings
 
 from cliff import command
@@ -12,8 +16,13 @@ from cliff import lister
 from magnum_capi.cli import endings
 
 
+#: Names of columns, and rows.
+Table: typing.TypeAlias = tuple[
+    collections.abc.Sequence[str], collections.abc.Iterable[typing.Any]]
+
+
 @contextlib.contextmanager
-def quiet(debug):
+def quiet(debug: bool) -> collections.abc.Iterator[None]:
     """What drivers and libraries say meanwhile is no part of an answer."""
     before = logging.root.manager.disable
     with contextlib.redirect_stdout(sys.stderr), warnings.catch_warnings():
@@ -26,7 +35,7 @@ def quiet(debug):
             logging.disable(before)
 
 
-def add_config_file(parser):
+def add_config_file(parser: argparse.ArgumentParser) -> None:
     """Let a command be given the configuration of Magnum with the driver's."""
     parser.add_argument(
         '--config-file', action='append', default=[], metavar='FILE',
@@ -34,9 +43,9 @@ def add_config_file(parser):
              'repeated; /etc/magnum/magnum.conf and the like by default.')
 
 
-class _Explained:
+class _Explained(command.Command):
 
-    def get_epilog(self):
+    def get_epilog(self) -> str:
         """What stands below a command's help: not whose command it is.
 
         To say that, cliff reads the metadata of every installed
@@ -44,27 +53,31 @@ class _Explained:
         """
         return self._epilog or ''
 
-    def run(self, parsed_args):
+    def run(self, parsed_args: argparse.Namespace) -> int:
         """Run the command; returns its exit code."""
         return endings.explained(
             lambda: super(_Explained, self).run(parsed_args),
             self.app.options.debug)
 
 
-class Command(_Explained, command.Command):
+class Command(_Explained):
     """A command that does something."""
 
 
 class Judging(Command):
     """A command whose exit code 1 is a verdict: an error never has it."""
 
-    def run(self, parsed_args):
+    def run(self, parsed_args: argparse.Namespace) -> int:
         return endings.judged(
             lambda: command.Command.run(self, parsed_args),
             self.app.options.debug)
 
-    def take_action(self, args):
-        return self.act(args)
+    def take_action(self, parsed_args: argparse.Namespace) -> int | None:
+        return self.act(parsed_args)
+
+    @abc.abstractmethod
+    def act(self, args: argparse.Namespace) -> int | None:
+        """What the command does; returns its exit code, None is 0."""
 
 
 class Lister(_Explained, lister.Lister):

@@ -7,16 +7,23 @@ elsewhere at an inventory, which "list -f json" writes.
 
 import argparse
 import collections
+import collections.abc
 import json
 import os
 import pathlib
 import sys
+import typing
 
 from cliff import columns
+from cliff import command
 import yaml
 
 from magnum_capi.cli import base
 from magnum_capi import errors
+
+if typing.TYPE_CHECKING:
+    from magnum_capi.discovery.audit import seen
+    from magnum_capi.discovery import host as host_module
 
 _PROPERTIES = ('magnum_distro', 'os_distro', 'magnum_driver')
 
@@ -24,29 +31,29 @@ _PROPERTIES = ('magnum_distro', 'os_distro', 'magnum_driver')
 # every command, and openstacksdk is loaded only if a cloud is asked for.
 
 
-class _Types(columns.FormattableColumn):
+class _Types(columns.FormattableColumn[list[dict[str, str]]]):
 
-    def human_readable(self):
+    def human_readable(self) -> str:
         from magnum_capi.discovery import model
         return '\n'.join(str(model.ClusterType(**t)) for t in self._value)
 
 
-class _Flag(columns.FormattableColumn):
+class _Flag(columns.FormattableColumn[bool]):
 
-    def human_readable(self):
+    def human_readable(self) -> str:
         return 'yes' if self._value else ''
 
 
-class _Text(columns.FormattableColumn):
+class _Text(columns.FormattableColumn[str | None]):
 
-    def human_readable(self):
+    def human_readable(self) -> str:
         return self._value or ''
 
 
-class _OfHost:
+class _OfHost(command.Command):
     """Adds the options that say where drivers are."""
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--config-file', action='append', default=[], metavar='FILE',
@@ -61,14 +68,15 @@ class _OfHost:
                  'there by "discovery list -f json".')
         return parser
 
-    def look(self, args, **more):
+    def look(self, args: argparse.Namespace,
+             pipeline: pathlib.Path | None = None) -> 'host_module.Host':
         from magnum_capi.discovery import host
         with base.quiet(self.app.options.debug):
             return host.look(args.config_file, args.config_dir,
-                             args.inventory, **more)
+                             args.inventory, pipeline)
 
 
-def _add_cloud(parser):
+def _add_cloud(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--os-cloud', metavar='NAME', default=os.environ.get('OS_CLOUD'),
         help='Cloud in clouds.yaml to look at (default: OS_CLOUD).')
@@ -81,7 +89,7 @@ class List(_OfHost, base.Lister):
     cluster type, it takes the last.
     """
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> base.Table:
         from magnum_capi.discovery import inventory
         return inventory.COLUMNS, [
             (name, _Types(types), state, _Flag(beta), _Flag(default), origin,
@@ -95,7 +103,7 @@ class Explain(_OfHost, base.Command):
     Exit code: 0 there is one, 1 there is none.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         _add_cloud(parser)
         image = parser.add_mutually_exclusive_group(required=True)
@@ -120,7 +128,7 @@ class Explain(_OfHost, base.Command):
             default='text', help='text by default.')
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> int:
         from magnum_capi.discovery import explain
         from magnum_capi.discovery import model
         host = self.look(args)
@@ -153,7 +161,7 @@ class Audit(_OfHost, base.Lister):
 
     _code = 0
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         _add_cloud(parser)
         parser.add_argument(
@@ -166,7 +174,7 @@ class Audit(_OfHost, base.Lister):
         parser.set_defaults(fit_width=True)
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> base.Table:
         from magnum_capi.discovery import audit
         from magnum_capi.discovery.audit import findings
         host = self.look(args, pipeline=args.api_paste)
@@ -188,11 +196,11 @@ class Audit(_OfHost, base.Lister):
         return (('Severity', 'Code', 'Subject', 'Finding', 'Cure'),
                 [(f.severity.value, *f[1:]) for f in found])
 
-    def run(self, parsed_args):
+    def run(self, parsed_args: argparse.Namespace) -> int:
         return super().run(parsed_args) or self._code
 
 
-def _property(text):
+def _property(text: str) -> tuple[str, str]:
     name, equals, value = text.partition('=')
     if not equals or name not in _PROPERTIES:
         raise argparse.ArgumentTypeError(
@@ -201,8 +209,8 @@ def _property(text):
     return name, value
 
 
-def _once(pairs):
-    properties = dict(pairs)
+def _once(pairs: list[tuple[str, str]]) -> dict[str, str | None]:
+    properties: dict[str, str | None] = dict(pairs)
     for name, count in collections.Counter(
             name for name, _value in pairs).items():
         if count > 1:
@@ -210,7 +218,7 @@ def _once(pairs):
     return properties
 
 
-def _image(args):
+def _image(args: argparse.Namespace) -> 'seen.Image':
     if not args.os_cloud:
         raise errors.UsageError(
             'Which cloud has the image?', hint='Give --os-cloud, or the '

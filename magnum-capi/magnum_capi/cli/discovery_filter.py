@@ -2,6 +2,7 @@
 
 """``magnum-capi discovery filter``."""
 
+import argparse
 import pathlib
 
 from magnum_capi.cli import base
@@ -17,7 +18,7 @@ class Filter(base.Judging):
     Exit code: 0 it is as it should be, 1 it is not (with --check).
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'file', metavar='FILE', type=pathlib.Path,
@@ -31,7 +32,7 @@ class Filter(base.Judging):
             help='Take the filter out again.')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         changed = paste_file.put(
             args.file, dry=args.check, change=paste.without_filter
             if args.remove else paste.with_filter)

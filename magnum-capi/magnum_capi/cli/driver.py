@@ -2,14 +2,20 @@
 
 """``magnum-capi driver``: what the driver k8s_capi_v1 does, by hand."""
 
+import argparse
+import collections.abc
 import json
 import os
 import pathlib
+import typing
 
 import yaml
 
 from magnum_capi.cli import base
 from magnum_capi import errors
+
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver.gitops import rendering
 
 
 class Render(base.Command):
@@ -26,7 +32,7 @@ class Render(base.Command):
     (--manifests).
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         subject = parser.add_mutually_exclusive_group(required=True)
         subject.add_argument(
@@ -46,7 +52,7 @@ class Render(base.Command):
         base.add_config_file(parser)
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> None:
         try:
             from magnum_capi.driver.gitops import by_hand
         except ImportError as e:
@@ -71,7 +77,7 @@ class Render(base.Command):
         print(text.rstrip(), file=self.app.stdout)
 
 
-def _read(path):
+def _read(path: pathlib.Path) -> typing.Any:
     try:
         return yaml.safe_load(path.read_text(encoding='utf-8'))
     except (OSError, ValueError) as e:
@@ -85,7 +91,7 @@ def _read(path):
             last_seen=getattr(e, 'problem', None)) from None
 
 
-def _head(found):
+def _head(found: 'rendering.Rendered') -> collections.abc.Iterator[str]:
     yield f'# Release {found.release} in the namespace {found.namespace}'
     yield f'# Chart {found.chart}'
     yield (f'# The Secret {found.credentials} with clouds.yaml and cacert is '

@@ -2,15 +2,21 @@
 
 """``magnum-capi driver charts``: clusters by their charts, and moves."""
 
+import argparse
 import collections
+import collections.abc
 import json
+import typing
 
 from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi import progress
 
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver.moving import site as site_module
 
-def _site(args):
+
+def _site(args: argparse.Namespace) -> 'site_module.Site':
     try:
         from magnum_capi.driver.moving import by_hand
     except ImportError as e:
@@ -33,12 +39,12 @@ class Charts(base.Lister):
     installed here.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         base.add_config_file(parser)
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> base.Table:
         with base.quiet(self.app.options.debug):
             found = _site(args)
             from magnum_capi.driver.moving import site
@@ -62,7 +68,7 @@ class Move(base.Command):
     command or the configuration is wrong, 3 something is not installed here.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('cluster', nargs='*', metavar='UUID',
                             help='Clusters to move.')
@@ -90,7 +96,7 @@ class Move(base.Command):
         base.add_config_file(parser)
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> int:
         if bool(args.cluster) == args.all:
             raise errors.UsageError(
                 'Name the clusters to move, or say --all',
@@ -100,12 +106,13 @@ class Move(base.Command):
         with base.quiet(self.app.options.debug):
             return self._move(args)
 
-    def _move(self, args):
+    def _move(self, args: argparse.Namespace) -> int:
         found = _site(args)
         from magnum_capi.driver.moving import site
         found.check(args.to)
         rows = found.chosen(args.cluster, args.present)
-        told, kinds = progress.Progress(), collections.Counter()
+        told = progress.Progress()
+        kinds: collections.Counter[str] = collections.Counter()
         for number, row in enumerate(rows, 1):
             with told.step(f'{number}/{len(rows)} {row.name} {row.uuid}'):
                 outcome = found.move(row, args.to, args.apply)
@@ -118,11 +125,12 @@ class Move(base.Command):
             self._print(_summary(kinds, site.WOULD))
         return int(any(kinds[kind] for kind in site.UNDONE))
 
-    def _print(self, text):
+    def _print(self, text: str) -> None:
         print(text, file=self.app.stdout, flush=True)
 
 
-def _lines(facts):
+def _lines(facts: collections.abc.Mapping[str, typing.Any]
+           ) -> collections.abc.Iterator[str]:
     why = f': {facts["why"]}' if facts['why'] else ''
     yield (f'Cluster {facts["name"]} {facts["cluster"]}: '
            f'{facts["outcome"]}{why}')
@@ -138,7 +146,7 @@ def _lines(facts):
     yield ''
 
 
-def _summary(kinds, would):
+def _summary(kinds: collections.Counter[str], would: str) -> str:
     if not kinds:
         return 'No cluster is chosen'
     text = ', '.join(f'{count} {kind}' for kind, count in kinds.items())

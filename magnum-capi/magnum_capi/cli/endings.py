@@ -5,6 +5,7 @@ cliff's application answers every exception with exit code 1; the errors of
 this project know theirs.
 """
 
+import collections.abc
 import sys
 
 from magnum_capi import errors
@@ -12,8 +13,10 @@ from magnum_capi import errors
 #: Exit code of a judging command for an error that would have 1, and a bug.
 BROKEN = 3
 
+_Call = collections.abc.Callable[[], int]
 
-def explained(call, debug=False):
+
+def explained(call: _Call, debug: bool = False) -> int:
     """Call a command: a mistake of the user's is one line, not a trace.
 
     :param debug: raise it all the same.
@@ -31,11 +34,11 @@ def explained(call, debug=False):
         return 130
 
 
-def judged(call, debug=False):
+def judged(call: _Call, debug: bool = False) -> int:
     """Call a command whose exit code 1 is a verdict: no error has it."""
-    verdicts = []
+    verdicts: list[int] = []
 
-    def act():
+    def act() -> int:
         verdicts.append(call())
         return verdicts[0]
 

@@ -7,7 +7,7 @@ import sys
 from magnum_capi.cli import app
 
 
-def main(argv=None):
+def main(argv: list[str] | None = None) -> int:
     """Entry point of the console script; returns the exit code."""
     argv = sys.argv[1:] if argv is None else argv
     try:
