@@ -56,14 +56,14 @@ class AllRoles(parts.Seeded):
         return found
 
 
-class RefusedCredentialKept(parts.OwnRoad):
+class RefusedCredentialKept(parts.OwnReconciler):
     """Nobody but its owner can do something for a refused credential."""
 
     def divert(self, reconciler):
         reconciler.replace_refused_credential = lambda state: state
 
 
-class ProxyPasswordTold(parts.OwnRoad):
+class ProxyPasswordTold(parts.OwnReconciler):
     """Passwords of proxies are values of the chart."""
 
     def divert(self, reconciler):

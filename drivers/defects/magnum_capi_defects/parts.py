@@ -46,11 +46,11 @@ class Seeded(driver.Driver):
         return self.Store(context, options())
 
 
-class OwnRoad(Seeded):
+class OwnReconciler(Seeded):
     """A driver that reconciles in a way that is not quite the same."""
 
     def divert(self, reconciler):
-        """Change a reconcile.Reconciler before it is taken."""
+        """Change a reconcile.Reconciler before it is used."""
         raise NotImplementedError
 
     def _operations(self, context, cluster):

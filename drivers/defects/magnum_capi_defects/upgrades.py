@@ -35,7 +35,7 @@ class WorkersKept(parts.Seeded):
         group | _old(release, values) for group in values['nodeGroups']]})
 
 
-class MadeAnew(parts.OwnRoad):
+class MadeAnew(parts.OwnReconciler):
     """A resize takes everything as it is now, not as a cluster has it."""
 
     def divert(self, reconciler):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Drivers whose defect is of upgrades, wishes, credentials and looks."""
+"""Seeded defects of desired state, upgrades, credentials and status."""
 
 import dataclasses
 import pathlib
@@ -100,18 +100,19 @@ class WishesTest(base.Base):
     def test_node_labels_lost(self):
         wanted = {'node_labels': {'a': 'b'}, 'node_taints': [
             {'key': 'c', 'value': 'd', 'effect': 'NoSchedule'}]}
-        group, = self.values('wishes:NodeLabelsLost', **wanted)['nodeGroups']
+        group, = self.values(
+            'desired_state:NodeLabelsLost', **wanted)['nodeGroups']
         self.assertNotIn('nodeLabels', group)
         self.assertIn('kubeadmConfigSpec', group)
 
     def test_node_taints_lost(self):
-        group, = self.values('wishes:NodeTaintsLost', node_taints=[
+        group, = self.values('desired_state:NodeTaintsLost', node_taints=[
             {'key': 'c', 'value': 'd', 'effect': 'NoSchedule'}])['nodeGroups']
         self.assertIn('nodeLabels', group)
         self.assertNotIn('kubeadmConfigSpec', group)
 
     def test_group_flavor_ignored(self):
-        self.created('wishes:GroupFlavorIgnored')
+        self.created('desired_state:GroupFlavorIgnored')
         self.w.store.add_group(flavor_id='m2')
         self.made.create_nodegroup(
             None, self.w.store.row(), self.w.store.row(OTHERS))
@@ -120,7 +121,7 @@ class WishesTest(base.Base):
             self.w.helm.upgrades[-1]['nodeGroups']}))
 
     def test_allow_list_lost(self):
-        for reference, there in (('wishes:AllowListLost', False),
+        for reference, there in (('desired_state:AllowListLost', False),
                                  (base.HEALTHY, True)):
             self.driver(reference)
             self.create(labels={
@@ -138,8 +139,8 @@ class WishesTest(base.Base):
                 self.w.runtime.settings, value_overlays={'o': str(path)}))
         users = {'api_master_lb_allowed_cidrs': '192.0.2.0/24'}
         for reference, overlay, there in (
-                ('wishes:ListsReplaced', 'o', ['203.0.113.0/24']),
-                ('wishes:ListsReplaced', '', ['192.0.2.0/24']),
+                ('desired_state:ListsReplaced', 'o', ['203.0.113.0/24']),
+                ('desired_state:ListsReplaced', '', ['192.0.2.0/24']),
                 (base.HEALTHY, 'o', ['192.0.2.0/24', '203.0.113.0/24'])):
             # A living cluster keeps the overlays that it was made of.
             self.api.objects.clear()
@@ -151,7 +152,7 @@ class WishesTest(base.Base):
                 'allowedCIDRs'])
 
     def test_floating_ip_forced(self):
-        values = self.values('wishes:FloatingIpForced')
+        values = self.values('desired_state:FloatingIpForced')
         self.assertIs(True, values['apiServer']['associateFloatingIP'])
 
     def test_extra_network_lost(self):
@@ -159,7 +160,7 @@ class WishesTest(base.Base):
         # Magnum gives those of a cluster to its node groups.
         self.w.store.node_groups[WORKERS]['labels'] = labels
         for reference, there in ((base.HEALTHY, True),
-                                 ('wishes:ExtraNetworkLost', False)):
+                                 ('desired_state:ExtraNetworkLost', False)):
             self.driver(reference)
             self.create(labels=labels)
             self.assertIs(there, 'more' in str(
@@ -170,13 +171,13 @@ class WishesTest(base.Base):
         for bound in (3, 4):
             self.w.store.node_groups[WORKERS].update(
                 min_node_count=1, max_node_count=bound, labels=labels)
-            self.driver('wishes:BoundsFrozen')
+            self.driver('desired_state:BoundsFrozen')
             self.create(labels=labels)
         group, = self.w.helm.upgrades[-1]['nodeGroups']
         self.assertEqual(3, group['machineCountMax'])
 
     def test_not_repaired(self):
-        values = self.values('wishes:NotRepaired')
+        values = self.values('desired_state:NotRepaired')
         self.assertEqual(
             [False, False],
             [found['healthCheck']['enabled'] for found in (
@@ -229,13 +230,13 @@ class ReconcilerTest(base.Base):
         self.assertIn('S3cret', str(self.w.helm.upgrades))
 
     def test_labels_ignored(self):
-        self.created('wishes:LabelsIgnored',
+        self.created('desired_state:LabelsIgnored',
                      labels={'auto_haeling_enabled': 'true'})
 
     def test_attributes_ignored(self):
         self.w.store.templates[small_world.TEMPLATE][
             'insecure_registry'] = 'registry.example.org:5000'
-        self.created('wishes:AttributesIgnored')
+        self.created('desired_state:AttributesIgnored')
 
     def test_made_anew(self):
         self.created('upgrades:MadeAnew')
@@ -248,7 +249,7 @@ class ReconcilerTest(base.Base):
         everything = small_world.Cloud()
         everything.networks['private'] = [UUID, UUID.replace('1', '2')]
         self.w.cloud.networks['private'] = [UUID]
-        made = self.driver('wishes:OthersNetworksSeen')
+        made = self.driver('desired_state:OthersNetworksSeen')
         own, admins = self.w.store, small_world.Store(everything, 'u1')
         admins.__dict__.update({**vars(own), 'cloud': everything})
         self.patch(stand_in.modules()['parts'], 'admin', lambda: 'admin')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Defects by which a wish gets lost on its way to the chart."""
+"""Defects of the desired state: what is asked for does not reach the chart."""
 
 import dataclasses
 
@@ -64,7 +64,7 @@ class NetworkIgnored(parts.Seeded):
             'internalNetwork': {'nodeCidr': '10.0.0.0/24'}}})
 
 
-class LabelsIgnored(parts.OwnRoad):
+class LabelsIgnored(parts.OwnReconciler):
     """Labels that nobody knows have no effect."""
 
     def divert(self, reconciler):
@@ -77,7 +77,7 @@ class LabelsIgnored(parts.OwnRoad):
                     *settings.ignored_labels, *unknown)))
 
 
-class AttributesIgnored(parts.OwnRoad):
+class AttributesIgnored(parts.OwnReconciler):
     """Attributes for which there is nothing have no effect."""
 
     def divert(self, reconciler):
@@ -86,7 +86,7 @@ class AttributesIgnored(parts.OwnRoad):
             state, **options | {'creating': False})
 
 
-class OthersNetworksSeen(parts.OwnRoad):
+class OthersNetworksSeen(parts.OwnReconciler):
     """Names are looked up with the eyes of Magnum, in all projects."""
 
     def divert(self, reconciler):
