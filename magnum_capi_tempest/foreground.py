@@ -20,6 +20,7 @@ import threading
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import waiting
+from magnum_capi_tempest import proc
 
 #: Exit code of a program that SIGTERM ended, as shells have it.
 TERMINATED = 128 + signal.SIGTERM
@@ -147,7 +148,7 @@ class _Tree:
     def __init__(self, process, mark):
         self._mark = mark
         #: When they began, in ticks, by process id: ids are used again.
-        self._seen = {process.pid: processes.stat(process.pid)[2]}
+        self._seen = {process.pid: proc.stat(process.pid)[2]}
 
     def look(self):
         """The process ids of those that are alive."""
@@ -168,7 +169,7 @@ class _Tree:
     def _is_marked(self, pid):
         # It may have ended meanwhile, or belong to somebody else.
         with contextlib.suppress(OSError):
-            return processes.inherits(pid, _MARK, self._mark)
+            return proc.inherits(pid, _MARK, self._mark)
         return False
 
     def send(self, number):
@@ -191,9 +192,9 @@ class _Tree:
 
 
 def _processes():
-    """Ids of all processes, with their :func:`processes.stat`."""
+    """Ids of all processes, with their :func:`proc.stat`."""
     for name in os.listdir('/proc'):
         if name.isdigit():
             # It may have ended meanwhile.
             with contextlib.suppress(OSError):
-                yield int(name), processes.stat(name)
+                yield int(name), proc.stat(name)

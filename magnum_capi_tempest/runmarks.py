@@ -12,8 +12,8 @@ import os
 import pathlib
 import signal
 
-from magnum_capi import processes
 from magnum_capi import waiting
+from magnum_capi_tempest import proc
 
 #: Environment variable by which every process of a run is known.
 MARK = 'MAGNUM_CAPI_RUN'
@@ -43,7 +43,7 @@ def marked(directory: pathlib.Path) -> list[int]:
 
 
 def _belongs(pid, directory, session):
-    if processes.inherits(pid, MARK, directory):
+    if proc.inherits(pid, MARK, directory):
         return True
     # The number of a session may have been given to another one since; its
     # processes do not work in our folder.
@@ -72,7 +72,7 @@ def sweep(directory: pathlib.Path, spare=None) -> list[int]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
                 killed.add(pid)
-        return left or [p for p in killed if not processes.ended(p)]
+        return left or [p for p in killed if not proc.ended(p)]
 
     waiting.wait_for(kill, done=lambda left: not left, timeout=30,
                      what=f'the processes of {directory} to end',

@@ -18,8 +18,8 @@ import unittest
 import fixtures
 import testtools
 
-from magnum_capi import processes
 from magnum_capi import waiting
+from magnum_capi_tempest import proc
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import life
 
@@ -106,7 +106,7 @@ class Box(fixtures.Fixture):
         """Kill a program as the kernel would for want of memory."""
         pid = self.pids()[program]
         os.kill(pid, signal.SIGKILL)
-        waiting.wait_for(lambda: processes.ended(pid), done=bool,
+        waiting.wait_for(lambda: proc.ended(pid), done=bool,
                          timeout=120, what=f'{program} to be gone')
 
     def processes(self):

@@ -13,9 +13,9 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi import processes
 from magnum_capi import waiting
 from magnum_capi_tempest import foreground
+from magnum_capi_tempest import proc
 
 #: As stestr: a program, a shell, a worker below it; what the worker starts
 #: has a session of its own.
@@ -206,5 +206,5 @@ class SignalTest(testtools.TestCase):
 
 def assert_gone(pid):
     # Nobody waits for the last moments of a process that was killed.
-    waiting.wait_for(lambda: processes.ended(pid), done=bool,
+    waiting.wait_for(lambda: proc.ended(pid), done=bool,
                      timeout=60, what=f'process {pid} to be gone')

@@ -119,13 +119,13 @@ class RunmarksTest(testtools.TestCase):
 
     def test_sweep_waits_for_what_has_lost_its_mark(self):
         process, looks = self.start(), []
-        ended = runmarks.processes.ended
+        ended = runmarks.proc.ended
 
         def late(pid):
             looks.append(pid)
             return len(looks) > 3 and ended(pid)
 
-        with mock.patch.object(runmarks.processes, 'ended', late):
+        with mock.patch.object(runmarks.proc, 'ended', late):
             self.assertEqual(
                 [process.pid], runmarks.sweep(self.run_folder))
         self.assertEqual({process.pid}, set(looks))

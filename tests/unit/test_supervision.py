@@ -18,9 +18,9 @@ import testtools
 from testtools import matchers
 
 from magnum_capi import errors
-from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi import waiting
+from magnum_capi_tempest import proc
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 from tests.unit import test_runmarks
@@ -387,7 +387,7 @@ class ShutdownTest(_Base):
         self.assertEqual([], runmarks.marked(self.supervisor.directory))
         for file in files:
             pid = int((self.supervisor.directory / file).read_text())
-            self.assertTrue(processes.ended(pid), file)
+            self.assertTrue(proc.ended(pid), file)
         for name in ('supervisor.sock', 'supervisord.pid'):
             self.assertFalse((self.supervisor.directory / name).exists())
 

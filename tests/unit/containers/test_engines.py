@@ -17,11 +17,11 @@ import types
 import fixtures
 import testtools
 
-from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest import containers
 from magnum_capi_tempest.containers import settings
+from magnum_capi_tempest import proc
 
 
 class Supervisor:
@@ -63,7 +63,7 @@ class Supervisor:
         """As kill -9 of dockerd: nobody is told."""
         self.process.kill()
         waiting.wait_for(
-            lambda: processes.ended(self.process.pid), done=bool, timeout=30,
+            lambda: proc.ended(self.process.pid), done=bool, timeout=30,
             what='the engine to be dead')
 
 

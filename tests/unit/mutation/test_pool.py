@@ -11,7 +11,7 @@ import time
 import fixtures
 import testtools
 
-from magnum_capi import processes
+from magnum_capi_tempest import proc
 from tests.mutation import pool
 from tests.mutation import worker
 
@@ -80,7 +80,7 @@ class EndTest(testtools.TestCase):
         self.end(start)
 
         pid, folder = path.read_text().split()
-        self.assertTrue(processes.ended(int(pid)))
+        self.assertTrue(proc.ended(int(pid)))
         self.assertFalse(pathlib.Path(folder).exists())
 
     def test_several_at_once(self):

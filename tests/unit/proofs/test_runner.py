@@ -6,7 +6,7 @@ import os
 import subprocess
 import threading
 
-from magnum_capi import processes
+from magnum_capi_tempest import proc
 from magnum_capi_tempest import runmarks
 from tests.unit.proofs import base
 
@@ -52,7 +52,7 @@ class BesideTest(base.ToyTest):
 
         self.assertRaises(KeyboardInterrupt, self.call)
 
-        self.assertEqual([], [pid for pid in ran if not processes.ended(pid)])
+        self.assertEqual([], [pid for pid in ran if not proc.ended(pid)])
         self.assertNotIn('later', self.toy.ran)
         self.assertEqual(0, self.toy.open_)
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What /proc says of one process: what it is, and whether it has ended."""
+
+import os
+import pathlib
+
+
+def inherits(pid: int, variable: str,
+             value: str | os.PathLike[str]) -> bool:
+    """Whether a process was started with a variable of this value.
+
+    A program that changes its title writes over its environment.
+
+    :raises OSError: it has ended, or belongs to somebody else.
+    """
+    with open(f'/proc/{pid}/environ', 'rb') as f:
+        return f'{variable}={value}'.encode() in f.read().split(b'\0')
+
+
+def stat(pid: int | str) -> tuple[str, int, int]:
+    """State, parent and beginning (in ticks) of a process; see proc(5).
+
+    :raises OSError: it has ended.
+    """
+    text = pathlib.Path(f'/proc/{pid}/stat').read_text(errors='replace')
+    fields = text.rpartition(')')[2].split()
+    return fields[0], int(fields[1]), int(fields[19])
+
+
+def ended(pid: int) -> bool:
+    """Whether a process has given back all it had, its ports among that.
+
+    Nobody may have asked for its exit code yet. The first thread of a process
+    may be a zombie while others still have its files.
+    """
+    try:
+        return (stat(pid)[0] in 'ZX'
+                and len(os.listdir(f'/proc/{pid}/task')) < 2)
+    except (FileNotFoundError, ProcessLookupError):
+        return True
