@@ -61,12 +61,11 @@ def _parse(argv):
         '--survived', action='store_true',
         help='try only those again that survived when they were recorded')
     proofs.add_results(parser, 'what came of each mutant there; what is there '
-                       'already and still holds is not run again')
-    parser.add_argument('--from-results', action='store_true',
-                        help='run nothing, count what is recorded')
+                       'already and still holds is not run again',
+                       'count what is recorded')
     parser.add_argument('--write-docs', action='store_true',
                         help='write the tables of the documentation')
-    args = parser.parse_args(argv)
+    args = proofs.parse(parser, argv, 'survived')
     folders = {name for room in rooms.ROOMS.values() for name in room.folders}
     for part in args.parts:
         if part.partition('/')[0] not in folders or not rooms.files(part):
@@ -74,8 +73,6 @@ def _parse(argv):
                          f'{", ".join(sorted(rooms.ROOMS))}')
     if args.jobs < 1 or args.sample is not None and args.sample < 1:
         parser.error('jobs and sample from 1 on')
-    if (args.from_results or args.survived) and not args.results:
-        parser.error('--from-results and --survived need --results')
     return args
 
 

@@ -15,13 +15,27 @@ import signal
 import sys
 
 
-def add_results(parser, text):
-    """Add the option for the folder in which a run is kept.
+def add_results(parser, kept, judged):
+    """Add the options for a run that is kept, and for one that was.
 
-    :param text: what is kept there, for ``--help``.
+    :param kept: what is in the folder, for ``--help``.
+    :param judged: what becomes of it without a run, for ``--help``.
     """
     parser.add_argument('--results', type=pathlib.Path, metavar='DIR',
-                        help=f'keep {text}')
+                        help=f'keep {kept}')
+    parser.add_argument('--from-results', action='store_true',
+                        help=f'run nothing, {judged}')
+
+
+def parse(parser, words, reads):
+    """Parse a command line with the options of :func:`add_results`.
+
+    :param reads: another option that needs ``--results``.
+    """
+    args = parser.parse_args(words)
+    if (args.from_results or getattr(args, reads)) and not args.results:
+        parser.error(f'--from-results and --{reads} need --results')
+    return args
 
 
 def take_down_at_the_end():

@@ -66,7 +66,7 @@ def load(name) -> proof_module.Proof:
 def _prove(name, words):
     proof = load(name)
     parser = _parser(proof)
-    args = parser.parse_args(words)
+    args = proofs.parse(parser, words, 'resume')
     try:
         cases, chosen = _choose(proof, args)
     except errors.UsageError as e:
@@ -98,11 +98,10 @@ def _parser(proof):
     parser.add_argument('--list', action='store_true',
                         help='only name the cases')
     proofs.add_results(parser, 'what is seen there, a file for each case; the '
-                       'table is made of all that are there')
+                       'table is made of all that are there',
+                       'judge what --results has')
     parser.add_argument('--resume', action='store_true',
                         help='leave out what --results has of this commit')
-    parser.add_argument('--from-results', action='store_true',
-                        help='run nothing, judge what --results has')
     if proof.docs:
         parser.add_argument('--write-docs', action='store_true',
                             help='write the table of the documentation')
@@ -139,8 +138,6 @@ def _choose(proof, args):
         for case in found:
             if case.needs:
                 raise errors.UsageError(f'{case.name} needs {case.needs}')
-    if (args.from_results or args.resume) and not args.results:
-        raise errors.UsageError('--from-results and --resume need --results')
     if getattr(args, 'jobs', 1) < 1:
         raise errors.UsageError('--jobs is 1 or more')
     chosen = {case.name for found in named.values() for case in found}
