@@ -3,8 +3,9 @@
 """What an installation contains: built once, from what git would have."""
 
 import ast
-import configparser
+import dataclasses
 import functools
+from importlib import metadata
 import os
 import pathlib
 import re
@@ -42,23 +43,44 @@ def files():
                  if name and (TOP / name).is_file())
 
 
+@dataclasses.dataclass(frozen=True)
+class Wheel:
+    """What pip would install.
+
+    :param files: names of its files.
+    :param requires: requirements, those of its extras among them.
+    """
+
+    files: frozenset[str]
+    entry_points: metadata.EntryPoints
+    requires: tuple[str, ...]
+
+    @classmethod
+    def read(cls, folder):
+        path, = pathlib.Path(folder).glob('*.whl')
+        with zipfile.ZipFile(path) as archive:
+            files = frozenset(archive.namelist())
+            info, = (found for found in zipfile.Path(archive).iterdir()
+                     if found.name.endswith('.dist-info'))
+            found = metadata.PathDistribution(info)
+            return cls(files, found.entry_points, tuple(found.requires))
+
+
 @functools.cache
 def library_wheel():
-    """Names in the wheel of the library, built from a copy outside git."""
+    """The wheel of the library, built from a copy outside git."""
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / 'source'
         shutil.copytree(LIBRARY, source, ignore=shutil.ignore_patterns(
             '*.egg-info', '__pycache__', 'build'))
         run(sys.executable, '-c', 'from setuptools import build_meta; '
             f'build_meta.build_wheel({folder!r})', cwd=source)
-        path, = pathlib.Path(folder).glob('*.whl')
-        with zipfile.ZipFile(path) as archive:
-            return frozenset(archive.namelist())
+        return Wheel.read(folder)
 
 
 @functools.cache
 def wheel():
-    """Names in the wheel; the build needs no network."""
+    """The wheel of the harness; the build needs no network."""
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / 'source'
         for name in files():
@@ -76,9 +98,7 @@ def wheel():
         run(sys.executable, '-c',
             f'from pbr import build; build.build_wheel({folder!r})',
             cwd=source, PBR_VERSION='1.0.0')
-        path, = pathlib.Path(folder).glob('*.whl')
-        with zipfile.ZipFile(path) as archive:
-            return frozenset(archive.namelist())
+        return Wheel.read(folder)
 
 
 class WheelTest(testtools.TestCase):
@@ -87,11 +107,11 @@ class WheelTest(testtools.TestCase):
         wanted = {name for name in files()
                   if name.startswith('magnum_capi_tempest/')}
 
-        self.assertEqual(set(), wanted - wheel())
+        self.assertEqual(set(), wanted - wheel().files)
 
     def test_has_every_shared_file_in_its_folder(self):
-        found = {match.group(1) for match in map(SHARE.match, wheel())
-                 if match}
+        found = {match.group(1) for match in map(
+            SHARE.match, wheel().files) if match}
 
         wanted = {name for name in files()
                   if name.startswith(tuple(f'{s}/' for s in SHARED))}
@@ -102,10 +122,11 @@ class WheelTest(testtools.TestCase):
                   if name.startswith('magnum-capi/magnum_capi/')}
 
         self.assertEqual(wanted, {
-            name for name in library_wheel() if '.dist-info/' not in name})
+            name for name in library_wheel().files
+            if '.dist-info/' not in name})
 
     def test_has_nothing_else_at_top_level(self):
-        top = {name.split('/')[0] for name in wheel()}
+        top = {name.split('/')[0] for name in wheel().files}
 
         self.assertEqual({'magnum_capi_tempest'}, {
             name for name in top
@@ -114,37 +135,20 @@ class WheelTest(testtools.TestCase):
 
 class MetadataTest(testtools.TestCase):
 
-    def setUp(self):
-        super().setUp()
-        self.setup = configparser.ConfigParser()
-        self.setup.read(TOP / 'setup.cfg')
-        self.library = tomllib.loads(
-            (LIBRARY / 'pyproject.toml').read_text())['project']
-
-    def entry_points(self):
-        """Pairs of the group with the line, and the folder of the package."""
-        for group, lines in self.setup['entry_points'].items():
-            for line in lines.strip().splitlines():
-                yield group, line.split('=')[1].strip(), TOP
-        for group, found in (('scripts', self.library['scripts']),
-                             *self.library['entry-points'].items()):
-            for target in found.values():
-                yield group, target, LIBRARY
-
     def test_every_entry_point_is_there(self):
         # Read, not imported: Tempest and others need not be installed.
-        for group, target, top in self.entry_points():
-            module, _, name = target.partition(':')
-            path = top / f'{module.replace(".", "/")}.py'
-            defined = {getattr(node, 'name', None)
-                       for node in ast.parse(path.read_text()).body}
-            self.assertIn(name, defined, f'{group}: {target}')
+        for built, top in ((wheel(), TOP), (library_wheel(), LIBRARY)):
+            for entry in built.entry_points:
+                path = top / f'{entry.module.replace(".", "/")}.py'
+                defined = {getattr(node, 'name', None)
+                           for node in ast.parse(path.read_text()).body}
+                self.assertIn(entry.attr, defined, entry)
 
     def test_no_driver_is_registered(self):
         # That is for drivers/k8s_capi_v1: what is in this group changes what
         # an installed Magnum discovers.
-        self.assertNotIn('magnum.drivers', {
-            group for group, _, _ in self.entry_points()})
+        for built in (wheel(), library_wheel()):
+            self.assertNotIn('magnum.drivers', built.entry_points.groups)
 
     def test_every_package_is_one(self):
         # The imports of a folder without __init__.py are not checked. The
@@ -159,14 +163,12 @@ class MetadataTest(testtools.TestCase):
 
     def test_constraints_cover_the_requirements(self):
         pinned = self.names('constraints/tools.txt')
-        extras = {self.name(line)
-                  for lines in self.setup['extras'].values()
-                  for line in lines.strip().splitlines()}
-
-        library = {self.name(line) for line in self.library['dependencies']}
-        wanted = (self.names('requirements.txt') - {'magnum-capi'} | extras
-                  | library | self.names('test-requirements.txt')
+        built = {self.name(line) for line in (
+            *wheel().requires, *library_wheel().requires)}
+        wanted = (built - {'magnum-capi'}
+                  | self.names('test-requirements.txt')
                   | self.names('doc/requirements.txt'))
+
         self.assertEqual(set(), wanted - pinned, 'Run tox -e constraints')
 
     def test_build_requirements_are_pinned(self):
