@@ -9,7 +9,7 @@ import shlex
 from magnum_capi.cli import base
 from magnum_capi_tempest.cli import conformance_report
 from magnum_capi_tempest.cli import conformance_target
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.showing import files
 from magnum_capi_tempest.conformance.showing import page
@@ -73,20 +73,20 @@ def _request(args, record):
         target = record.target if record else conformance_target.of(args)
     plan = record.plan if record else runner.Plan()
     more = {'backend': record.backend} if record else {}
-    return life.RunRequest(target, plan, args.results.absolute(),
-                           replace=args.replace, **more)
+    return lifecycle.RunRequest(target, plan, args.results.absolute(),
+                                replace=args.replace, **more)
 
 
 def _preview(names, request):
     for plan in rerunning.plans(names, request.plan):
-        for argv in life.preview(dataclasses.replace(request, plan=plan)):
+        for argv in lifecycle.preview(dataclasses.replace(request, plan=plan)):
             print(shlex.join(map(str, argv)))
     return 0
 
 
 def _run_again(args, judged, request):
     ended, results = rerunning.execute(
-        judged.result, request, life.Runtime(), times=args.times)
+        judged.result, request, lifecycle.Runtime(), times=args.times)
     shown = judged.result, judged.verdict, results
     if args.folder:
         files.write(args.folder, *shown)

@@ -18,7 +18,7 @@ from magnum_capi_tempest.cli import conformance_target
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import foreign
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import messages
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
@@ -106,10 +106,10 @@ class Run(base.Judging):
     def act(self, args):
         request = request_of(args)
         if args.dry_run:
-            for argv in life.preview(request):
+            for argv in lifecycle.preview(request):
                 print(shlex.join(argv), file=self.app.stdout)
             return 0
-        return show(life.run(request, life.Runtime()))
+        return show(lifecycle.run(request, lifecycle.Runtime()))
 
 
 class Resume(_Fetching):
@@ -119,8 +119,8 @@ class Resume(_Fetching):
     """
 
     def act(self, args):
-        runtime = life.Runtime()
-        return show(life.resume(
+        runtime = lifecycle.Runtime()
+        return show(lifecycle.resume(
             self.which(args, runtime, args.results), runtime))
 
 
@@ -139,9 +139,9 @@ class Retrieve(_Fetching):
         return parser
 
     def act(self, args):
-        runtime = life.Runtime()
-        return show((life.partial if args.partial else life.retrieve)(
-            self.which(args, runtime, args.results), runtime))
+        runtime = lifecycle.Runtime()
+        take = lifecycle.partial if args.partial else lifecycle.retrieve
+        return show(take(self.which(args, runtime, args.results), runtime))
 
 
 class Logs(_OfRun):
@@ -166,14 +166,14 @@ class Logs(_OfRun):
     def act(self, args):
         if args.tail is not None and args.tail < 1:
             raise errors.UsageError('--tail takes a number above 0')
-        runtime = life.Runtime()
+        runtime = lifecycle.Runtime()
         plugin = '' if args.plugin == salvage.AGGREGATOR else args.plugin
         which = self.which(args, runtime)
         if args.follow:
-            for text in life.follow(which, runtime, plugin, args.tail):
+            for text in lifecycle.follow(which, runtime, plugin, args.tail):
                 self._print(text)
             return 0
-        found = list(life.logs(which, runtime, plugin))
+        found = list(lifecycle.logs(which, runtime, plugin))
         for pod, text in found:
             if len(found) > 1:
                 print(f'==> {pod} <==', file=self.app.stdout)
@@ -197,8 +197,8 @@ class Abort(_OfRun):
     implied = False
 
     def act(self, args):
-        runtime = life.Runtime()
-        life.abort(self.which(args, runtime), runtime)
+        runtime = lifecycle.Runtime()
+        lifecycle.abort(self.which(args, runtime), runtime)
 
 
 class Status(_OfRun):
@@ -214,12 +214,12 @@ class Status(_OfRun):
         return parser
 
     def act(self, args):
-        runtime = life.Runtime()
+        runtime = lifecycle.Runtime()
         if args.all:
             for record in runtime.store.all():
                 self._print(record)
             return 0
-        record, state = life.status(self.which(args, runtime), runtime)
+        record, state = lifecycle.status(self.which(args, runtime), runtime)
         self._print(record)
         if state is None:
             return 0
@@ -248,7 +248,7 @@ def show(ending: outcome.Outcome, console=None) -> int:
     return ending.verdict.exit_code
 
 
-def request_of(args) -> life.RunRequest:
+def request_of(args) -> lifecycle.RunRequest:
     """What the arguments of ``conformance run`` ask for.
 
     :raises UsageError: they contradict each other.
@@ -271,7 +271,7 @@ def request_of(args) -> life.RunRequest:
         stall=args.stall,
         stand_in=args.stand_ins or os.environ.get(
             model.STAND_IN_VARIABLE) == model.STAND_IN)
-    return life.RunRequest(
+    return lifecycle.RunRequest(
         conformance_target.of(args), plan, args.results.absolute(),
         args.backend, args.name or '', args.replace, args.keep)
 

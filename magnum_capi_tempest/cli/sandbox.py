@@ -13,7 +13,7 @@ from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import environment
-from magnum_capi_tempest.sandbox import life
+from magnum_capi_tempest.sandbox import lifecycle
 from magnum_capi_tempest.sandbox import logs
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
@@ -32,7 +32,7 @@ class _OfSandbox:
         parser.add_argument(
             '--directory', type=pathlib.Path, metavar='DIR',
             help='folder of the sandbox; sandboxes in different folders run '
-                 f'side by side (default: {life.default_directory()})')
+                 f'side by side (default: {lifecycle.default_directory()})')
         return parser
 
 

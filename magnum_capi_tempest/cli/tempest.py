@@ -76,14 +76,14 @@ def add_cloud(parser, required):
 def init(folder, args, driver=''):
     """Make the workspace that options of :func:`add_cloud` describe."""
     try:
-        from magnum_capi_tempest.workspace import choose
         from magnum_capi_tempest.workspace import init as workspaces
+        from magnum_capi_tempest.workspace import selection
     except ImportError as e:
         raise errors.EnvironmentProblem(
             f'The package {e.name} is missing',
             hint='pip install tempest') from e
     return workspaces.init(
-        folder, args.cloud, choose.Preferences(
+        folder, args.cloud, selection.Preferences(
             args.image, args.flavor, args.master_flavor,
             args.external_network, args.network_driver, driver),
         static=args.static)

@@ -20,7 +20,7 @@ from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import tempest_run
-from magnum_capi_tempest.sandbox import usable
+from magnum_capi_tempest.sandbox import usable_drivers
 from magnum_capi_tempest.workspace import folder as workspaces
 from magnum_capi_tempest.workspace import runs
 
@@ -181,7 +181,7 @@ def of_workspace(workspace, args, results):
 
 def of_sandbox(box, args, results):
     """Run the suite in a sandbox, for one driver after the other."""
-    found = usable.drivers(box)
+    found = usable_drivers.drivers(box)
     if not found:
         raise errors.UsageError('This sandbox has no driver to try',
                                 where=box.directory)
@@ -189,7 +189,7 @@ def of_sandbox(box, args, results):
         order = tempest_run.Order(
             regex=args.regex, driver=name, concurrency=args.concurrency,
             promise='all', results=results / name, options=(
-                *usable.clashing(found), *args.option))
+                *usable_drivers.clashing(found), *args.option))
         stream, facts = tempest_run.run(box, order)
         yield columns.of_stream(
             stream, name, flags.declared(_conf(box, name, 'kept')),

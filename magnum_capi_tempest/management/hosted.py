@@ -18,8 +18,8 @@ from magnum_capi import folders
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import dockers
+from magnum_capi_tempest.management import driver_kubeconfig
 from magnum_capi_tempest.management import folder
-from magnum_capi_tempest.management import handover
 from magnum_capi_tempest.management import installation
 from magnum_capi_tempest.management import minikube
 from magnum_capi_tempest.management import node
@@ -97,10 +97,11 @@ def up(directory, options, progress, tools=None,
             else:
                 found = _running(directory, before, options)
                 if found:
-                    handover.give(directory, found.kubeconfig, kubeconfig_to)
+                    driver_kubeconfig.give(
+                        directory, found.kubeconfig, kubeconfig_to)
                     return found
             found = _up(directory, options, before, progress, tools)
-            handover.give(directory, found.kubeconfig, kubeconfig_to)
+            driver_kubeconfig.give(directory, found.kubeconfig, kubeconfig_to)
             undo.pop_all()
         return found
 
@@ -170,7 +171,7 @@ def sweep(directory):
     mine = record(directory)
     if mine:
         _end(directory, mine)
-        handover.take_back(directory, _kubeconfig(directory))
+        driver_kubeconfig.take_back(directory, _kubeconfig(directory))
     for name in ('minikube', 'engine'):
         shutil.rmtree(directory / name, ignore_errors=True)
     for file in (_kubeconfig(directory), directory / folder.RECORD):

@@ -13,8 +13,8 @@ import shutil
 
 from magnum_capi import errors
 from magnum_capi import folders
+from magnum_capi_tempest.management import driver_kubeconfig
 from magnum_capi_tempest.management import folder
-from magnum_capi_tempest.management import handover
 from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import layout
 from magnum_capi_tempest.management import local
@@ -64,7 +64,7 @@ def up(directory, progress, tools=None, behaviours=None,
                     hint='Take it down, or name another folder')
             plane = _plane(directory, record, tools, behaviours)
             plane.up(supervisor, progress)
-            handover.give(directory, plane.kubeconfig, kubeconfig_to)
+            driver_kubeconfig.give(directory, plane.kubeconfig, kubeconfig_to)
             return plane
         _sweep(directory)
         with contextlib.ExitStack() as undo:
@@ -79,7 +79,7 @@ def up(directory, progress, tools=None, behaviours=None,
                 folder.write(directory, record)
                 plane = _plane(directory, record, tools, behaviours)
                 plane.up(supervisor, progress)
-            handover.give(directory, plane.kubeconfig, kubeconfig_to)
+            driver_kubeconfig.give(directory, plane.kubeconfig, kubeconfig_to)
             undo.pop_all()
         return plane
 
@@ -146,7 +146,7 @@ def _sweep(directory):
     """Nothing of a cluster runs or is left in the folder afterwards."""
     _supervisor(directory).shutdown()
     shutil.rmtree(directory / _SUPERVISOR, ignore_errors=True)
-    handover.take_back(directory, kubeconfig(directory))
+    driver_kubeconfig.take_back(directory, kubeconfig(directory))
     local.remove(layout.Layout(directory))
     (directory / folder.RECORD).unlink(missing_ok=True)
 

@@ -10,7 +10,7 @@ for everybody who wants to test a Magnum driver without devstack. ::
     box.down(progress.Progress())
 """
 
-from magnum_capi_tempest.sandbox.life import Sandbox
+from magnum_capi_tempest.sandbox.lifecycle import Sandbox
 from magnum_capi_tempest.sandbox.spec import Spec
 
 __all__ = ['Sandbox', 'Spec']

@@ -18,7 +18,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import releases
-from magnum_capi_tempest.sandbox import usable
+from magnum_capi_tempest.sandbox import usable_drivers
 from magnum_capi_tempest.workspace import durations
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
@@ -134,4 +134,4 @@ def _clashing(box, additions, order):
     told = any(name == 'clashing_drivers' for name, _ in order.options)
     if told or additions.clash or not additions.install:
         return ()
-    return usable.clashing(usable.drivers(box))
+    return usable_drivers.clashing(usable_drivers.drivers(box))

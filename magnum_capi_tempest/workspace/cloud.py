@@ -6,13 +6,13 @@ import openstack
 
 from magnum_capi.discovery import cloud as clouds
 from magnum_capi import errors
-from magnum_capi_tempest.workspace import choose
+from magnum_capi_tempest.workspace import selection
 
 #: Headers in which Magnum tells what it knows: "container-infra 1.14".
 _HEADERS = ('openstack-api-minimum-version', 'openstack-api-maximum-version')
 
 
-def read(names) -> choose.Cloud:
+def read(names) -> selection.Cloud:
     """Look at a cloud.
 
     :param names: in clouds.yaml, one a user; None: openstacksdk chooses. The
@@ -50,7 +50,7 @@ def _account(name, connection):
         raise errors.UsageError(
             'This user is of no project', where=f'{name} in clouds.yaml',
             hint='Give it a project_name')
-    return choose.Account(
+    return selection.Account(
         name, access.username, known['password'], access.project_name,
         access.user_domain_name, access.project_domain_name,
         tuple(sorted(access.role_names)))
@@ -62,7 +62,7 @@ def _look(connection, accounts, name):
     magnum = clouds.service(
         connection, 'container_infrastructure_management', 'Magnum', name)
     access = connection.session.auth.get_access(connection.session)
-    return choose.Cloud(
+    return selection.Cloud(
         auth_url=_v3(config.config['auth']['auth_url']),
         region=config.region_name or '',
         interface=(config.get_interface('container-infra')
@@ -72,15 +72,15 @@ def _look(connection, accounts, name):
         accounts=accounts,
         services=frozenset(
             entry['type'] for entry in access.service_catalog.catalog),
-        images=tuple(choose.Thing(
+        images=tuple(selection.Thing(
             image.id, image.name or '', {
                 'os_distro': image.os_distro, **(image.properties or {})})
             for image in connection.image.images()),
         flavors=tuple(
-            choose.Thing(flavor.id, flavor.name,
-                         {'vcpus': flavor.vcpus, 'ram': flavor.ram})
+            selection.Thing(flavor.id, flavor.name,
+                            {'vcpus': flavor.vcpus, 'ram': flavor.ram})
             for flavor in connection.compute.flavors()),
-        networks=tuple(choose.Thing(network.id, network.name)
+        networks=tuple(selection.Thing(network.id, network.name)
                        for network in connection.network.networks(
                            is_router_external=True)),
         microversions=_microversions(magnum, name))

@@ -8,30 +8,31 @@ import pathlib
 import jinja2
 
 from magnum_capi import errors
-from magnum_capi_tempest.workspace import choose
 from magnum_capi_tempest.workspace import cloud
 from magnum_capi_tempest.workspace import folder as folders
 from magnum_capi_tempest.workspace import runs
+from magnum_capi_tempest.workspace import selection
 
 #: How tempest.conf of a workspace begins that was made here.
 _MARK = '# Made by "magnum-capi tempest init"'
 _VOLUMES = {'volumev3', 'block-storage', 'block-store', 'volume'}
 
 
-def init(folder, names, preferred, *, static=False) -> choose.Choice:
+def init(folder, names, preferred, *, static=False) -> selection.Choice:
     """Write a workspace; returns what was chosen.
 
     :param folder: new or empty, or one that this made before.
     :param names: of clouds in clouds.yaml, one a user.
-    :param preferred: :class:`~.choose.Preferences`.
-    :raises MagnumCapiError: see :func:`.cloud.read`, :func:`.choose.choose`.
+    :param preferred: :class:`~.selection.Preferences`.
+    :raises MagnumCapiError: see :func:`.cloud.read` and
+        :func:`.selection.choose`.
     """
     folder = pathlib.Path(folder).absolute()
     _check(folder)
-    choice = choose.choose(
+    choice = selection.choose(
         cloud.read(names), preferred, static=static,
         workload_api=bool(importlib.util.find_spec('kubernetes')))
-    accounts = choose.accounts(choice)
+    accounts = selection.accounts(choice)
     path = folders.lay_out(folder, tempest_config(choice, folder),
                            accounts=accounts)
     if accounts is None:
@@ -69,7 +70,7 @@ def tempest_config(choice, folder) -> str:
         undefined=jinja2.StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
     environment.filters.update(
-        value=choose.value, lower=lambda flag: str(flag).lower())
+        value=selection.value, lower=lambda flag: str(flag).lower())
     return environment.get_template('tempest.conf.j2').render(
         choice=choice, cloud=choice.cloud, first=choice.cloud.accounts[0],
         folder=folder, has_cinder=bool(_VOLUMES & choice.cloud.services))

@@ -21,7 +21,7 @@ import testtools
 from magnum_capi import waiting
 from magnum_capi_tempest import proc
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox import life
+from magnum_capi_tempest.sandbox import lifecycle
 
 PORT_BASE = 23000
 
@@ -66,7 +66,7 @@ class Box(fixtures.Fixture):
             (self.base / name).mkdir()
         self.addCleanup(self.down)
         self.directory = self.base / 'box'
-        self.sandbox = life.Sandbox(self.directory)
+        self.sandbox = lifecycle.Sandbox(self.directory)
         self.env = {k: v for k, v in os.environ.items()
                     if not k.startswith('OS_')} | {
             'TMPDIR': str(self.base / 'tmp'),

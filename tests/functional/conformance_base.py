@@ -13,7 +13,7 @@ import testtools
 
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import sonobuoy
@@ -56,7 +56,7 @@ class BaseTest(testtools.TestCase):
         self.useFixture(fixtures.EnvironmentVariable(
             'MAGNUM_CAPI_STATE', str(self.base / 'state')))
         self.progress = recorder.Recorder()
-        self.runtime = life.Runtime(
+        self.runtime = lifecycle.Runtime(
             progress=self.progress, pace=waiting.Pace(0.1, 1, 0.1))
 
     def cluster(self, *statuses, running=False, execs=(), **parts):
@@ -78,7 +78,7 @@ class BaseTest(testtools.TestCase):
         return scripted.Exec(str(path), **kwargs)
 
     def request(self, cluster, **kwargs):
-        return life.RunRequest(**{
+        return lifecycle.RunRequest(**{
             'target': runs.Target(kubeconfig=str(cluster.kubeconfig)),
             'plan': runner.Plan(mode=model.QUICK),
             'results': self.base / 'results', 'name': 'r1', **kwargs})

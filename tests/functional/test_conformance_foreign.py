@@ -12,7 +12,7 @@ from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import foreign
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest import toolchain
 from tests.functional import real_api
@@ -28,7 +28,7 @@ class TestForeign(testtools.TestCase):
         self.program = toolchain.ensure(
             ['sonobuoy'], progress.Silent())['sonobuoy']
         self.kubeconfig, self.api = server.kubeconfig, server.api
-        self.runtime = life.Runtime(progress=progress.Silent())
+        self.runtime = lifecycle.Runtime(progress=progress.Silent())
 
     def begin(self, *arguments):
         processes.run([self.program, 'run', '--kubeconfig', self.kubeconfig,
@@ -43,7 +43,7 @@ class TestForeign(testtools.TestCase):
         self.begin('--namespace', 'mine', '--plugin', 'e2e',
                    '--e2e-focus', 'sig-network', '--e2e-skip', 'Slow')
 
-        record, state = life.status(self.where('sonobuoy'), self.runtime)
+        record, state = lifecycle.status(self.where('sonobuoy'), self.runtime)
         began = datetime.datetime.fromisoformat(record.started)
         now = datetime.datetime.now(datetime.timezone.utc)
         space = self.api.get('/api/v1/namespaces/sonobuoy')

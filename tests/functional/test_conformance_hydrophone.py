@@ -8,7 +8,7 @@ import tarfile
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.record import reading
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance import verdict
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted
@@ -30,8 +30,8 @@ class TestHydrophone(base.BaseTest):
         execs = self.files(archive)
         self.there = self.cluster(
             log=(self.base / 'e2e.log').read_text(), execs=execs)
-        return life.run(self.request(self.there, backend=model.HYDROPHONE),
-                        self.runtime)
+        return lifecycle.run(
+            self.request(self.there, backend=model.HYDROPHONE), self.runtime)
 
     def test_the_same_result_as_sonobuoys(self):
         for archive, outcome in ((base.QUICK, verdict.PASSED),
@@ -49,6 +49,7 @@ class TestHydrophone(base.BaseTest):
         cluster.objects['/api/v1/namespaces/conformance'] = {
             'metadata': {'name': 'conformance'}}
 
-        self.assertRaises(errors.EnvironmentProblem, life.run, self.request(
-            cluster, backend=model.HYDROPHONE), self.runtime)
+        self.assertRaises(
+            errors.EnvironmentProblem, lifecycle.run,
+            self.request(cluster, backend=model.HYDROPHONE), self.runtime)
         self.assertEqual(1, len(cluster.objects))

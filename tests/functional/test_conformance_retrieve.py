@@ -7,7 +7,7 @@ import dataclasses
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from tests.functional import conformance_base as base
@@ -28,7 +28,7 @@ class TestRetrieve(base.BaseTest):
             'r1', self.request(self.there).target,
             runner.Plan(mode=model.QUICK), str(self.base / 'results'),
             stage=runs.STARTED, started='2026-11-21T09:24:00+00:00'))
-        return life.retrieve('r1', dataclasses.replace(
+        return lifecycle.retrieve('r1', dataclasses.replace(
             self.runtime, clock=Hasty()))
 
     def attempts(self):

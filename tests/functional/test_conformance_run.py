@@ -12,7 +12,7 @@ import tarfile
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import observe
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
@@ -93,7 +93,7 @@ class TestRun(base.BaseTest):
             base.running('post-processing'), base.complete(base.QUICK),
             execs=[self.sent(base.QUICK)])
 
-        ended = life.run(self.request(cluster), self.runtime)
+        ended = lifecycle.run(self.request(cluster), self.runtime)
 
         self.assertEqual(verdict.PASSED, ended.verdict.outcome)
         self.assertEqual(1, len(ended.result.ran))
@@ -112,7 +112,7 @@ class TestRun(base.BaseTest):
     def test_what_is_created(self):
         cluster = self.cluster(base.running(), base.complete(base.QUICK),
                                execs=[self.sent(base.QUICK)])
-        life.run(self.request(cluster, keep=True, plan=runner.Plan(
+        lifecycle.run(self.request(cluster, keep=True, plan=runner.Plan(
             mode=model.FOCUSED, focus=('[sig-x] a (b)',), parallel=2,
             env=(('E2E_EXTRA_ARGS', '--allowed-not-ready-nodes=1'),),
             images=runner.Images(mirror='r.example/m'))), self.runtime)
@@ -135,14 +135,14 @@ class TestRun(base.BaseTest):
         cluster = self.cluster(base.complete(base.FAILED),
                                execs=[self.sent(base.FAILED)])
 
-        ended = life.run(self.request(cluster), self.runtime)
+        ended = lifecycle.run(self.request(cluster), self.runtime)
 
         self.assertEqual((verdict.FAILED, 1), (
             ended.verdict.outcome, ended.verdict.exit_code))
 
     def test_a_namespace_that_exists_is_not_touched(self):
         cluster = self.cluster(base.running(), running=True)
-        error = self.assertRaises(errors.EnvironmentProblem, life.run,
+        error = self.assertRaises(errors.EnvironmentProblem, lifecycle.run,
                                   self.request(cluster), self.runtime)
 
         self.assertIn('abort', str(error))
@@ -156,7 +156,8 @@ class TestRun(base.BaseTest):
             base.running(), base.complete(base.QUICK), running=True,
             execs=[self.sent(base.QUICK)])
 
-        ended = life.run(self.request(cluster, replace=True), self.runtime)
+        ended = lifecycle.run(
+            self.request(cluster, replace=True), self.runtime)
         self.assertEqual(verdict.PASSED, ended.verdict.outcome)
 
     def test_what_others_run_in_the_cluster_stays(self):
@@ -165,7 +166,7 @@ class TestRun(base.BaseTest):
         theirs = others_run()
         cluster.objects.update(theirs)
 
-        life.run(self.request(cluster), self.runtime)
+        lifecycle.run(self.request(cluster), self.runtime)
 
         self.assertEqual(theirs, cluster.objects)
 
@@ -182,7 +183,7 @@ class TestRun(base.BaseTest):
 
         self.progress.info = tell
 
-        self.assertRaises(errors.MagnumCapiError, life.run,
+        self.assertRaises(errors.MagnumCapiError, lifecycle.run,
                           self.request(cluster), self.runtime)
 
         self.assertEqual(theirs, cluster.objects)
@@ -191,12 +192,12 @@ class TestRun(base.BaseTest):
     def test_a_run_of_others_in_the_place_of_ours_stays(self):
         cluster = self.cluster(base.running(), base.complete(base.QUICK),
                                execs=[self.sent(base.QUICK)])
-        life.run(self.request(cluster, keep=True), self.runtime)
+        lifecycle.run(self.request(cluster, keep=True), self.runtime)
         cluster.objects.clear()
         theirs = others_run(scripted.NAMESPACE)
         cluster.objects.update(theirs)
 
-        life.abort('r1', self.runtime)
+        lifecycle.abort('r1', self.runtime)
 
         self.assertEqual(theirs, cluster.objects)
 
@@ -205,7 +206,7 @@ class TestRun(base.BaseTest):
         cluster.kubeconfig.write_text(cluster.kubeconfig.read_text().replace(
             cluster.url, 'http://127.0.0.1:1'))
 
-        self.assertRaises(errors.EnvironmentProblem, life.run,
+        self.assertRaises(errors.EnvironmentProblem, lifecycle.run,
                           self.request(cluster), self.runtime)
         self.assertEqual([], self.runtime.store.all())
 
@@ -219,7 +220,7 @@ class TestRun(base.BaseTest):
         runtime = dataclasses.replace(
             self.runtime, limits=completion.Limits(600, stuck=1))
 
-        ended = life.run(self.request(cluster), runtime)
+        ended = lifecycle.run(self.request(cluster), runtime)
 
         self.assertEqual((verdict.HARNESS_ERROR, 3), (
             ended.verdict.outcome, ended.verdict.exit_code))
@@ -239,7 +240,7 @@ class TestRun(base.BaseTest):
         runtime = dataclasses.replace(
             self.runtime, limits=completion.Limits(600, stuck=2))
 
-        ended = life.run(self.request(cluster), runtime)
+        ended = lifecycle.run(self.request(cluster), runtime)
 
         self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
         self.assertIn('the node n1 of pod e2e-job has not been ready',
@@ -255,7 +256,7 @@ class TestRun(base.BaseTest):
         runtime = dataclasses.replace(
             self.runtime, limits=completion.Limits(600, stall=2))
 
-        ended = life.run(self.request(cluster), runtime)
+        ended = lifecycle.run(self.request(cluster), runtime)
 
         self.assertEqual((verdict.INCOMPLETE, 2), (
             ended.verdict.outcome, ended.verdict.exit_code))
@@ -263,5 +264,5 @@ class TestRun(base.BaseTest):
         self.assertEqual(log[:len(log) // 2],
                          (ended.source / 'e2e.log').read_text())
         self.assertTrue(cluster.objects)
-        life.abort('r1', runtime)
+        lifecycle.abort('r1', runtime)
         self.assertEqual({}, cluster.objects)

@@ -38,7 +38,7 @@ def look(record, driven, reader, runtime) -> watch.Watch:
 def finish(record, driven, reader, runtime) -> outcome.Outcome:
     """Watch a run to its end; fetch and remove it, or save what there is.
 
-    :param runtime: :class:`.life.Runtime`, here and below.
+    :param runtime: :class:`.lifecycle.Runtime`, here and below.
     """
     state = _watch(record, driven, reader, runtime)
     record = dataclasses.replace(record, signs=tuple(dict.fromkeys(

@@ -68,7 +68,7 @@ def find(where: Where, runtime) -> runs.Run:
 
     Nothing is written.
 
-    :param runtime: :class:`.life.Runtime`.
+    :param runtime: :class:`.lifecycle.Runtime`.
     :raises UsageError: there is no run, or there are several.
     :raises EnvironmentProblem: the cluster cannot be asked.
     """

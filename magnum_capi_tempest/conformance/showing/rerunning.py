@@ -4,7 +4,7 @@
 import dataclasses
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.showing import rerun
 
 
@@ -25,9 +25,9 @@ def execute(result, request, runtime, *, times=1):
     """Run what failed again, and check that exactly this ran.
 
     :param result: of the first run.
-    :param request: :class:`~..running.life.RunRequest` with the plan of the
-        first run.
-    :param runtime: :class:`~..running.life.Runtime`.
+    :param request: :class:`~..running.lifecycle.RunRequest` with the plan of
+        the first run.
+    :param runtime: :class:`~..running.lifecycle.Runtime`.
     :param times: how often; a flake must pass each time.
     :returns: :class:`~.rerun.Ended`, and the results of all runs.
     :raises UsageError: nothing failed.
@@ -36,8 +36,9 @@ def execute(result, request, runtime, *, times=1):
     runtime.progress.info(f'{len(names)} specs are run again')
     rounds = []
     for _ in range(times):
-        ended = [life.run(dataclasses.replace(request, plan=plan), runtime)
-                 for plan in plans(names, request.plan)]
+        ended = [
+            lifecycle.run(dataclasses.replace(request, plan=plan), runtime)
+            for plan in plans(names, request.plan)]
         rounds.append([(one.result, one.verdict) for one in ended])
     results = [one for pairs in rounds for one, _ in pairs]
     return rerun.conclude(result, names, rounds), results

@@ -14,7 +14,7 @@ import fixtures
 from tempest import config
 
 from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import files
@@ -99,10 +99,10 @@ class BaseConformanceTest(operations.BaseOperationsTest):
             'MAGNUM_CAPI_STATE', os.path.join(private, 'state')))
         folder = pathlib.Path(CONF.magnum_capi.conformance_results or private,
                               cluster['name'], when)
-        ended = life.run(life.RunRequest(
+        ended = lifecycle.run(lifecycle.RunRequest(
             runs.Target(kubeconfig=self.kubeconfig(cluster)),
             plan(CONF.magnum_capi), folder, name='conformance'),
-            life.Runtime())
+            lifecycle.Runtime())
         ended = self._named(ended, cluster)
         files.write(folder, ended.result, ended.verdict)
         shown = presentation.run(ended.result, ended.verdict)

@@ -12,7 +12,7 @@ from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import kubeconfigs
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import files
 from magnum_capi_tempest.kubeclient import kube
@@ -30,7 +30,7 @@ _BEGINS = 300
 def play(box, case, target, folder) -> dict:
     """Run the tests in a cluster that a case breaks.
 
-    :param box: world.Box.
+    :param box: box.Box.
     :param folder: for what the run leaves.
     :returns: arguments of table.row.
     :raises MagnumCapiError: the cluster could not be broken.
@@ -52,13 +52,13 @@ def play(box, case, target, folder) -> dict:
 
 def _run(box, case, target, folder):
     """Verdict, exit code and report of a run."""
-    runtime = life.Runtime(
+    runtime = lifecycle.Runtime(
         store=runs.Store(folder / 'runs'), progress=box.progress,
         connect=box.user, limits=LIMITS)
     # Of a run before nothing can be removed where a machine is off.
     plan = dataclasses.replace(case.plan, namespace=f'conformance-{case.name}')
     try:
-        ended = life.run(life.RunRequest(
+        ended = lifecycle.run(lifecycle.RunRequest(
             target, plan, folder / case.name, name=case.name), runtime)
     except errors.EnvironmentProblem as e:
         return table.NOT_BEGUN, e.exit_code, str(e)

@@ -7,10 +7,10 @@ import shutil
 
 from magnum_capi import errors
 from magnum_capi_tempest import containers
+from tests.proofs.broken_clusters import box as box_module
 from tests.proofs.broken_clusters import cases
 from tests.proofs.broken_clusters import play
 from tests.proofs.broken_clusters import table
-from tests.proofs.broken_clusters import world
 from tests.proofs import proof
 
 
@@ -43,7 +43,7 @@ class BrokenClusters(proof.Proof):
         if problem:
             raise errors.EnvironmentProblem(
                 f'Real nodes cannot run here: {problem}')
-        return world.Box(work)
+        return box_module.Box(work)
 
     def run(self, box, case):
         with box.cluster(case.name) as target:

@@ -40,7 +40,7 @@ _FAST = waiting.Pace(0.02, 1.2, 0.2)
 class Bench:
     """The user and the clusters of one batch; a context manager.
 
-    :param box: world.Box.
+    :param box: box.Box.
     """
 
     def __init__(self, box, part):

@@ -16,7 +16,7 @@ from magnum_capi import processes
 from magnum_capi import waiting
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.sandbox import backends
-from tests.proofs.driver_faults import world
+from tests.proofs.driver_faults import box as box_module
 
 #: Seconds until the garbage collector has taken what a cluster owned.
 COLLECTED = 45
@@ -42,7 +42,7 @@ class Before:
 class Search:
     """Looks for what is left in one sandbox.
 
-    :param box: world.Box.
+    :param box: box.Box.
     :param cloud: of tests.robustness, the user's.
     """
 
@@ -68,7 +68,7 @@ class Search:
         found = {str(o) for o in self._evidence.objects_of(release, uuid)}
         found |= {
             f'Lease {lease["metadata"]["namespace"]}/{release}'
-            for lease in self._box.api.get(world.LEASES)['items']
+            for lease in self._box.api.get(box_module.LEASES)['items']
             if lease['metadata']['name'] == release}
         found |= {
             f'application credential {credential["name"]}'

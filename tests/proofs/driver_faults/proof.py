@@ -6,15 +6,15 @@ import dataclasses
 import functools
 
 from tests.proofs.driver_faults import api_faults
+from tests.proofs.driver_faults import box as box_module
 from tests.proofs.driver_faults import cloud_faults
 from tests.proofs.driver_faults import helm_faults
 from tests.proofs.driver_faults import kills
 from tests.proofs.driver_faults import races
 from tests.proofs.driver_faults import table
-from tests.proofs.driver_faults import world
 from tests.proofs import proof
 
-#: Functions of a world.Box and the name of their case; each yields table.Row.
+#: Functions of a box.Box and the name of their case; each yields table.Row.
 FAULTS = {
     **{f'api-{name}': functools.partial(api_faults.run, fault)
        for name, fault in (
@@ -60,7 +60,7 @@ class DriverFaults(proof.Proof):
             for name, function in FAULTS.items()]
 
     def open(self, work):
-        return world.Box(work)
+        return box_module.Box(work)
 
     def run(self, box, case):
         for row in case.data(box, case.name):

@@ -14,7 +14,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_report as cli
 from magnum_capi_tempest.cli import conformance_rerun
 from magnum_capi_tempest.conformance.record import reading
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import outcome
 from tests.unit.conformance import by_hand
 
@@ -131,7 +131,7 @@ class RerunTest(TestCase):
 
     def rerun(self, result, *argv):
         ended = outcome.Outcome(None, result, by_hand.judged(result))
-        with mock.patch.object(life, 'run', return_value=ended):
+        with mock.patch.object(lifecycle, 'run', return_value=ended):
             return self.again('--kubeconfig', '/k', *argv)
 
     def test_rerun_tells_flakes_and_keeps_the_verdict(self):
@@ -149,8 +149,9 @@ class RerunTest(TestCase):
         self.assertIn('Not exactly this ran', out)
 
     def test_error_is_no_verdict(self):
-        with mock.patch.object(life, 'run', side_effect=KeyboardInterrupt):
+        with mock.patch.object(
+                lifecycle, 'run', side_effect=KeyboardInterrupt):
             self.assertEqual(130, self.again('--kubeconfig', '/k')[0])
-        with mock.patch.object(life, 'run', side_effect=errors.WaitTimeout(
-                'Timed out')):
+        with mock.patch.object(
+                lifecycle, 'run', side_effect=errors.WaitTimeout('Timed out')):
             self.assertEqual(3, self.again('--kubeconfig', '/k')[0])

@@ -14,7 +14,7 @@ from magnum_capi_tempest.cli import conformance_run as cli
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import foreign
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
@@ -50,7 +50,7 @@ class CommandsTest(testtools.TestCase):
 
     def patch(self, name, **kwargs):
         return self.useFixture(fixtures.MockPatchObject(
-            life, name, mock.Mock(**kwargs))).mock
+            lifecycle, name, mock.Mock(**kwargs))).mock
 
     def test_codes_of_verdicts(self):
         passed = model.Spec('[sig-x] a', model.PASSED)

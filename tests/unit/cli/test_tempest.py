@@ -21,7 +21,7 @@ from magnum_capi_tempest.workspace import init
 from magnum_capi_tempest.workspace import runs
 from tests.unit.matrix import samples
 from tests.unit.report import streams
-from tests.unit.workspace import test_choose
+from tests.unit.workspace import test_selection
 
 _ID = 'magnum_capi_tempest.tests.scenario.test_cluster_truth.{}'
 _KEPT = _ID.format('FailureTest.test_workers_that_never_come')
@@ -43,8 +43,8 @@ class InitTest(testtools.TestCase):
     def init(self, *words, **cloud):
         made = self.useFixture(fixtures.MockPatchObject(
             init, 'init', side_effect=lambda folder, names, preferred, static:
-            test_choose.choose.choose(
-                test_choose.a_cloud(**cloud), preferred, static=static))).mock
+            test_selection.selection.choose(test_selection.a_cloud(**cloud),
+                                            preferred, static=static))).mock
         code, out, _ = call(tempest.Init, *words)
         self.assertEqual(0, code)
         return out, made.call_args
@@ -69,7 +69,7 @@ class InitTest(testtools.TestCase):
     def test_any_number_of_workers_for_an_administrator(self):
         out, _ = self.init('--cloud', 'c', '--image', 'ubuntu', 'd',
                            '--driver', 'k8s_x',
-                           accounts=(test_choose.ADMIN,))
+                           accounts=(test_selection.ADMIN,))
 
         self.assertNotIn('--concurrency', out)
         self.assertIn('Driver k8s_x', out)
@@ -182,7 +182,7 @@ class MatrixTest(testtools.TestCase):
 
     def test_a_sandbox_is_tried_with_each_of_its_drivers(self):
         self.useFixture(fixtures.MockPatchObject(
-            tempest_matrix.usable, 'drivers', return_value=['a', 'b']))
+            tempest_matrix.usable_drivers, 'drivers', return_value=['a', 'b']))
         self.useFixture(fixtures.MockPatchObject(
             tempest_matrix, '_conf', return_value='[x]\n'))
         run = self.useFixture(fixtures.MockPatchObject(

@@ -16,7 +16,7 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.kubeclient import kube
@@ -72,7 +72,7 @@ class Box(fixtures.Fixture):
         for owner, name, fake in ((processes, 'run', self.call),
                                   (kube, 'Client', self.reader)):
             self.useFixture(fixtures.MockPatchObject(owner, name, fake))
-        self.runtime = life.Runtime(
+        self.runtime = lifecycle.Runtime(
             progress=progress.Silent(), clock=fake_clock.FakeClock(),
             ensure=lambda names, _: {n: f'/{n}' for n in names})
 
@@ -163,13 +163,13 @@ class Box(fixtures.Fixture):
         return ''
 
     def request(self, **kwargs):
-        return life.RunRequest(**{
+        return lifecycle.RunRequest(**{
             'target': runs.Target(kubeconfig=str(self.kubeconfig)),
             'plan': runner.Plan(mode=model.QUICK), 'name': 'r',
             'results': self.base / 'results', **kwargs})
 
     def run(self, **kwargs):
-        return life.run(self.request(**kwargs), self.runtime)
+        return lifecycle.run(self.request(**kwargs), self.runtime)
 
     @property
     def stage(self):

@@ -7,7 +7,7 @@ import contextlib
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.running import foreign
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.kubeclient import kube
@@ -22,7 +22,7 @@ class TestPlainRun(run_box.TestCase):
             results=str(self.box.base / 'results'), **kwargs)
 
     def refused(self, kind=errors.UsageError, **kwargs):
-        error = self.assertRaises(kind, life.status, self.where(**kwargs),
+        error = self.assertRaises(kind, lifecycle.status, self.where(**kwargs),
                                   self.box.runtime)
         self.assertEqual([], self.box.called)
         return str(error)
@@ -30,7 +30,7 @@ class TestPlainRun(run_box.TestCase):
     def test_status_writes_nothing(self):
         self.box.plain_run()
 
-        record, state = life.status(self.where(), self.box.runtime)
+        record, state = lifecycle.status(self.where(), self.box.runtime)
 
         self.assertEqual(
             ('kubeconfig-20261123-100000', model.CERTIFIED, 7800, 'v1.34.9',
@@ -44,7 +44,7 @@ class TestPlainRun(run_box.TestCase):
         self.box.plain_run(timeout=10 ** 9)
         self.box.said = [run_box.RUNNING, run_box.COMPLETE]
 
-        ended = life.resume(self.where(), self.box.runtime)
+        ended = lifecycle.resume(self.where(), self.box.runtime)
 
         self.assertEqual(verdict.FAILED, ended.verdict.outcome)
         self.assertEqual(['status', 'status', 'retrieve'], self.box.called)
@@ -55,9 +55,9 @@ class TestPlainRun(run_box.TestCase):
     def test_retrieved_and_ended_by_its_name(self):
         self.box.plain_run()
         self.box.said = [run_box.COMPLETE]
-        name = life.retrieve(self.where(), self.box.runtime).run.name
+        name = lifecycle.retrieve(self.where(), self.box.runtime).run.name
 
-        life.abort(name, self.box.runtime)
+        lifecycle.abort(name, self.box.runtime)
 
         self.assertEqual(['status', 'retrieve', 'delete'], self.box.called)
         self.assertEqual([], self.box.lists['namespaces'])
@@ -66,7 +66,7 @@ class TestPlainRun(run_box.TestCase):
         self.box.plain_run()
         self.box.said = [run_box.COMPLETE]
 
-        names = {life.retrieve(self.where(), self.box.runtime).run.name
+        names = {lifecycle.retrieve(self.where(), self.box.runtime).run.name
                  for _ in range(2)}
 
         self.assertEqual(1, len(names))
@@ -74,11 +74,11 @@ class TestPlainRun(run_box.TestCase):
     def test_a_namespace_that_came_after_it_is_left_alone(self):
         self.box.plain_run()
         self.box.said = [run_box.COMPLETE]
-        name = life.retrieve(self.where(), self.box.runtime).run.name
+        name = lifecycle.retrieve(self.where(), self.box.runtime).run.name
         self.box.called.clear()
         self.box.replace_namespace('sonobuoy')
 
-        life.abort(name, self.box.runtime)
+        lifecycle.abort(name, self.box.runtime)
 
         self.assertEqual([], self.box.called)
 
@@ -94,7 +94,7 @@ class TestPlainRun(run_box.TestCase):
             '[sig-node] Secrets [It] a [Conformance] [sig-node, Conformance]'
             '\n/go/x.go:96\n')
 
-        ended = life.partial(self.where(), self.box.runtime)
+        ended = lifecycle.partial(self.where(), self.box.runtime)
 
         self.assertEqual(
             (verdict.FAILED, ['[sig-node] Secrets a [Conformance]'],
@@ -103,7 +103,7 @@ class TestPlainRun(run_box.TestCase):
              ended.result.problems[0]))
         self.assertEqual(([], []), (self.box.called,
                                     self.box.runtime.store.all()))
-        (_, text), = life.logs(self.where(), self.box.runtime, 'e2e')
+        (_, text), = lifecycle.logs(self.where(), self.box.runtime, 'e2e')
         self.assertEqual(self.box.log, text)
 
     def test_our_own_run_is_known_by_its_mark(self):
@@ -115,7 +115,7 @@ class TestPlainRun(run_box.TestCase):
                 'sonobuoy-component': 'aggregator'}}})
         self.box.said = [run_box.RUNNING]
 
-        self.assertEqual('r', life.status(
+        self.assertEqual('r', lifecycle.status(
             self.where(), self.box.runtime)[0].name)
 
     def test_modes(self):

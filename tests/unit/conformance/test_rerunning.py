@@ -10,7 +10,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
@@ -21,9 +21,9 @@ from tests.unit.conformance import by_hand
 PLAN = runner.Plan(
     mode=model.CERTIFIED, timeout=77,
     images=runner.Images(mirror='registry.example.org'))
-REQUEST = life.RunRequest(
+REQUEST = lifecycle.RunRequest(
     runs.Target(kubeconfig='/kube'), PLAN, pathlib.Path('/r'))
-RUNTIME = life.Runtime(progress=progress.Silent())
+RUNTIME = lifecycle.Runtime(progress=progress.Silent())
 
 
 class ExecuteTest(testtools.TestCase):
@@ -32,7 +32,7 @@ class ExecuteTest(testtools.TestCase):
         """Run again where each run gives the next result."""
         ended = [outcome.Outcome(None, one, by_hand.judged(one))
                  for one in results]
-        with mock.patch.object(life, 'run', side_effect=ended) as run:
+        with mock.patch.object(lifecycle, 'run', side_effect=ended) as run:
             found = rerunning.execute(first, REQUEST, RUNTIME, **kwargs)
         self.wishes = [call.args[0] for call in run.call_args_list]
         return found

@@ -16,8 +16,8 @@ from magnum_capi_tempest.cli import management as cli
 from magnum_capi_tempest import containers
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import dockers
+from magnum_capi_tempest.management import driver_kubeconfig
 from magnum_capi_tempest.management import folder
-from magnum_capi_tempest.management import handover
 from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import installation
 from magnum_capi_tempest.management import node
@@ -312,7 +312,7 @@ class HandoverTest(testtools.TestCase):
         (base / 'kubeconfig').write_text('x')
         (base / 'file').touch()
         e = self.assertRaises(
-            errors.EnvironmentProblem, handover.give, base,
+            errors.EnvironmentProblem, driver_kubeconfig.give, base,
             base / 'kubeconfig', base / 'file' / 'kubeconfig')
         self.assertIn('file', str(e))
 
@@ -320,7 +320,7 @@ class HandoverTest(testtools.TestCase):
         base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         (base / folder.RECORD).write_text(json.dumps([1]))
         self.assertIsNone(folder.read(base))
-        handover.take_back(base, base / 'kubeconfig')
+        driver_kubeconfig.take_back(base, base / 'kubeconfig')
 
 
 class DockersTest(testtools.TestCase):

@@ -85,7 +85,7 @@ class FolderTest(testtools.TestCase):
             local.Processes, 'up', lambda plane, *_: used.append(
                 plane.programs()[-1].argv)))
         self.useFixture(fixtures.MockPatchObject(
-            standalone.handover, 'give', lambda *_: None))
+            standalone.driver_kubeconfig, 'give', lambda *_: None))
         self.useFixture(fixtures.MockPatchObject(
             supervision.Supervisor, 'running', lambda _: bool(used)))
 

@@ -9,7 +9,7 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
@@ -69,7 +69,7 @@ class ConformanceTest(testtools.TestCase):
         result = model.Result('r', '/x', mode=model.QUICK, specs=specs,
                               suite_finished=True)
         self.run_ = self.useFixture(fixtures.MockPatchObject(
-            life, 'run', mock.Mock(return_value=outcome.Outcome(
+            lifecycle, 'run', mock.Mock(return_value=outcome.Outcome(
                 runs.Run('r', runs.Target(), runner.Plan(), '/x'), result,
                 verdict.judge(result))))).mock
         test.test_conformance()

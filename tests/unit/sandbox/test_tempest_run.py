@@ -82,7 +82,7 @@ class RunTest(_Base):
             record.load(self.layout.directory),
             additions=spec.Additions(**additions)))
         with mock.patch.object(
-                tempest_run.usable, 'drivers',
+                tempest_run.usable_drivers, 'drivers',
                 return_value=['a', 'b']), mock.patch.object(
                 tempest_run.runs, 'run') as run:
             tempest_run.run(self.box, tempest_run.Order(

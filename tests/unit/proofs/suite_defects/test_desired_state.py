@@ -269,14 +269,14 @@ class LookingTest(base.Base):
         self.assertEqual({}, self.w.cloud.credentials)
 
     def test_always_healthy(self):
-        made = self.created('looking:AlwaysHealthy')
+        made = self.created('periodic_status:AlwaysHealthy')
         self.api.objects.clear()
         monitor = made.get_monitor(None, self.w.store.row())
         monitor.poll_health_status()
         self.assertEqual('HEALTHY', monitor.data['health_status'])
 
     def test_restless(self):
-        made = self.created('looking:Restless')
+        made = self.created('periodic_status:Restless')
         cluster, = [obj for path, obj in self.api.objects.items()
                     if '/clusters/' in path]
         self.assertNotIn('example.com/last-look', str(cluster))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Is a cluster fit for a run, and how does the run get there?
+"""Starts a run: checks that the cluster is fit for it, and creates it.
 
 Nothing is created before the preflight, and nothing stays of a run that
 could not be created.
@@ -27,7 +27,8 @@ def prepare(request, namespace, labels, delete, reader,
             progress) -> snapshot.Snapshot:
     """Look whether a cluster is fit; nothing is created.
 
-    :param request: :class:`.life.RunRequest`; what it replaces is removed.
+    :param request: :class:`.lifecycle.RunRequest`; what it replaces is
+        removed.
     :param namespace: of the run; ``labels`` are those that it will have.
     :param delete: function that removes what is there of an earlier run.
     :raises EnvironmentProblem: it is not.
@@ -68,7 +69,7 @@ def _images(request, version):
 def make_namespace(record, driven, reader, runtime):
     """Make the namespace of a run, where the program takes one.
 
-    :param runtime: :class:`.life.Runtime`, here and below.
+    :param runtime: :class:`.lifecycle.Runtime`, here and below.
     :raises KubeError: it could not be made: somebody else has just done so,
         or the API refused or did not answer.
     """

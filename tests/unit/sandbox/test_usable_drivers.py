@@ -9,7 +9,7 @@ from unittest import mock
 import fixtures
 import testtools
 
-from magnum_capi_tempest.sandbox import usable
+from magnum_capi_tempest.sandbox import usable_drivers
 from tests.unit.sandbox import samples
 
 
@@ -19,16 +19,17 @@ class UsableTest(testtools.TestCase):
         said = json.dumps([
             {'Driver': name, 'State': state, 'Cluster types': kinds}
             for name, state, kinds in (
-                ('a', 'usable', [usable.TYPE]),
-                ('b', 'broken', [usable.TYPE]),
+                ('a', 'usable', [usable_drivers.TYPE]),
+                ('b', 'broken', [usable_drivers.TYPE]),
                 ('c', 'usable', []))])
         layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
 
-        with mock.patch.object(usable.processes, 'run', return_value=said):
-            self.assertEqual(['a'], usable.drivers(
+        with mock.patch.object(
+                usable_drivers.processes, 'run', return_value=said):
+            self.assertEqual(['a'], usable_drivers.drivers(
                 types.SimpleNamespace(layout=lambda: layout)))
 
     def test_it_takes_two_to_clash(self):
-        self.assertEqual((), usable.clashing(['a']))
+        self.assertEqual((), usable_drivers.clashing(['a']))
         self.assertEqual((('clashing_drivers', 'a,b'),),
-                         usable.clashing(['a', 'b']))
+                         usable_drivers.clashing(['a', 'b']))

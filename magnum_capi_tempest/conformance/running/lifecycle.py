@@ -4,7 +4,7 @@
 """The life of a run: what a person may do with it, begin to end.
 
 The record is written before anything is created, so that every run can be
-picked up again: :mod:`.beginning` and :mod:`.finishing` do what is between.
+picked up again: :mod:`.launch` and :mod:`.finishing` do what is between.
 """
 
 import contextlib
@@ -20,7 +20,6 @@ from magnum_capi import errors
 from magnum_capi import progress as progress_
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import beginning
 from magnum_capi_tempest.conformance.running import completion
 from magnum_capi_tempest.conformance.running import finishing
 from magnum_capi_tempest.conformance.running import following
@@ -28,6 +27,7 @@ from magnum_capi_tempest.conformance.running import foreign
 from magnum_capi_tempest.conformance.running import ginkgolog
 from magnum_capi_tempest.conformance.running import hydrophone
 from magnum_capi_tempest.conformance.running import kubeconfigs
+from magnum_capi_tempest.conformance.running import launch
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runner
 from magnum_capi_tempest.conformance.running import runs
@@ -118,7 +118,7 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
 
         planned = kind.backend(request.plan, request.backend,
                                access.kubeconfig)
-        seen = beginning.prepare(
+        seen = launch.prepare(
             request, planned.commands.namespace, dict(planned.labels),
             lambda: driver().delete(), reader, runtime.progress)
         driven = driver()
@@ -139,11 +139,11 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
         runtime.store.save(record)
         runtime.progress.info(
             f'run {name}: {request.plan.mode} on {request.target}')
-        beginning.make_namespace(record, driven, reader, runtime)
+        launch.make_namespace(record, driven, reader, runtime)
         with _left_running(record, runtime):
             if request.backend == model.HYDROPHONE:
                 return finishing.follow(record, driven, reader, runtime, False)
-            beginning.create(record, driven, runtime)
+            launch.create(record, driven, runtime)
             return finishing.finish(record, driven, reader, runtime)
 
 

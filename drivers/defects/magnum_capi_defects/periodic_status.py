@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Defects of what a driver does when nobody asks for anything."""
+"""Defects of the periodic status: what a driver does without a request."""
 
 import time
 

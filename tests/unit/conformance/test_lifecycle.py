@@ -9,7 +9,7 @@ from unittest import mock
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.running import sonobuoy
 from magnum_capi_tempest.conformance import verdict
@@ -70,16 +70,16 @@ class TestLater(run_box.TestCase):
     def test_resume(self):
         self.begun()
 
-        ended = life.resume(None, self.box.runtime)
+        ended = lifecycle.resume(None, self.box.runtime)
         self.assertEqual(verdict.FAILED, ended.verdict.outcome)
         self.assertEqual(['status', 'retrieve', 'delete'], self.box.called)
 
     def test_resume_of_what_has_ended_reads_it_again(self):
         self.begun()
-        life.resume('r', self.box.runtime)
+        lifecycle.resume('r', self.box.runtime)
         self.box.called.clear()
 
-        self.assertEqual(verdict.FAILED, life.resume(
+        self.assertEqual(verdict.FAILED, lifecycle.resume(
             'r', self.box.runtime).verdict.outcome)
         self.assertEqual([], self.box.called)
 
@@ -90,7 +90,7 @@ class TestLater(run_box.TestCase):
         self.box.fails.clear()
 
         with mock.patch.object(leftovers, 'end') as end:
-            life.resume('r', self.box.runtime)
+            lifecycle.resume('r', self.box.runtime)
         self.assertEqual(runs.ENDED, self.box.stage)
         # Of a command that was killed, another one may still be at work.
         end.assert_called_once_with(self.box.base / 'results' / 'r')
@@ -98,24 +98,24 @@ class TestLater(run_box.TestCase):
     def test_retrieve_leaves_the_run(self):
         self.begun()
 
-        life.retrieve('r', self.box.runtime)
+        lifecycle.retrieve('r', self.box.runtime)
         self.assertEqual(['status', 'retrieve'], self.box.called)
         self.assertEqual(runs.RETRIEVED, self.box.stage)
 
     def test_abort(self):
         self.begun()
 
-        life.abort(None, self.box.runtime)
+        lifecycle.abort(None, self.box.runtime)
         self.assertEqual(['delete'], self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
-        self.assertRaises(errors.UsageError, life.resume, 'r',
+        self.assertRaises(errors.UsageError, lifecycle.resume, 'r',
                           self.box.runtime)
 
     def test_abort_of_a_run_whose_namespace_is_somebody_elses(self):
         self.begun()
         self.box.replace_namespace('sonobuoy')
 
-        life.abort('r', self.box.runtime)
+        lifecycle.abort('r', self.box.runtime)
         self.assertEqual([], self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
 
@@ -124,13 +124,13 @@ class TestLater(run_box.TestCase):
         store = self.box.runtime.store
         store.save(dataclasses.replace(store.load('r'), mark=''))
 
-        error = self.assertRaises(errors.EnvironmentProblem, life.abort, 'r',
-                                  self.box.runtime)
+        error = self.assertRaises(
+            errors.EnvironmentProblem, lifecycle.abort, 'r', self.box.runtime)
         self.assertIn('kubectl delete namespace sonobuoy', str(error))
         self.assertEqual([], self.box.called)
 
     def test_hydrophone_in_a_namespace_that_is_somebody_elses(self):
-        for command in life.resume, life.abort:
+        for command in lifecycle.resume, lifecycle.abort:
             self.box.fails['/hydrophone'] = KeyboardInterrupt()
             name = command.__name__
             self.begun(backend=model.HYDROPHONE, name=name)
@@ -148,24 +148,24 @@ class TestLater(run_box.TestCase):
         self.begun()
         self.box.said = [RUNNING]
 
-        record, state = life.status(None, self.box.runtime)
+        record, state = lifecycle.status(None, self.box.runtime)
         self.assertEqual(('r', 'running', ''), (
             record.name, state.status.status, state.outcome))
         self.assertEqual(['status'], self.box.called)
 
     def test_status_of_what_has_ended_asks_nobody(self):
         self.begun()
-        life.abort('r', self.box.runtime)
+        lifecycle.abort('r', self.box.runtime)
         self.box.called.clear()
 
-        self.assertIsNone(life.status('r', self.box.runtime)[1])
+        self.assertIsNone(lifecycle.status('r', self.box.runtime)[1])
         self.assertEqual([], self.box.called)
 
 
 class TestPreview(run_box.TestCase):
 
     def test_what_is_shown_is_what_is_called(self):
-        argvs = life.preview(self.box.request(), '/sonobuoy')
+        argvs = lifecycle.preview(self.box.request(), '/sonobuoy')
         lines = []
         with mock.patch.object(processes, 'run', side_effect=lambda argv,
                                **_: lines.append(argv) or COMPLETE):
@@ -177,7 +177,7 @@ class TestPreview(run_box.TestCase):
         self.assertEqual([], self.box.called)
 
     def test_a_cluster_of_magnums_is_not_asked(self):
-        argvs = life.preview(self.box.request(target=runs.Target('c1')))
+        argvs = lifecycle.preview(self.box.request(target=runs.Target('c1')))
 
         self.assertIn('KUBECONFIG-OF-c1', argvs[0])
         self.assertEqual(sonobuoy.NAMESPACE, argvs[0][5])

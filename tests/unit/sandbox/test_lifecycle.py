@@ -13,7 +13,7 @@ from magnum_capi import progress
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import environment
-from magnum_capi_tempest.sandbox import life
+from magnum_capi_tempest.sandbox import lifecycle
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record
@@ -277,11 +277,11 @@ class SpecTest(_Base):
 
     def test_ports_out_of_range(self):
         for base in (-1, 0, 1023, 64001):
-            self.assertRaises(errors.UsageError, life._ports, base)
+            self.assertRaises(errors.UsageError, lifecycle._ports, base)
 
     def test_ports_within_the_range_are_ports(self):
         for base in (1024, 64000):
-            ports = life._ports(base)
+            ports = lifecycle._ports(base)
             self.assertEqual(sorted(set(ports)), ports)
             self.assertTrue(all(base <= p <= 65535 for p in ports))
 
@@ -296,7 +296,7 @@ class MachineTest(_Base):
             return _Usage(2 << 30, (2 << 30) - (5 << 20), 5 << 20)
 
         self.useFixture(fixtures.MockPatchObject(
-            life.shutil, 'disk_usage', disk_usage))
+            lifecycle.shutil, 'disk_usage', disk_usage))
         self.assertIn('Only 5 MiB are free, 2048 MiB are needed',
                       self.refused(errors.EnvironmentProblem))
         self.assertEqual([self.base], asked)
@@ -307,7 +307,7 @@ class MachineTest(_Base):
             raise errors.EnvironmentProblem('mariadbd is missing')
 
         self.useFixture(fixtures.MockPatchObject(
-            life.backends, 'check', check))
+            lifecycle.backends, 'check', check))
         self.assertIn('mariadbd', self.refused(
             errors.EnvironmentProblem, 'full'))
         self.assertIn('guards let this pass', self.refused(
@@ -326,12 +326,12 @@ class SetTest(_Base):
         super().setUp()
         self.restarts = []
         self.useFixture(fixtures.MockPatchObject(
-            life.toolchain, 'ensure', lambda *a: {'helm': self.base}))
+            lifecycle.toolchain, 'ensure', lambda *a: {'helm': self.base}))
         self.useFixture(fixtures.MockPatchObject(
-            life.environment, 'both', lambda *a:
+            lifecycle.environment, 'both', lambda *a:
             environment.Environments(self.base, self.base)))
         self.useFixture(fixtures.MockPatchObject(
-            life.cloud.Cloud, 'restart_magnum',
+            lifecycle.cloud.Cloud, 'restart_magnum',
             lambda *a: self.restarts.append(self.file.read_text())))
         self.file = self.box.directory / 'etc' / 'magnum.d' / '90-set.conf'
 
@@ -433,7 +433,7 @@ class FailedStartTest(_Base):
             s.bind(('0.0.0.0', 0))
             s.listen()
             port = s.getsockname()[1]
-            base = port - life.layouts.PORTS['nova']
+            base = port - lifecycle.layouts.PORTS['nova']
             message = self.refused(
                 errors.EnvironmentProblem, None, None, base)
         self.assertIn(f'Port {port} is taken on all addresses', message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Defects of how long a driver waits, and by whose clock."""
+"""Defects of timeouts: how long a driver waits, and by whose clock."""
 
 import dataclasses
 import datetime

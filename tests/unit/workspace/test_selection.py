@@ -15,24 +15,24 @@ import yaml
 
 from magnum_capi import errors
 from magnum_capi_tempest import config
-from magnum_capi_tempest.workspace import choose
 from magnum_capi_tempest.workspace import cloud as clouds
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import init
 from magnum_capi_tempest.workspace import runs
+from magnum_capi_tempest.workspace import selection
 
-IMAGE = choose.Thing('i-1', 'ubuntu', {'os_distro': 'ubuntu'})
-SMALL = choose.Thing('f-1', 'm1.small', {'vcpus': 2, 'ram': 2048})
-TINY = choose.Thing('f-2', 'm1.tiny', {'vcpus': 1, 'ram': 512})
-PUBLIC = choose.Thing('n-1', 'public')
-ADMIN = choose.Account('a', 'admin', 'pa$$word', 'admin', 'Default',
-                       'Default', ('admin', 'member'))
-MEMBER = choose.Account('m', 'demo', '"quoted"', 'demo', 'Users', 'Projects',
-                        ('member',))
+IMAGE = selection.Thing('i-1', 'ubuntu', {'os_distro': 'ubuntu'})
+SMALL = selection.Thing('f-1', 'm1.small', {'vcpus': 2, 'ram': 2048})
+TINY = selection.Thing('f-2', 'm1.tiny', {'vcpus': 1, 'ram': 512})
+PUBLIC = selection.Thing('n-1', 'public')
+ADMIN = selection.Account('a', 'admin', 'pa$$word', 'admin', 'Default',
+                          'Default', ('admin', 'member'))
+MEMBER = selection.Account('m', 'demo', '"quoted"', 'demo', 'Users',
+                           'Projects', ('member',))
 
 
 def a_cloud(**changes):
-    return dataclasses.replace(choose.Cloud(
+    return dataclasses.replace(selection.Cloud(
         auth_url='https://cloud/v3', region='R', interface='public',
         verify=True, cacert='', accounts=(MEMBER,),
         services=frozenset(('volumev3',)), images=(IMAGE,),
@@ -43,8 +43,8 @@ def a_cloud(**changes):
 class ChooseTest(testtools.TestCase):
 
     def choose(self, preferred=None, **cloud):
-        return choose.choose(a_cloud(**cloud),
-                             preferred or choose.Preferences('ubuntu'))
+        return selection.choose(a_cloud(**cloud),
+                                preferred or selection.Preferences('ubuntu'))
 
     def refusal(self, preferred=None, **cloud):
         return str(self.assertRaises(errors.UsageError, self.choose, preferred,
@@ -57,12 +57,13 @@ class ChooseTest(testtools.TestCase):
             found.image, found.flavor, found.master_flavor, found.network))
 
     def test_names_and_ids_do(self):
-        found = self.choose(choose.Preferences('i-1', 'm1.tiny', 'f-1', 'n-1'))
+        found = self.choose(
+            selection.Preferences('i-1', 'm1.tiny', 'f-1', 'n-1'))
 
         self.assertEqual((TINY, SMALL), (found.flavor, found.master_flavor))
 
     def test_choices_are_named(self):
-        large = choose.Thing('f-3', 'm1.large', {'vcpus': 4, 'ram': 8192})
+        large = selection.Thing('f-3', 'm1.large', {'vcpus': 4, 'ram': 8192})
         text = self.refusal(flavors=(SMALL, TINY, large))
 
         self.assertIn('--flavor', text)
@@ -71,7 +72,7 @@ class ChooseTest(testtools.TestCase):
 
     def test_networks_too(self):
         text = self.refusal(
-            networks=(PUBLIC, choose.Thing('n-2', 'provider')))
+            networks=(PUBLIC, selection.Thing('n-2', 'provider')))
 
         self.assertIn('--external-network', text)
         self.assertIn('provider, public', text)
@@ -79,7 +80,7 @@ class ChooseTest(testtools.TestCase):
                       self.refusal(networks=()))
 
     def test_what_is_not_there(self):
-        text = self.refusal(choose.Preferences('debian'))
+        text = self.refusal(selection.Preferences('debian'))
 
         self.assertIn('There is no image debian', text)
         self.assertIn('There are: ubuntu', text)
@@ -90,7 +91,7 @@ class ChooseTest(testtools.TestCase):
         self.assertIn('i-1, i-2', self.refusal(images=(IMAGE, other)))
 
     def test_an_image_without_os_distro(self):
-        bare = choose.Thing('i-1', 'ubuntu', {'os_distro': None})
+        bare = selection.Thing('i-1', 'ubuntu', {'os_distro': None})
 
         self.assertIn('openstack image set', self.refusal(images=(bare,)))
 
@@ -116,7 +117,7 @@ class ChooseTest(testtools.TestCase):
 
         self.assertTrue(found.dynamic)
         self.assertEqual((None, None),
-                         (found.workers, choose.accounts(found)))
+                         (found.workers, selection.accounts(found)))
 
     def test_others_are_the_users(self):
         found = self.choose(accounts=(MEMBER, MEMBER))
@@ -125,14 +126,14 @@ class ChooseTest(testtools.TestCase):
         self.assertEqual(2, found.workers)
 
     def test_an_administrator_need_not(self):
-        found = choose.choose(a_cloud(accounts=(ADMIN, MEMBER)),
-                              choose.Preferences('ubuntu'), static=True)
+        found = selection.choose(a_cloud(accounts=(ADMIN, MEMBER)),
+                                 selection.Preferences('ubuntu'), static=True)
 
         self.assertEqual(1, found.workers)
         self.assertEqual(
             [['admin'], None],
             [one.get('types') for one in
-             yaml.safe_load(choose.accounts(found))])
+             yaml.safe_load(selection.accounts(found))])
 
     def test_an_administrator_of_two_domains_does_not(self):
         # tempest.conf has one name for the domains of both
@@ -155,7 +156,8 @@ class FilesTest(testtools.TestCase):
         with (mock.patch.object(clouds, 'read',
                                 return_value=a_cloud(**cloud)),
               mock.patch.object(runs, 'make_repository')):
-            return init.init(self.folder, ['x'], choose.Preferences('ubuntu'))
+            return init.init(
+                self.folder, ['x'], selection.Preferences('ubuntu'))
 
     def conf(self):
         """As Tempest reads it."""
@@ -251,4 +253,4 @@ class FilesTest(testtools.TestCase):
              for path in (self.folder / 'etc').iterdir()})
 
     def test_what_no_file_can_have(self):
-        self.assertRaises(errors.UsageError, choose.value, 'a\nb')
+        self.assertRaises(errors.UsageError, selection.value, 'a\nb')

@@ -13,7 +13,7 @@ TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
 def drivers(box) -> list[str]:
     """Names of the drivers that Magnum could use for the image.
 
-    :param box: life.Sandbox that is up.
+    :param box: lifecycle.Sandbox that is up.
     """
     layout = box.layout()
     said = processes.run([

@@ -6,7 +6,7 @@ import dataclasses
 from unittest import mock
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance.running import life
+from magnum_capi_tempest.conformance.running import lifecycle
 from magnum_capi_tempest.conformance.running import namespaces
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.kubeclient import kube
@@ -41,7 +41,7 @@ class TestBeginning(run_box.TestCase):
         mark = self.box.runtime.store.load('r').mark
         namespaces.create(self.box.reader(), 'sonobuoy', mark, {})
 
-        life.abort('r', self.box.runtime)
+        lifecycle.abort('r', self.box.runtime)
 
         self.assertEqual([], self.box.lists['namespaces'])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drivers that do not wait as they should: they do it, and work otherwise."""
+"""Seeded defects of timeouts: the drivers wait wrongly, and work otherwise."""
 
 import dataclasses
 
@@ -50,7 +50,7 @@ class PatienceTest(base.Base):
     def test_updates_by_age(self):
         self.settings(progress_timeout=0)
         self.assertEqual(('UPDATE_IN_PROGRESS', 'UPDATE_FAILED'),
-                         self.updated('patience:UpdatesByAge'))
+                         self.updated('timeouts:UpdatesByAge'))
 
     def deleted(self, reference):
         """Status of a deletion that waits for a machine for an hour."""
@@ -68,7 +68,7 @@ class PatienceTest(base.Base):
 
     def test_deletes_by_age(self):
         self.assertEqual('DELETE_FAILED',
-                         self.deleted('patience:DeletesByAge'))
+                         self.deleted('timeouts:DeletesByAge'))
 
     def remembered(self, reference):
         """Whether a creation that failed by its time can come right."""
@@ -84,7 +84,7 @@ class PatienceTest(base.Base):
         self.assertTrue(self.remembered(base.HEALTHY))
 
     def test_failed_for_ever(self):
-        self.assertFalse(self.remembered('patience:FailedForEver'))
+        self.assertFalse(self.remembered('timeouts:FailedForEver'))
 
     def failing(self, reference):
         """Status when a machine has just failed in an update of 11 min."""
@@ -102,10 +102,10 @@ class PatienceTest(base.Base):
 
     def test_fails_at_once(self):
         self.assertEqual('UPDATE_FAILED',
-                         self.failing('patience:FailsAtOnce'))
+                         self.failing('timeouts:FailsAtOnce'))
 
     def test_clock_ahead(self):
-        self.driver('patience:ClockAhead')
+        self.driver('timeouts:ClockAhead')
         self.create()
         self.unready()
         self.look(3)
