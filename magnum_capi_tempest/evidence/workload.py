@@ -14,7 +14,10 @@ class Node:
     """A node of a workload cluster.
 
     ``version`` is the kubelet's, for example v1.34.2; ``roles`` are sorted;
-    ``taints`` are triples of key, value (None without one) and effect.
+    ``taints`` are triples of key, value (None without one) and effect;
+    ``server`` is Nova's id of it, empty where it is no server
+    (providerID, "openstack:///ID" or "openstack://REGION/ID":
+    https://github.com/kubernetes/cloud-provider-openstack).
     """
 
     name: str
@@ -23,6 +26,7 @@ class Node:
     roles: tuple = ()
     labels: dict = dataclasses.field(default_factory=dict, compare=False)
     taints: tuple = dataclasses.field(default=(), compare=False)
+    server: str = dataclasses.field(default='', compare=False)
 
     @property
     def control_plane(self):
@@ -32,6 +36,8 @@ class Node:
 def node(obj):
     """Return a Node out of what the API says of it."""
     metadata, status = obj['metadata'], obj.get('status') or {}
+    provider, _, ident = ((obj.get('spec') or {}).get('providerID')
+                          or '').partition('://')
     return Node(
         name=metadata['name'],
         ready=any(c['type'] == 'Ready' and c['status'] == 'True'
@@ -44,7 +50,8 @@ def node(obj):
         labels=dict(metadata.get('labels') or {}),
         taints=tuple(
             (taint['key'], taint.get('value'), taint['effect'])
-            for taint in (obj.get('spec') or {}).get('taints') or ()))
+            for taint in (obj.get('spec') or {}).get('taints') or ()),
+        server=ident.rpartition('/')[2] if provider == 'openstack' else '')
 
 
 @dataclasses.dataclass(frozen=True, order=True)

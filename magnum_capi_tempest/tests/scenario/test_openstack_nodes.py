@@ -17,7 +17,7 @@ from magnum_capi_tempest.tests.common import remediation
 
 CONF = config.CONF
 
-PORT, VOLUME, BALANCER = model.REAL
+_PORT, VOLUME, BALANCER = model.REAL
 
 
 class OpenStackNodesTest(remediation.BaseWorkloadTest):
@@ -30,7 +30,6 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         super().resource_setup()
         cls.get = staticmethod(
             cloud.getter(cls.os_primary, cls.magnum))
-        cls.at_first = {kind: cls.things(kind) for kind in model.REAL}
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
             labels={**CONF.magnum_capi.labels,
                     'csi_cinder_reclaim_policy': 'Delete'}))
@@ -63,10 +62,17 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('8902ec7e-a2c7-46c5-9627-f14d8814c17c')
     def test_nodes_have_ports(self):
-        nodes = CONF.magnum_capi.master_count + CONF.magnum_capi.node_count
+        self.assert_usable(self.cluster, CONF.magnum_capi.master_count,
+                           CONF.magnum_capi.node_count)
+        nodes = self.look_at_nodes(self.cluster).nodes
 
-        self.assertLessEqual(
-            nodes, len(self.things(PORT) - self.at_first[PORT]))
+        self.assertEqual([], [node.name for node in nodes if not node.server],
+                         'Nodes that are no servers of OpenStack')
+        ports = self.os_primary.ports_client
+        self.assertEqual(
+            [], [node.name for node in nodes if not ports.list_ports(
+                device_id=node.server)['ports']],
+            'Nodes whose servers have no port')
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')

@@ -57,6 +57,14 @@ class NodesTest(testtools.TestCase):
         self.assertEqual((('gpu', 'yes', 'NoSchedule'),
                           ('old', None, 'NoExecute')), found.taints)
 
+    def test_server_of_a_node(self):
+        for provider, server in (
+                ('openstack:///0f8fad5b', '0f8fad5b'),
+                ('openstack://RegionOne/0f8fad5b', '0f8fad5b'),
+                ('docker:////n1', ''), (None, '')):
+            found = workload.node({**MASTER, 'spec': {'providerID': provider}})
+            self.assertEqual(server, found.server, provider)
+
     def test_node_without_status_is_not_ready(self):
         self.assertEqual(workload.Node('n', False, ''),
                          workload.node({'metadata': {'name': 'n'}}))
