@@ -61,7 +61,8 @@ def read(case, name, names):
     todo = [_function(found) for found in (test, *setups[:1])]
     while todo:
         function = todo.pop()
-        if function in seen or function is None:
+        if function in seen or function is None or (
+                getattr(function, 'is_cleanup', False)):
             continue
         seen.add(function)
         stricter.update(getattr(function, 'stricter_flags', ()))

@@ -262,19 +262,22 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             interval=CONF.magnum_capi.build_interval)
 
     @classmethod
-    def collect_evidence(cls, clusters, test, since=0):
+    def collect_evidence(cls, clusters, test, since=0, owner=None):
         """Ask what there is to know of clusters, and write it to files.
 
         :param clusters: list of uuids.
         :param test: id of the test or class that failed.
         :param since: seconds since the epoch, when it began.
+        :param owner: pair of the tempest client manager and factories.Magnum
+            of the user whose clusters they are; None: the primary one.
         :returns: dict of names and texts without secrets.
         """
         options = CONF.magnum_capi
-        who = cls.os_primary.credentials
+        manager, magnum = owner or (cls.os_primary, cls.magnum)
+        who = manager.credentials
         found = details.collect(
             details.Sources(
-                cls.magnum, cls.management, log_files=options.log_files,
+                magnum, cls.management, log_files=options.log_files,
                 log_command=options.log_command,
                 users=(who.user_id, who.username),
                 workload_api=CONF.magnum_capi_feature_enabled.workload_api),
@@ -290,17 +293,20 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
 
     @classmethod
     @contextlib.contextmanager
-    def explained(cls, clusters):
+    def explained(cls, clusters, owner=None):
         """Have a failure of what the class shares carry evidence.
 
         No test runs then that details could be attached to: they are in the
         folder of artefacts, and in the log of Tempest.
+
+        :param owner: see :meth:`collect_evidence`.
         """
         try:
             yield
         except Exception:
             for name, text in cls.collect_evidence(
-                    clusters, f'{cls._watch.test}.setUpClass').items():
+                    clusters, f'{cls._watch.test}.setUpClass',
+                    owner=owner).items():
                 LOG.error('%s:\n%s', name, text)
             raise
 

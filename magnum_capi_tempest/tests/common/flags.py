@@ -37,6 +37,12 @@ def configured(*options):
         f'{", ".join(missing)}')
 
 
+def cleanup(function):
+    """Mark a function that cleans up: no test is about what it asks for."""
+    function.is_cleanup = True
+    return function
+
+
 def _noted(function, name, flag):
     setattr(function, name, (*getattr(function, name, ()), flag))
     return function

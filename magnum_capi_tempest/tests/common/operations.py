@@ -23,6 +23,7 @@ from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import images
 from magnum_capi_tempest.tests.common import waiters
 
@@ -83,13 +84,16 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     def create_group(self, cluster, **group):
         """Create a node group, wait for it, and return it.
 
-        Its name is short unless one is given: some drivers wait for ever for
-        what has more than 63 characters together with the cluster's, which
-        is for the tests of any_name to see.
+        It goes with the test, if the cluster does not. Its name is short
+        unless one is given: some drivers wait for ever for what has more than
+        63 characters together with the cluster's, which is for the tests of
+        any_name to see.
         """
         group = {'name': f'group-{uuid.uuid4().hex[:6]}', **group}
         created = self.magnum.nodegroups.create_nodegroup(
             cluster['uuid'], **group)
+        if not self.is_own_cluster(cluster):
+            self.addCleanup(self.remove_group, cluster, created)
         return self.waiter.until_group_created(
             cluster['uuid'], created['uuid']).nodegroup
 
@@ -98,6 +102,18 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         self.magnum.nodegroups.delete_nodegroup(
             cluster['uuid'], group['uuid'])
         self.waiter.until_group_deleted(cluster['uuid'], group['uuid'])
+
+    @flags.cleanup
+    def remove_group(self, cluster, group):
+        """Have the other tests of a shared cluster find it as it was."""
+        try:
+            self.delete_group(cluster, group)
+        except lib_exc.NotFound:
+            return
+
+    def is_own_cluster(self, cluster) -> bool:
+        """Whether this test has made a cluster, which ends with it."""
+        return (model.CLUSTER, cluster['uuid']) in self._own_watch.made
 
     def assert_upgrade_refused(self, cluster, template):
         """Assert that a 400 refuses an upgrade, and nothing is changed."""

@@ -40,9 +40,11 @@ class BaseLivingClusterTest(refusals.BaseRefusalsTest,
 
     def group(self, microversion=None, **fields):
         """Ask for a node group that should be refused."""
-        return self.magnum.nodegroups.create_nodegroup(
+        group = self.magnum.nodegroups.create_nodegroup(
             self.uuid, microversion=microversion,
             **{'name': 'refused', 'node_count': 1, **fields})
+        self.addCleanup(self.remove_group, self.cluster, group)
+        return group
 
     def assert_group_refuses(self, field, kind, microversion=None):
         """Assert that a new node group's field refuses a kind of values."""

@@ -40,12 +40,14 @@ class StrangersTest(operations.BaseSharedClusterTest):
         template = factories.create_template(
             CONF, cls.admin_magnum, cls.addClassResourceCleanup,
             factories.template_body(CONF))
-        cls.other = waiter.until_created(factories.request_cluster(
+        uuid = factories.request_cluster(
             cls.admin_magnum, waiter, cls.addClassResourceCleanup,
             factories.cluster_body(
                 CONF, template, master_count=1, node_count=1,
                 keypair=factories.create_keypair(
-                    cls.os_admin, cls.addClassResourceCleanup, CONF))))
+                    cls.os_admin, cls.addClassResourceCleanup, CONF)))
+        with cls.explained([uuid], (cls.os_admin, cls.admin_magnum)):
+            cls.other = waiter.until_created(uuid)
         cls.made = [one for one in cls.admins_credentials()
                     if one not in before]
 

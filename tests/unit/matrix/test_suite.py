@@ -47,6 +47,14 @@ class First(Base):
     def test_function_of_a_module(self):
         helpers.delete(self.magnum)
 
+    @flags.cleanup
+    def clean_up(self):
+        self.magnum.clusters.delete_cluster('x')
+
+    def test_with_clean_up(self):
+        self.addCleanup(self.clean_up)
+        self.create_cluster()
+
     def test_as_an_argument(self):
         delete(self.magnum)
         self.assertRaises(ValueError, self.magnum.clusters.resize_cluster)
@@ -78,6 +86,10 @@ class ReadTest(testtools.TestCase):
     def test_what_is_not_called_makes_nothing_stricter(self):
         self.assertEqual(
             frozenset(), read(First, 'test_as_an_argument').stricter)
+
+    def test_clean_up_is_what_no_test_is_about(self):
+        self.assertEqual({'show_cluster', 'create_cluster'},
+                         read(First, 'test_with_clean_up').operations)
 
     def test_operations_through_methods_of_a_base(self):
         self.assertEqual(

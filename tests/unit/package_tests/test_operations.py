@@ -10,10 +10,13 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 from tests.unit import fake_clock
 from tests.unit.package_tests import test_base
+from tests.unit.services import scripted_magnum
 
 UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 FOUND = capi.Object('Machine', 'magnum-1', 'n1-0')
@@ -162,6 +165,51 @@ class AssertionsTest(testtools.TestCase):
     def test_one_that_is_complete_is_none(self):
         self.assertRaises(AssertionError, self.refusal,
                           {'status': 'CREATE_COMPLETE'})
+
+
+class NodeGroupTest(testtools.TestCase):
+    """What a test makes in the cluster of its class does not outlive it."""
+
+    def setUp(self):
+        super().setUp()
+        self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
+        self.test = a_test()
+        self.test.magnum = types.SimpleNamespace(
+            nodegroups=self.magnum.client('NodegroupsClient'))
+        self.test._own_watch = watch.Watch(
+            None, user='u', project='p', test='t')
+        self.waited = []
+        self.test.waiter = types.SimpleNamespace(
+            until_group_created=self._fail,
+            until_group_deleted=lambda *args: self.waited.append(args))
+
+    def _fail(self, *args):
+        raise errors.WaitAborted('it')
+
+    def left_after(self, *answers):
+        """Run a test whose group is not created; return what was sent."""
+        self.magnum.answers = [(202, {'uuid': 'g'}), *answers]
+        self.assertRaises(errors.WaitAborted, self.test.create_group,
+                          {'uuid': UUID}, name='n')
+        self.test.doCleanups()
+        return [(r.method, r.path.rpartition('/')[2])
+                for r in self.magnum.requests]
+
+    def test_of_a_shared_cluster(self):
+        self.assertEqual([('POST', 'nodegroups'), ('DELETE', 'g')],
+                         self.left_after((204, None)))
+        self.assertEqual([(UUID, 'g')], self.waited)
+
+    def test_that_is_gone_already(self):
+        self.left_after((404, {}))
+
+        self.assertEqual([], self.waited)
+
+    def test_of_a_cluster_that_goes_with_the_test(self):
+        self.test._own_watch.add(model.CLUSTER, UUID, 'c')
+
+        self.assertEqual([('POST', 'nodegroups')],
+                         self.left_after((204, None)))
 
 
 class NewVersionTest(testtools.TestCase):

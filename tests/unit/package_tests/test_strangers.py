@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is known of an admin's cluster that failed, its owner has to ask."""
+
+import types
+
+import fixtures
+import testtools
+
+from magnum_capi import errors
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.scenario import test_strangers
+from tests.unit.package_tests import test_base
+
+
+class EvidenceTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.asked = []
+        self.patch(f'{base.__name__}.CONF', types.SimpleNamespace(
+            magnum_capi=test_base.Options(
+                log_files=[], log_command='', evidence_timeout=1,
+                artifact_dir=''),
+            magnum_capi_feature_enabled=test_base.Options(
+                workload_api=True)))
+        self.patch(f'{base.__name__}.details.collect', self._collect)
+        self.patch(f'{operations.__name__}.BaseSharedClusterTest.'
+                   'resource_setup', classmethod(lambda cls: None))
+        for name in ('create_template', 'template_body', 'create_keypair',
+                     'cluster_body'):
+            self.patch(f'{test_strangers.__name__}.factories.{name}',
+                       lambda *args, **kwargs: None)
+        self.patch(f'{test_strangers.__name__}.factories.request_cluster',
+                   lambda *args: 'u')
+
+    def patch(self, name, value):
+        self.useFixture(fixtures.MonkeyPatch(name, value))
+
+    def _collect(self, sources, clusters, seconds, since):
+        self.asked.append((sources.magnum, sources.users, clusters))
+        return {}
+
+    def test_the_cluster_of_the_admin_fails(self):
+        def fail(uuid):
+            raise errors.WaitAborted(f'cluster {uuid}')
+
+        class Strangers(test_strangers.StrangersTest):
+            admin_magnum = 'magnum of the admin'
+            os_admin = types.SimpleNamespace(
+                credentials=types.SimpleNamespace(
+                    user_id='id of the admin', username='admin'))
+            management = None
+            _watch = types.SimpleNamespace(test='t')
+            new_waiter = classmethod(lambda cls, magnum: (
+                types.SimpleNamespace(until_created=fail)))
+            admins_credentials = classmethod(lambda cls: [])
+
+        self.assertRaises(errors.WaitAborted, Strangers.resource_setup)
+
+        self.assertEqual(
+            [('magnum of the admin', ('id of the admin', 'admin'), ['u'])],
+            self.asked)
