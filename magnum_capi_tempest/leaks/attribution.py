@@ -36,7 +36,7 @@ def still_there(after, made):
                   if (thing.kind, thing.ident) in idents)
 
 
-def remaining(before, after, own, made, test, user):
+def remaining(before, after, own, made, test, user, shared=False):
     """Return what a test, or a class, has to wait for: a list of model.Leak.
 
     :param own: model.Made of the test itself, which must go even if it was
@@ -44,6 +44,8 @@ def remaining(before, after, own, made, test, user):
     :param made: of it and of the tests of its class.
     :param test: id to blame for what no test wrote down.
     :param user: id of the user who looks.
+    :param shared: others may work as this user, and in this project: what
+        has nothing to do with what was made is theirs.
     """
     # What cannot be listed any more is not gone for that reason: Magnum
     # refuses to list while a cluster is half deleted.
@@ -54,7 +56,7 @@ def remaining(before, after, own, made, test, user):
     found = {*leaked(before, after, made), *still_there(after, own)}
     return unlisted + [
         leak if leak.test else dataclasses.replace(leak, test=test)
-        for leak in found]
+        for leak in found if leak.test or not shared]
 
 
 def attributed(thing, made):
@@ -92,8 +94,8 @@ def _is(thing, maker):
 
 
 def _is_named_after(thing, maker):
-    return any(word in thing.ident or word in thing.name
-               for word in maker.words())
+    return any(word in text for word in maker.words()
+               for text in (thing.ident, thing.name, thing.about))
 
 
 def _is_of(thing, owner, who):

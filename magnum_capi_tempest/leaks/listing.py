@@ -149,7 +149,7 @@ def _read(get, listings, user):
                 model.Thing(
                     listing.kind, item[listing.ident], item.get('name') or '',
                     item.get('project_id') or item.get('tenant_id') or '',
-                    item.get(listing.user) or '')
+                    item.get(listing.user) or '', _about(item))
                 for item in _items(get, listing, path))
             kinds.add(listing.kind)
         except CloudReadFailed as e:
@@ -159,6 +159,17 @@ def _read(get, listings, user):
             else:
                 unread[listing.kind] = str(e)
     return model.Snapshot(frozenset(things), frozenset(kinds), unread)
+
+
+def _about(item) -> str:
+    """What else is written on a thing.
+
+    A volume of Cinder's CSI driver, for one, has the name of its cluster in
+    its metadata only (cinder.csi.openstack.org/cluster).
+    """
+    return ' '.join(filter(None, (
+        item.get('description'), *(item.get('tags') or ()),
+        *map(str, (item.get('metadata') or {}).values()))))
 
 
 def _items(get, listing, path):

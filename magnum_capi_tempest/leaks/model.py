@@ -29,6 +29,7 @@ class Thing:
     :param ident: what tells it from others of its kind.
     :param project: id of the project it belongs to, if known.
     :param user: id of the user it belongs to, if known.
+    :param about: its description, tags and metadata, one text.
     """
 
     kind: str
@@ -36,6 +37,7 @@ class Thing:
     name: str = ''
     project: str = ''
     user: str = ''
+    about: str = ''
 
     def __str__(self):
         if self.name in ('', self.ident):

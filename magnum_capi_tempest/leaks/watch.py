@@ -8,6 +8,7 @@ driver makes for it, too: application credentials, trusts with their users,
 objects of the management cluster.
 """
 
+import dataclasses
 import logging
 import time
 
@@ -45,17 +46,20 @@ class Watch:
     :param admin_get: the same of an admin; None: users cannot be listed.
     :param management: capi.ManagementCluster, or None.
     :param test: id of the test, or of the class.
+    :param shared: others may work as this user, or in this project: only what
+        is named after something that a test made is a leak of it.
     :param folder: of artefacts, where everything is written down; empty:
         it is not.
     """
 
     def __init__(self, get, *, user, project, test, management=None,
-                 admin_get=None, real_nodes=False, folder='',
-                 timeout=COLLECTED, clock=time):
+                 admin_get=None, real_nodes=False, shared=False,
+                 folder='', timeout=COLLECTED, clock=time):
         self._get = get
         self._admin_get = admin_get
         self._management = management
         self._real_nodes = real_nodes
+        self._shared = shared
         self._folder = folder
         self._timeout = timeout
         self._clock = clock
@@ -74,8 +78,9 @@ class Watch:
 
     def add(self, kind, ident, name):
         """Remember something that was made."""
-        made = model.Made(kind, ident, name, self.test, self.project,
-                          self.user)
+        whose = {} if self._shared else {
+            'project': self.project, 'user': self.user}
+        made = model.Made(kind, ident, name, self.test, **whose)
         self.made[kind, ident] = made
         if self._folder:
             try:
@@ -115,9 +120,10 @@ class Watch:
         if self._before is None:
             after = self._look({m.kind for m in own})
             return attribution.still_there(after, own)
-        made = (*own, *self.known.values())
+        made = [dataclasses.replace(m, stack_id=stacks.get(m.ident) or '')
+                for m in (*own, *self.known.values())]
         found = attribution.remaining(self._before, self._look(), own, made,
-                                      self.test, self.user)
+                                      self.test, self.user, self._shared)
         if self._admin_get:
             for cluster in self.clusters():
                 users = listing.users_named(self._admin_get, cluster.ident)

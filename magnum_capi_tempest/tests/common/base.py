@@ -134,6 +134,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             admin_get='admin' in cls.credentials and cloud.getter(
                 cls.os_admin, cls.admin_magnum),
             real_nodes=CONF.magnum_capi_feature_enabled.real_nodes,
+            shared=not CONF.auth.use_dynamic_credentials,
             folder=CONF.magnum_capi.artifact_dir)
 
     def setUp(self):

@@ -21,7 +21,9 @@ class Cloud:
 
     KEYS = {'clusters/detail': 'clusters', 'clustertemplates':
             'clustertemplates', 'application_credentials':
-            'application_credentials', 'trusts': 'trusts', 'users': 'users'}
+            'application_credentials', 'trusts': 'trusts', 'users': 'users',
+            'ports': 'ports', 'volumes/detail': 'volumes',
+            'loadbalancers': 'loadbalancers'}
 
     def __init__(self):
         self.answers = collections.defaultdict(list)
@@ -117,6 +119,40 @@ class WatchTest(testtools.TestCase):
 
         self.assertEqual(('new', 'm.T.test_a'),
                          (leak.thing.ident, leak.test))
+
+    def left_in_project(self, shared):
+        """Return what is left of two ports and a volume, of others and ours.
+
+        The stack_id is the name of the Cluster of Cluster API.
+        """
+        watch = self.watch(real_nodes=True, shared=shared)
+        watch.begin()
+        watch.add(model.CLUSTER, UUID, 'c')
+        self.cloud.answers['ports'] = [
+            {'id': 'ours', 'name': 'c-abcdefabcdef-md-0-x', 'project_id': 'p'},
+            {'id': 'theirs', 'name': 'web', 'project_id': 'p'}]
+        self.cloud.answers['volumes'] = [
+            {'id': 'volume', 'name': 'pvc-1', 'metadata': {
+                'cinder.csi.openstack.org/cluster': 'c-abcdefabcdef'}}]
+        self.cloud.answers['application_credentials'] = [
+            {'id': 'person', 'name': 'terraform'}]
+        return {leak.thing.ident
+                for leak in self.left(watch, {UUID: 'c-abcdefabcdef'})}
+
+    def test_all_of_a_project_that_tempest_made(self):
+        self.assertEqual({'ours', 'theirs', 'volume', 'person'},
+                         self.left_in_project(False))
+
+    def test_what_others_do_in_a_shared_project(self):
+        self.assertEqual({'ours', 'volume'}, self.left_in_project(True))
+
+    def test_nothing_of_a_shared_account_is_written_down(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        self.watch(folder=folder, shared=True).add(model.CLUSTER, UUID, 'c')
+
+        made, = files.read_made(folder)
+
+        self.assertEqual(('', ''), (made.project, made.user))
 
     def test_what_goes_in_time_is_no_leak(self):
         watch = self.watch()
