@@ -218,6 +218,19 @@ OPTS = [
         'upgrade_image_id', default='',
         help='Name or id of an image like image_id, with the next minor '
              'version of Kubernetes. When empty, upgrades are not tested.'),
+    cfg.DictOpt(
+        'upgrade_labels', default={},
+        help='Labels that cluster templates of upgrade_image_id have besides, '
+             'and instead of, those of the option labels, for drivers that '
+             'take the version of Kubernetes from a label: '
+             'kube_tag:v1.35.0 for magnum-cluster-api. A kube_tag here is '
+             'the version that nodes must have after an upgrade; otherwise '
+             'that is kube_version of the image.'),
+    cfg.DictOpt(
+        'volume_labels', default={'csi_cinder_reclaim_policy': 'Delete'},
+        help='Labels of the clusters whose volumes are tested, besides those '
+             'of the option labels: the driver must have a volume go when '
+             'its claim is deleted. Only used with real_nodes.'),
     cfg.StrOpt(
         'nameless_os_distro', default='',
         help='Property os_distro of images for which Magnum takes the driver '

@@ -79,6 +79,30 @@ def template_body(conf, **changes):
     return {key: value for key, value in body.items() if value is not None}
 
 
+def upgrade_changes(conf) -> dict:
+    """Return what a cluster template to upgrade to has of its own.
+
+    :returns: changes for :func:`template_body`.
+    """
+    options = conf.magnum_capi
+    return {'image_id': options.upgrade_image_id,
+            'labels': {**options.labels, **options.upgrade_labels}}
+
+
+def upgrade_version(image: dict, labels: dict) -> str | None:
+    """Return the version of Kubernetes that an upgrade leads to.
+
+    Drivers take it from the label kube_tag or from the image. A template has
+    that label for the first kind of drivers only.
+
+    :param image: properties of the image.
+    :param labels: of the cluster template.
+    :returns: as "v1.34.2"; None when neither tells.
+    """
+    version = labels.get('kube_tag') or image.get('kube_version')
+    return version and f'v{version.removeprefix("v")}'
+
+
 def cluster_body(conf, template, **changes):
     """Return what describes a cluster of the usual size.
 

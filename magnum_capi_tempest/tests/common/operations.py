@@ -143,15 +143,18 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     def with_new_version(self, cluster):
         """Return an upgraded cluster with the version that its nodes must get.
 
-        It is that of the image. Magnum may tell the old one for good where
-        COMPLETE can come before anybody has looked at the nodes; elsewhere it
-        is believed of an image that tells none.
+        It is that of the label or the image. Magnum may tell the old one for
+        good where COMPLETE can come before anybody has looked at the nodes;
+        elsewhere it is believed where neither tells one.
         """
-        version = self._properties('upgrade_image_id').get('kube_version')
+        version = factories.upgrade_version(
+            self._properties('upgrade_image_id'),
+            CONF.magnum_capi.upgrade_labels)
         if version:
-            return {**cluster, 'coe_version': f'v{version.removeprefix("v")}'}
+            return {**cluster, 'coe_version': version}
         if not CONF.magnum_capi_feature_enabled.complete_means_ready:
-            self.skipTest('The image of upgrade_image_id has no kube_version')
+            self.skipTest('The image of upgrade_image_id has no kube_version, '
+                          'and upgrade_labels no kube_tag')
         return cluster
 
     def create_image_of_version(self, kube_version):

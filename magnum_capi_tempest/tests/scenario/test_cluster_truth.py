@@ -6,6 +6,7 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import operations
@@ -23,11 +24,11 @@ class CompleteTest(operations.BaseOperationsTest):
     def resource_setup(cls):
         super().resource_setup()
         # Templates first: they are deleted last.
-        old, cls.newer = (
-            image and cls.create_class_template(
-                image_id=image, flavor_id=CONF.magnum_capi.slow_flavor)
-            for image in (CONF.magnum_capi.image_id,
-                          CONF.magnum_capi.upgrade_image_id))
+        slow = {'flavor_id': CONF.magnum_capi.slow_flavor}
+        old = cls.create_class_template(**slow)
+        cls.newer = CONF.magnum_capi.upgrade_image_id and (
+            cls.create_class_template(
+                **slow, **factories.upgrade_changes(CONF)))
         cls.cluster = cls.create_class_cluster(old)
         cls.when_created = cls.look_at_nodes(cls.cluster)
 

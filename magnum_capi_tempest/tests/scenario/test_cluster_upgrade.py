@@ -6,6 +6,7 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 
@@ -33,7 +34,7 @@ class NamelessTest(operations.BaseOperationsTest):
     @decorators.idempotent_id('7a190f6d-c08c-4165-b899-0ffeb4124327')
     def test_their_clusters_can_be_upgraded(self):
         named = self.create_template(
-            image_id=CONF.magnum_capi.upgrade_image_id)
+            **factories.upgrade_changes(CONF))
         cluster = self.create_cluster(
             self.create_nameless_template('image_id'))
 
@@ -85,7 +86,7 @@ class UpgradeTest(operations.BaseOperationsTest):
         super().resource_setup()
         cls.old = cls.create_class_template()
         cls.new = cls.create_class_template(
-            image_id=CONF.magnum_capi.upgrade_image_id)
+            **factories.upgrade_changes(CONF))
         cls.cluster = cls.create_class_cluster(cls.old)
         cls.old_version = cls.cluster['coe_version']
 

@@ -8,6 +8,7 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import conformance
+from magnum_capi_tempest.tests.common import factories
 
 CONF = config.CONF
 
@@ -40,7 +41,7 @@ class ConformanceLifeTest(conformance.BaseConformanceTest):
         # Both before the cluster, so that it is deleted before them.
         older = self.create_template()
         newer = self.create_template(
-            image_id=CONF.magnum_capi.upgrade_image_id)
+            **factories.upgrade_changes(CONF))
         with self.phase('create'):
             cluster = self.create_cluster(older)
             self.assert_usable(cluster, masters, workers)

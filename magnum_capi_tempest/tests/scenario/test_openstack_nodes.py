@@ -32,7 +32,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
             cloud.getter(cls.os_primary, cls.magnum))
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
             labels={**CONF.magnum_capi.labels,
-                    'csi_cinder_reclaim_policy': 'Delete'}))
+                    **CONF.magnum_capi.volume_labels}))
 
     def setUp(self):
         super().setUp()

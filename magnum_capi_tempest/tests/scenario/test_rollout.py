@@ -14,6 +14,7 @@ from tempest.lib import decorators
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -46,7 +47,7 @@ class BaseRolloutTest(remediation.BaseManagementTest):
         super().resource_setup()
         old = cls.create_class_template()
         new = cls.create_class_template(
-            image_id=CONF.magnum_capi.upgrade_image_id)
+            **factories.upgrade_changes(CONF))
         cls.masters = CONF.magnum_capi.master_count
         cls.cluster = cls.create_class_cluster(
             old, node_count=cls.node_count)

@@ -214,9 +214,10 @@ class NodeGroupTest(testtools.TestCase):
 
 class NewVersionTest(testtools.TestCase):
 
-    def shown(self, believed, **image):
+    def shown(self, believed, labels=(), **image):
         conf = types.SimpleNamespace(
-            magnum_capi=test_base.Options(upgrade_image_id='newer'),
+            magnum_capi=test_base.Options(
+                upgrade_image_id='newer', upgrade_labels=dict(labels)),
             magnum_capi_feature_enabled=test_base.Options(
                 complete_means_ready=believed))
         self.useFixture(fixtures.MonkeyPatch(
@@ -233,6 +234,16 @@ class NewVersionTest(testtools.TestCase):
                 self.assertEqual(
                     {'name': 'n', 'coe_version': 'v1.3.0'},
                     self.shown(believed, kube_version=version))
+
+    def test_that_of_a_label(self):
+        # The image has what other drivers read.
+        self.assertEqual(
+            {'name': 'n', 'coe_version': 'v1.4.0'},
+            self.shown(False, {'kube_tag': 'v1.4.0'}, kube_version='v1.3.0'))
+        self.assertEqual(
+            {'name': 'n', 'coe_version': 'v1.3.0'},
+            self.shown(False, {'boot_volume_size': '20'},
+                       kube_version='v1.3.0'))
 
     def test_image_that_does_not_tell(self):
         self.assertEqual({'name': 'n', 'coe_version': 'v1.2.3'},
