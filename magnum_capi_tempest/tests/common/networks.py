@@ -2,6 +2,8 @@
 
 """Networks of a cloud, and how Cluster API Provider OpenStack names them."""
 
+from tempest.lib.common.utils import test_utils
+
 from magnum_capi import errors
 
 
@@ -19,6 +21,30 @@ def external(client, name):
             f'There are {len(found)} external networks of this name or id',
             where=f'[magnum_capi] external_network = {name}')
     return found[0]
+
+
+def connect(manager, cleanup, subnet: str, external: str, name: str) -> None:
+    """Give a subnet a router to an external network.
+
+    Floating IPs of its servers and load balancers need one. Clouds without
+    routers, as the sandbox, are left as they are.
+
+    :param manager: tempest client manager of the owner of the subnet.
+    :param cleanup: as in :mod:`.factories`.
+    :param subnet: id.
+    :param external: id of the network.
+    """
+    extensions = manager.network_extensions_client.list_extensions()
+    if 'router' not in [one['alias'] for one in extensions['extensions']]:
+        return
+    client = manager.routers_client
+    router = client.create_router(
+        name=name, external_gateway_info={'network_id': external})['router']
+    cleanup(test_utils.call_and_ignore_notfound_exc,
+            client.delete_router, router['id'])
+    client.add_router_interface(router['id'], subnet_id=subnet)
+    cleanup(test_utils.call_and_ignore_notfound_exc,
+            client.remove_router_interface, router['id'], subnet_id=subnet)
 
 
 def means(parameter, thing):

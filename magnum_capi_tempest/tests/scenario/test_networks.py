@@ -41,11 +41,22 @@ class BaseNetworksTest(operations.BaseOperationsTest):
         return network
 
     @classmethod
+    def connect(cls, subnet):
+        """Give a subnet a router, which goes with the class."""
+        external = networks.external(
+            cls.os_primary.networks_client, CONF.magnum_capi.external_network)
+        networks.connect(cls.os_primary, cls.addClassResourceCleanup,
+                         subnet['id'], external['id'], cls.rand_name('router'))
+
+    @classmethod
     def create_subnet(cls, network, cidr):
         client = cls.os_primary.subnets_client
+        nameserver = CONF.magnum_capi.dns_nameserver
         subnet = client.create_subnet(
             name=cls.rand_name('subnet'), network_id=network['id'],
-            ip_version=4, cidr=cidr)['subnet']
+            ip_version=4, cidr=cidr,
+            **({'dns_nameservers': [nameserver]} if nameserver else {})
+        )['subnet']
         cls.addClassResourceCleanup(
             test_utils.call_and_ignore_notfound_exc, client.delete_subnet,
             subnet['id'])
@@ -61,7 +72,9 @@ class NamesTest(BaseNetworksTest):
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('b6c7e1d2-40b1-4b3d-9f6e-2f1d5a7c8e03')
     def test_own_network_is_meant(self):
-        name = self.create_network()['name']
+        network = self.create_network()
+        self.connect(self.create_subnet(network, '10.99.3.0/24'))
+        name = network['name']
         others = self.create_network(self.os_admin, name)
         self.assertNotEqual(self.os_primary.credentials.project_id,
                             others.get('project_id', others['tenant_id']))
@@ -84,6 +97,7 @@ class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
         # Networks first: they are deleted last.
         cls.network = cls.create_network()
         cls.subnet = cls.create_subnet(cls.network, '10.99.1.0/24')
+        cls.connect(cls.subnet)
         cls.extra = cls.create_network()
         cls.create_subnet(cls.extra, '10.99.2.0/24')
         cls.external = networks.external(
