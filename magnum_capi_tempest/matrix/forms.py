@@ -20,7 +20,8 @@ TITLE = 'Who keeps which promise'
 #: Characters of a behaviour in a table; the other forms have all of it.
 WIDTH = 160
 
-_STYLES = {model.KEPT: 'green', model.UNTRIED: 'dim'}
+_STYLES = {model.KEPT: 'green', model.UNTRIED: 'dim',
+           model.ENVIRONMENT: 'yellow'}
 _HEADS = (('promises', 'Promises'), ('operations', 'Operations'))
 
 
@@ -37,6 +38,7 @@ def document(matrix) -> dict:
             'counts': matrix.count(column),
             'broken': matrix.broken(column),
             'other_failures': list(matrix.failures[column]),
+            'environment': matrix.hindered(column),
             'started': record.started,
             'seconds': record.seconds,
             'facts': record.facts,
@@ -101,6 +103,8 @@ def summary(matrix) -> list[str]:
                   for problem in record.problems]
         lines += [f'{record.driver}: failed, and judges no row: {test}'
                   for test in matrix.failures[column]]
+        lines += [f'{record.driver}: {test}: {record.outcomes[test].said}'
+                  for test in matrix.hindered(column)]
     return lines
 
 

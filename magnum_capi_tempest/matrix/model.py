@@ -12,6 +12,9 @@ How a cell is judged:
   stand in its stack; against all that the test asks for, when none does.
 * A class that could not be set up breaks nothing: its tests did not run. It
   is told, and the driver does not hold.
+* A test that failed for want of quota, of a host or of Keystone breaks nothing
+  either, and proves nothing: no test that passed makes up for it, and the
+  driver does not hold.
 * Whatever did not run proves nothing: the cell says why.
 """
 
@@ -21,6 +24,8 @@ import dataclasses
 from magnum_capi_tempest.matrix import results
 
 KEPT, BROKEN, UNTRIED = 'kept', 'broken', 'not tried'
+#: Tried, and not judged: the cloud lacked what it must bring.
+ENVIRONMENT = 'environment'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,10 +100,17 @@ class Matrix:
         """What a driver promises and breaks, names of rows."""
         return [row.name for row in self.rows if row.cells[column].bad]
 
+    def hindered(self, column) -> list[str]:
+        """Tests and classes that the cloud did not let be judged, ids."""
+        return sorted(
+            key for key, outcome in self.columns[column].outcomes.items()
+            if outcome.status == results.ENVIRONMENT)
+
     def holds(self, column) -> bool:
         """Whether a driver keeps all that it promises, as far as tried."""
         return (not self.broken(column) and not self.failures[column]
                 and not self.columns[column].problems
+                and not self.hindered(column)
                 and any(row.cells[column].state == KEPT
                         for row in self.rows))
 
@@ -108,16 +120,28 @@ class Matrix:
         return 0 if self.columns and all(
             map(self.holds, range(len(self.columns)))) else 1
 
+    @property
+    def headline(self) -> str:
+        """All columns in a few words."""
+        if not self.exit_code:
+            return 'Every driver keeps what it promises'
+        if any(self.broken(column) or self.failures[column]
+               for column in range(len(self.columns))):
+            return 'Broken'
+        return 'Not proved'
+
     def count(self, column) -> dict[str, int]:
         """Number of promises by state."""
         found = collections.Counter(
             row.cells[column].state for row in self.promises)
-        return {state: found[state] for state in (KEPT, BROKEN, UNTRIED)}
+        return {state: found[state]
+                for state in (KEPT, BROKEN, UNTRIED, ENVIRONMENT)}
 
     def verdict(self, column) -> str:
         """A column in one sentence."""
         driver, counts = self.columns[column].driver, self.count(column)
-        said = ', '.join(f'{n} {state}' for state, n in counts.items())
+        said = ', '.join(f'{n} {state}' for state, n in counts.items()
+                         if n or state != ENVIRONMENT)
         bad = self.broken(column)
         if bad:
             return (f'{driver} breaks {len(bad)} of its own promises: '
@@ -127,6 +151,11 @@ class Matrix:
         if self.failures[column]:
             return (f'{driver}: of the tests that judge no row, '
                     f'{len(self.failures[column])} failed (of all promises: '
+                    f'{said})')
+        hindered = self.hindered(column)
+        if hindered:
+            return (f'{driver}: {len(hindered)} tests could not be judged, '
+                    'for want of what the cloud must bring (of all promises: '
                     f'{said})')
         if not self.holds(column):
             return f'{driver}: nothing was proved (of all: {said})'
@@ -178,18 +207,17 @@ def _promise(flag, tests, record, blamed):
     tests = [test for test in tests
              if flag not in test.stricter or flag in record.tried]
     tried = _tried(tests, record)
-    failed = [(test, outcome) for test, outcome in tried
-              if outcome.status == results.FAILED and flag in blamed(test)]
-    return _cell(tests, record, tried, failed, flag in record.declared)
+    judges = [(test, outcome) for test, outcome in tried
+              if flag in blamed(test)]
+    return _cell(tests, record, tried, judges, flag in record.declared)
 
 
 def _operation(name, tests, record):
     tried = _tried(tests, record)
-    failed = [(test, outcome) for test, outcome in tried
-              if outcome.status == results.FAILED
-              and (name in outcome.doing
-                   or not outcome.doing & test.operations)]
-    return _cell(tests, record, tried, failed, None)
+    judges = [(test, outcome) for test, outcome in tried
+              if name in outcome.doing
+              or not outcome.doing & test.operations]
+    return _cell(tests, record, tried, judges, None)
 
 
 def _tried(tests, record):
@@ -199,27 +227,44 @@ def _tried(tests, record):
             and not record.broken_off(test)]
 
 
-def _cell(tests, record, tried, failed, declared):
+def _cell(tests, record, tried, judges, declared):
+    """Return the Cell of a row.
+
+    :param tried: pairs of a test and its outcome.
+    :param judges: those of them whose failure counts against the row.
+    """
+    failed = _of_status(judges, results.FAILED)
     if failed:
         _, outcome = failed[0]
         return Cell(BROKEN, outcome.said or 'no reason was recorded',
                     _ids(test for test, _ in failed), declared)
-    passed = [test for test, outcome in tried
-              if outcome.status == results.PASSED]
+    passed = _of_status(tried, results.PASSED)
+    hindered = _of_status(tried if not passed else judges,
+                          results.ENVIRONMENT)
+    if hindered:
+        return Cell(ENVIRONMENT, hindered[0][1].said,
+                    _ids(test for test, _ in hindered), declared)
     if passed:
         number = len(passed)
         return Cell(KEPT, f'{number} test{"s" * (number > 1)}',
-                    _ids(passed), declared)
+                    _ids(test for test, _ in passed), declared)
     if tried:
         return Cell(UNTRIED, 'its tests failed for another promise',
                     _ids(test for test, _ in tried), declared)
     for off in filter(None, map(record.broken_off, tests)):
-        return Cell(UNTRIED, f'its class was not set up: {off.said}', (),
+        state = (ENVIRONMENT if off.status == results.ENVIRONMENT
+                 else UNTRIED)
+        return Cell(state, f'its class was not set up: {off.said}', (),
                     declared)
     skipped = [outcome.said for outcome in map(record.of, tests) if outcome]
     return Cell(
         UNTRIED, next(filter(None, skipped), 'not among the tests that ran'),
         (), declared)
+
+
+def _of_status(tried, status):
+    return [(test, outcome) for test, outcome in tried
+            if outcome.status == status]
 
 
 def _unjudged(record, rows, column):

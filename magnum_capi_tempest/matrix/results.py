@@ -15,6 +15,7 @@ import re
 from magnum_capi import errors
 from magnum_capi import redact
 from magnum_capi_tempest.matrix import suite
+from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import json_
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
@@ -23,12 +24,14 @@ from magnum_capi_tempest.report import text
 VERSION = 1
 
 PASSED, FAILED, SKIPPED = 'passed', 'failed', 'skipped'
+#: It failed for want of what the cloud must bring.
+ENVIRONMENT = 'environment'
 
 #: The longest behaviour or reason, characters.
 LONGEST = 240
 
 _STATUS = {model.PASSED: PASSED, model.XFAILED: PASSED,
-           model.SKIPPED: SKIPPED}
+           model.SKIPPED: SKIPPED, model.ENVIRONMENT: ENVIRONMENT}
 
 _UUID = re.compile(r'\b[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\b', re.I)
 #: As data_utils.rand_name() ends names.
@@ -45,7 +48,7 @@ _FRAME = re.compile(r'^  File ".*\n((?:    .*\n?)+)', re.M)
 class Outcome:
     """How a test ended.
 
-    :param status: PASSED, FAILED or SKIPPED.
+    :param status: PASSED, FAILED, ENVIRONMENT or SKIPPED.
     :param said: why it failed or was skipped, one line; may be empty.
     :param doing: names of operations in the stack of a failure: what the
         test was doing.
@@ -89,7 +92,7 @@ class Record:
     def broken_off(self, test) -> Outcome | None:
         """The failure of its class for which a test did not run."""
         found = self.outcomes.get(test.class_id)
-        return (found if found and found.status == FAILED
+        return (found if found and found.status in (FAILED, ENVIRONMENT)
                 and test.id not in self.outcomes else None)
 
     def of(self, test) -> Outcome | None:
@@ -138,6 +141,8 @@ def behaviour(test) -> str:
     short = _CLASS.sub(r'\1', said)
     for noise in ('MismatchError: ', 'AssertionError: '):
         short = short.removeprefix(noise)
+    if test.status == model.ENVIRONMENT:
+        short = f'{environment.of_test(test)}: {short}'
     return text.line(anonymous(redact.redact(short)), LONGEST)
 
 

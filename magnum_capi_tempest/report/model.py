@@ -19,13 +19,16 @@ SKIPPED = 'skipped'
 XFAILED = 'failed as expected'
 #: It passed although its author said that it would fail.
 XPASSED = 'passed unexpectedly'
+#: It failed for want of what the cloud must bring: quota, hosts, Keystone.
+ENVIRONMENT = 'environment'
 #: It began and nobody said how it ended: killed, or the stream was cut.
 UNFINISHED = 'unfinished'
 
 #: Every status, the ones to look at first in front.
-STATUSES = (FAILED, UNFINISHED, XPASSED, SKIPPED, XFAILED, PASSED)
+STATUSES = (FAILED, UNFINISHED, XPASSED, ENVIRONMENT, SKIPPED, XFAILED,
+            PASSED)
 #: A run with one of these is not green.
-FAILING = frozenset((FAILED, XPASSED, UNFINISHED))
+FAILING = frozenset((FAILED, XPASSED, ENVIRONMENT, UNFINISHED))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,7 +148,7 @@ class Run:
         if self.conclusion:
             return self.conclusion
         if self.failures:
-            return f'{len(self.failures)} of {len(self.tests)} tests failed'
+            return self._failed()
         if self.problems:
             return 'the record is damaged'
         if not self.tests:
@@ -153,6 +156,14 @@ class Run:
         if not self.passed:
             return f'nothing ran: all {len(self.tests)} tests were skipped'
         return f'all {self.passed} tests passed'
+
+    def _failed(self):
+        hindered = self.counts.get(ENVIRONMENT, 0)
+        failed, tests = len(self.failures) - hindered, len(self.tests)
+        if not hindered:
+            return f'{failed} of {tests} tests failed'
+        return (f'{failed} of {tests} tests failed, and {hindered} could not '
+                'be judged, for want of what the cloud must bring')
 
     def slowest(self, number=5) -> tuple[Test, ...]:
         timed = [t for t in self.tests if t.seconds is not None]

@@ -7,6 +7,7 @@ expects the worst: a stream that was cut, has noise of a program in it, has
 secrets, or is something else altogether.
 """
 
+import dataclasses
 import pathlib
 import re
 import types
@@ -17,6 +18,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import redact
 from magnum_capi import waiting
+from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 
@@ -88,7 +90,16 @@ def read(path, *, title, facts=None):
         tests=tests,
         facts=types.MappingProxyType(facts),
         problems=tuple(sorted({_damage(r, path) for r in damage})),
-        sections=tuple(_tolerated(tests)))
+        sections=(*_hindered(tests), *_tolerated(tests)))
+
+
+def _hindered(tests):
+    """A section of the tests that the cloud did not let be judged."""
+    lines = [f'{environment.of_test(test)}: {test.name}'
+             for test in tests if test.status == model.ENVIRONMENT]
+    if lines:
+        yield model.Section(f'Environment: {len(lines)} tests',
+                            tuple(sorted(lines)))
 
 
 def _tolerated(tests):
@@ -109,12 +120,15 @@ def _test(record):
                for key, content in record['details'].items()]
     # What went wrong first, logs after it, each group as recorded.
     details.sort(key=lambda d: not d.name.startswith(('traceback', 'reason')))
-    return model.Test(
+    test = model.Test(
         name=name, id=text.clean(record['id']), status=status,
         seconds=(end - begin).total_seconds()
         if begin and end and status != model.UNFINISHED else None,
         details=tuple(d for d in details if d.text.strip()),
         tags=tuple(sorted({*tags, *map(text.clean, record['tags'])})))
+    if environment.of_test(test):
+        return dataclasses.replace(test, status=model.ENVIRONMENT)
+    return test
 
 
 def _name(test_id):

@@ -17,6 +17,7 @@ from magnum_capi_tempest.report import text
 _STATUS = {
     model.PASSED: 'success',
     model.FAILED: 'fail',
+    model.ENVIRONMENT: 'fail',
     model.SKIPPED: 'skip',
     model.XFAILED: 'xfail',
     model.XPASSED: 'uxsuccess',

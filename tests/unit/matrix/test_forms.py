@@ -17,6 +17,22 @@ from tests.unit.matrix import samples
 _EVIL = '<script>alert(1)</script> | `x` *y* _z_ :ref:`a`'
 
 
+class EnvironmentTest(testtools.TestCase):
+
+    def test_every_form_says_what_was_missing(self):
+        matrix = samples.matrix(samples.record(
+            'k8s_x', ready=('environment', 'quota exceeded: cores')))
+        console = rich.console.Console(
+            file=io.StringIO(), width=160, color_system=None)
+        forms.show(matrix, console=console)
+
+        for shown in (console.file.getvalue(), forms.to_markdown(matrix),
+                      forms.to_json(matrix), page.render(matrix),
+                      rst.render(matrix, samples.TESTS)):
+            self.assertIn('environment', shown)
+            self.assertIn('quota exceeded', shown)
+
+
 class FormsTest(testtools.TestCase):
 
     def setUp(self):

@@ -117,6 +117,54 @@ class CellsTest(testtools.TestCase):
             self.assertEqual(model.BROKEN, self.state(name, **broken))
 
 
+class EnvironmentTest(testtools.TestCase):
+    """What the cloud lacked is no broken promise, and no kept one."""
+
+    def matrix(self, **outcomes):
+        return samples.matrix(samples.record(**ALL | outcomes))
+
+    def states(self, matrix):
+        return {row.name: row.cells[0].state for row in matrix.rows}
+
+    def test_nothing_is_broken_and_nothing_holds(self):
+        matrix = self.matrix(ready=('environment', 'quota exceeded: no'))
+
+        self.assertEqual('environment', self.states(matrix)['ready'])
+        self.assertEqual(([], ((),), 1), (
+            matrix.broken(0), matrix.failures, matrix.exit_code))
+        self.assertEqual('Not proved', matrix.headline)
+        self.assertIn('1 tests could not be judged', matrix.verdict(0))
+        self.assertIn('1 environment', matrix.verdict(0))
+
+    def test_who_would_be_blamed_is_not_judged(self):
+        states = self.states(self.matrix(named=('environment', 'x')))
+
+        self.assertEqual(('kept', 'environment'),
+                         (states['resize'], states['named']))
+
+    def test_the_only_test_of_a_promise(self):
+        states = self.states(samples.matrix(samples.record(
+            named=('environment', 'x'))))
+
+        self.assertEqual('environment', states['resize'])
+
+    def test_a_failure_of_another_test_counts(self):
+        states = self.states(self.matrix(
+            named=('failed', 'x'), resize=('environment', 'x')))
+
+        self.assertEqual('broken', states['named'])
+
+    def test_a_class_that_is_not_set_up(self):
+        one = samples.record()
+        one.outcomes['api.test_x.XTest'] = samples.outcome(
+            'environment', 'no valid host')
+
+        matrix = samples.matrix(one)
+
+        self.assertEqual({'environment'}, set(self.states(matrix).values()))
+        self.assertEqual(((),), matrix.failures)
+
+
 class VerdictTest(testtools.TestCase):
 
     def test_a_promise_that_nobody_made_may_be_broken(self):
@@ -124,7 +172,8 @@ class VerdictTest(testtools.TestCase):
             **ALL | {'ready': ('failed', 'x')}))
 
         self.assertEqual(0, matrix.exit_code)
-        self.assertEqual({'kept': 2, 'broken': 1, 'not tried': 0},
+        self.assertEqual({'kept': 2, 'broken': 1, 'not tried': 0,
+                          'environment': 0},
                          matrix.count(0))
 
     def test_a_promise_of_its_own_may_not(self):

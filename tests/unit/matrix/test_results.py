@@ -75,6 +75,17 @@ class RecordTest(testtools.TestCase):
         for word in ('123456789', '127.79', '/tmp', _UUID, 'hunter2'):
             self.assertNotIn(word, found)
 
+    def test_what_the_cloud_lacked_comes_first(self):
+        kept = self.of(test(model.ENVIRONMENT, traceback=_TRACE.replace(
+            'COMPLETE', 'COMPLETE, it is CREATE_FAILED (No valid host was '
+            'found. )')))
+        found = kept.outcomes['api.test_x.XTest.test_one']
+
+        self.assertEqual(('environment', {'resize_cluster'}),
+                         (found.status, found.doing))
+        self.assertTrue(found.said.startswith('no valid host: WaitTimeout'),
+                        found.said)
+
     def test_a_mismatch_needs_no_class(self):
         self.assertEqual('1 != 2', self.outcome(
             reason='testtools.matchers._impl.MismatchError: 1 != 2').said)
