@@ -79,17 +79,38 @@ apt_install() {
     quietly 'Update the package index' "${root[@]}" "${apt[@]}" update || true
     # Debian starts a server that it installs. Ours are private ones; that
     # one would listen on all addresses. See policy-rc.d(8).
-    quietly "Install $*" "${root[@]}" sh -c '
-        policy=/usr/sbin/policy-rc.d
-        if [ ! -e $policy ]; then
-            trap "rm -f $policy" EXIT
-            printf "#!/bin/sh\nexit 101\n" > $policy
-            chmod 755 $policy
-        fi
-        "$@"' sh "${apt[@]}" install --no-install-recommends "$@" \
+    quietly "Install $*" "${root[@]}" sh -c "$WITHOUT_STARTS" sh \
+        /usr/sbin/policy-rc.d "${apt[@]}" install --no-install-recommends "$@" \
         || die "Could not install $*" "apt-get, see above" \
             'Repair apt, or install them yourself'
 }
+
+# Runs a command, and has Debian start no server meanwhile: sh -c
+# "$WITHOUT_STARTS" sh FILE COMMAND..., where FILE is that of policy-rc.d(8).
+# The file forbids starts for as long as somebody holds a lock on it, the
+# command or its parent: one that a killed run left forbids nothing, and
+# removes itself. A file that others have made stays as it is.
+# shellcheck disable=SC2016  # This is a program for another shell.
+WITHOUT_STARTS='
+policy=$1 mark="Of magnum-capi: forbids starts while it is locked."
+shift
+if [ -e "$policy" ] && ! grep -qF "$mark" "$policy"; then
+    exec "$@"
+fi
+rm -f "$policy"
+trap "rm -f $policy" EXIT
+trap "exit 143" HUP INT TERM
+cat > "$policy" << END
+#!/bin/sh
+# $mark
+flock -n "\$0" true || exit 101
+rm -f "\$0"
+END
+chmod 755 "$policy"
+# Not for writing: nobody could run it then.
+exec 8< "$policy"
+flock -n 8
+"$@"'
 
 # packages PROFILE...: the distribution packages of bindep.txt.
 packages() {

@@ -7,7 +7,8 @@ library does otherwise than is wanted here is mended in this one place:
 
 - it leaves the private key in a file below /tmp until the process ends, and
   for ever when that is killed. Here the key is in a TLS context when a client
-  is made, and the file is gone;
+  is made, and the file is gone; what a process left that was killed in
+  between, the next one removes;
 - keys that it does not know, in its oldest version that is allowed here, it
   leaves out, and speaks as, or to, somebody else. They are refused by name;
 - a proxy from the environment would be asked for this machine, too;
@@ -19,12 +20,12 @@ import contextlib
 import ipaddress
 import pathlib
 import ssl
-import tempfile
 import threading
 from urllib import parse
 
 from magnum_capi import errors
 from magnum_capi.kube import kubeconfig_file
+from magnum_capi import scratch
 
 #: The library remembers its files by what is in them, for the process: of two
 #: clients that are made at a time, one would remove the other's.
@@ -74,12 +75,11 @@ def files(kubeconfig, folder):
     client, config = _library()
     current = _current(kubeconfig)
     configuration = client.Configuration()
-    with _LOCK, tempfile.TemporaryDirectory(
-            prefix='magnum-capi-', dir=folder) as scratch:
+    with _LOCK, scratch.folder('magnum-capi-key-', folder) as private:
         with _usable(kubeconfig):
             config.load_kube_config(
                 str(kubeconfig), client_configuration=configuration,
-                persist_config=False, temp_file_path=scratch)
+                persist_config=False, temp_file_path=str(private.path))
             _check_token(configuration)
         # Three tries with growing pauses in here would hold up every failure
         # by ten seconds.

@@ -10,6 +10,7 @@ password.
 import getpass
 import os
 import pathlib
+import secrets
 import shutil
 import socket
 
@@ -138,6 +139,10 @@ class RabbitMQ:
             'log.console.level = info\n'
             'vm_memory_high_watermark.absolute = 512MB\n'
             'disk_free_limit.absolute = 50MB\n')
+        # Erlang makes one of letters that can be guessed, where there is none:
+        # lib/kernel/src/auth.erl, create_cookie.
+        outfile.write_private(self._directory / 'home' / '.erlang.cookie',
+                              secrets.token_hex(32))
         for name, text in (('advanced.config', '[].'),
                            ('enabled_plugins', '[].'), ('env.conf', '')):
             (self._directory / name).write_text(text)

@@ -2,12 +2,22 @@
 
 """The way to a workload cluster's own API, as a user of Magnum goes it."""
 
+import contextlib
 import dataclasses
 
+from magnum_capi import scratch
 from magnum_capi import waiting
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
+
+
+def private_folder() -> contextlib.AbstractContextManager:
+    """Return a context with a folder for kubeconfigs: scratch.Folder.
+
+    A worker that is killed cannot remove it; the next test does.
+    """
+    return scratch.folder('magnum-capi-key-')
 
 
 def write_kubeconfig(certificates, cluster, path):

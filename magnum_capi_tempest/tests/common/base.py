@@ -7,7 +7,6 @@ import functools
 import os
 import time
 
-import fixtures
 from oslo_log import log
 from tempest.common import credentials_factory
 from tempest import config
@@ -253,7 +252,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         """
         if not CONF.magnum_capi_feature_enabled.workload_api:
             return
-        folder = self.useFixture(fixtures.TempDir()).path
+        folder = self.enterContext(access.private_folder()).path
         path = os.path.join(folder, 'kubeconfig')
         access.write_kubeconfig(self.magnum.certificates, cluster, path)
         access.wait_for_nodes(

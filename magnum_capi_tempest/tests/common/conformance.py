@@ -76,8 +76,8 @@ class BaseConformanceTest(operations.BaseOperationsTest):
 
     def kubeconfig(self, cluster):
         """Write a kubeconfig of a cluster, for this test; return its path."""
-        path = os.path.join(self.useFixture(fixtures.TempDir()).path,
-                            'kubeconfig')
+        path = os.path.join(
+            self.enterContext(access.private_folder()).path, 'kubeconfig')
         access.write_kubeconfig(self.magnum.certificates, cluster, path)
         return path
 

@@ -10,7 +10,6 @@ terminal. On success nothing is asked for. Every text passes through
 
 import json
 import os
-import tempfile
 
 from testtools import content
 
@@ -173,8 +172,8 @@ def _releases(history):
 
 
 def _workload(magnum, cluster):
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, 'kubeconfig')
+    with access.private_folder() as folder:
+        path = os.path.join(folder.path, 'kubeconfig')
         access.write_kubeconfig(magnum.certificates, cluster, path)
         found = gather.together({
             'nodes': lambda: str(access.look(path)),

@@ -7,7 +7,6 @@ flag of [magnum_capi_feature_enabled].
 """
 
 import os
-import tempfile
 import time
 import uuid
 
@@ -198,8 +197,8 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     @classmethod
     def look_at_nodes(cls, cluster):
         """Return the nodes that the workload API shows: access.NodesLook."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, 'kubeconfig')
+        with access.private_folder() as folder:
+            path = os.path.join(folder.path, 'kubeconfig')
             access.write_kubeconfig(cls.magnum.certificates, cluster, path)
             return access.look(path)
 

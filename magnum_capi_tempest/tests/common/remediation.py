@@ -6,7 +6,6 @@ import functools
 import os
 import time
 
-import fixtures
 from tempest import config
 
 from magnum_capi import waiting
@@ -29,7 +28,7 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
     def workload(self, cluster):
         """Return a capi_objects.Workload for a cluster."""
         path = os.path.join(
-            self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
+            self.enterContext(access.private_folder()).path, 'kubeconfig')
         access.write_kubeconfig(self.magnum.certificates, cluster, path)
         return capi_objects.Workload(path)
 

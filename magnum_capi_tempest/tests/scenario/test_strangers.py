@@ -8,12 +8,12 @@ project.
 
 import os
 
-import fixtures
 from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
+from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import capi_objects
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
@@ -65,7 +65,7 @@ class StrangersTest(operations.BaseSharedClusterTest):
         :param certificate: pair of a certificate and its key, PEM.
         """
         path = os.path.join(
-            self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
+            self.enterContext(access.private_folder()).path, 'kubeconfig')
         kubeconfig.write(path, kubeconfig.document(
             server['api_address'], authority, *certificate))
         try:

@@ -77,6 +77,15 @@ class TlsTest(_Base):
             self.server.url, self.server.ca, self.server.certificate,
             self.server.key)
 
+    def test_the_key_of_a_process_that_was_killed(self):
+        left = self.temporary / 'magnum-capi-key-left'
+        left.mkdir()
+        (left / 'key').write_text('PRIVATE KEY')
+
+        connection.load(self.write(self.document))
+
+        self.assertFalse(left.exists())
+
     def status(self, document=None):
         api = connection.load(self.write(document or self.document))
         with api.rest_client.pool_manager as pool:

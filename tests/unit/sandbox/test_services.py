@@ -151,6 +151,18 @@ class RabbitTest(testtools.TestCase):
         path = self.layout.directory / 'rabbitmq' / 'rabbitmq.conf'
         self.assertEqual(0o600, path.stat().st_mode & 0o777)
 
+    def test_the_cookie_of_its_distribution_is_the_sandboxs(self):
+        self.broker.configure()
+        home = pathlib.Path(self.broker.program().env['HOME'])
+        cookie = home / '.erlang.cookie'
+        first = cookie.read_text()
+        self.broker.configure()
+
+        # Erlang refuses one that others may read.
+        self.assertEqual(0o600, cookie.stat().st_mode & 0o777)
+        self.assertRegex(first, '^[0-9a-f]{64}$')
+        self.assertNotEqual(first, cookie.read_text())
+
     def test_it_listens_on_the_address_of_the_sandbox(self):
         self.broker.configure()
         text = (self.layout.directory / 'rabbitmq'
