@@ -129,7 +129,7 @@ class OthersQuotaTest(testtools.TestCase):
                 self.kept, sees=sees, writes=writes or lax, lax=lax))
 
         test = cls(name)
-        test.project, test.strict = PROJECT, True
+        test.project, test.known_answers = PROJECT, None
         test.admin_magnum, test.magnum = magnum(True), magnum(False)
         test.create_template, test.request_cluster = dict, self.no_room
         test.by = {
