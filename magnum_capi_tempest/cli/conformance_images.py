@@ -26,7 +26,7 @@ class Images(base.Judging):
 
     Without --mirror: their names. With it: the commands that copy them, and
     the one that runs the tests with them. With --check: whether the mirror
-    has them. Exit code: 0 it has all, 1 some are missing, 3 it did not let in
+    has them. Exit code: 0 it has all, 1 some are missing, 3 it denied access
     or did not answer.
     """
 

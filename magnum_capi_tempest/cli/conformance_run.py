@@ -128,7 +128,7 @@ class Retrieve(_Fetching):
     """Fetch the results of a run that is complete; leave it in the cluster.
 
     Sizes and checksums are compared with what the aggregator announced. With
-    --partial, of a run that goes on: what its tests have brought so far.
+    --partial, save what the tests of a run in progress have produced so far.
     """
 
     def get_parser(self, prog_name):

@@ -15,7 +15,7 @@ class Collect(base.Judging):
     """Keep what a management cluster and logs say, without secrets.
 
     Secrets are not read, and known forms of secrets are taken out of what
-    is written. Exit code: 0 all was read, 1 what could not be is named.
+    is written. Exit code: 0 all was read, 1 what could not be read is named.
     """
 
     def get_parser(self, prog_name):
@@ -25,15 +25,14 @@ class Collect(base.Judging):
             help='Where to write.')
         parser.add_argument(
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
-            help='Of the management cluster.')
+            help='Kubeconfig of the management cluster.')
         parser.add_argument(
             '--logs', action='append', default=[], metavar='PATTERN',
             help='Log files, a path or a pattern of a shell; may be '
                  'repeated.')
         parser.add_argument(
             '--public', action='store_true',
-            help='Others may read the files, as a CI that publishes them '
-                 'wants it.')
+            help='Let others read the files, for CI that publishes them.')
         return parser
 
     def act(self, args):

@@ -25,7 +25,7 @@ class _OfCloud:
                  'OS_CLOUD, and so on)')
         parser.add_argument(
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
-            help='of the management cluster, to look there, too')
+            help='kubeconfig of the management cluster, to look there, too')
         parser.add_argument(
             '--real-nodes', action='store_true',
             help='look for ports, volumes and load balancers, too')

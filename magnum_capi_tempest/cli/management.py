@@ -144,8 +144,8 @@ class Check(base.Command):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
-            help='Of the management cluster; the one of "management up" by '
-                 'default.')
+            help='Kubeconfig of the management cluster; the one of '
+                 '"management up" by default.')
         parser.add_argument(
             '--infrastructure', choices=('openstack', 'docker'),
             help='Where machines come from; what "management up" was told, '

@@ -13,8 +13,8 @@ from magnum_capi import errors
 class Init(base.Command):
     """Make a Tempest workspace for a cloud of clouds.yaml.
 
-    What is unique in the cloud is found; what is not is asked for. Then
-    "tempest run" in the folder tests the cloud.
+    It takes what is unique in the cloud, and names the options to give for
+    the rest. Then "tempest run" in the folder tests the cloud.
     """
 
     def get_parser(self, prog_name):
@@ -67,7 +67,7 @@ def add_cloud(parser, required):
         help='Name or id of the external network (default: the only one).')
     parser.add_argument(
         '--network-driver', default='calico', metavar='NAME',
-        help='Of cluster templates (default: calico).')
+        help='Network driver of cluster templates (default: calico).')
     parser.add_argument(
         '--static', action='store_true',
         help='Make no users, not even as an administrator.')

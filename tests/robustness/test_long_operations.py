@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations that take longer than somebody planned, in real time.
+"""Operations that take longer than planned, in real time.
 
 With the driver k8s_capi_v1: an upgrade that outlives every time limit, a
 deletion while the API server of the management cluster is away, and clusters
@@ -22,7 +22,7 @@ from tests.robustness import chart_repository
 from tests.robustness import figures
 
 TABLE = figures.Table(
-    'operations that take longer than somebody planned',
+    'operations that take longer than planned',
     'operation', 'limit/s', 'away/s', 'took/s', 'machines', 'stayed', 'came',
     'left', 'statuses, with seconds')
 

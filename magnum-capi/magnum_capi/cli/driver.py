@@ -45,7 +45,7 @@ class Render(base.Command):
             help='Print what Helm makes of the values, instead of them.')
         parser.add_argument(
             '-f', '--format', choices=('yaml', 'json'), default='yaml',
-            help='Of values; yaml by default, which begins with comments.')
+            help='Form of the values; yaml by default, with comments first.')
         parser.add_argument(
             '--os-cloud', metavar='NAME', default=os.environ.get('OS_CLOUD'),
             help='Cloud in clouds.yaml to look at (default: OS_CLOUD).')

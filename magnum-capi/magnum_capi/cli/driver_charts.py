@@ -29,10 +29,10 @@ def _site(args: argparse.Namespace) -> 'site_module.Site':
 class Charts(base.Lister):
     """List the clusters of the driver k8s_capi_v1 by chart and version.
 
-    Target is the version that they would be made of now, and Behind tells
-    what is not as the configuration says: the chart, or the options
-    (overlays, labels and volumes), or both. It runs where magnum-conductor
-    does, with Magnum's configuration, and changes nothing.
+    Target is the version that they would be made of now, and Behind says
+    what differs from the configuration: the chart, or the options (overlays,
+    labels and volumes), or both. It runs where magnum-conductor does, with
+    Magnum's configuration, and changes nothing.
 
     Exit code: 0 it is listed, 2 the configuration is wrong, 1 Magnum's
     database or the management cluster did not answer, 3 Magnum is not
@@ -54,18 +54,18 @@ class Charts(base.Lister):
 class Move(base.Command):
     """Move clusters to the chart and the options of the configuration.
 
-    Without --apply it only tells, of each cluster, what Helm would change
+    Without --apply it only shows, for each cluster, what Helm would change
     and which nodes Cluster API would replace because of it. Secrets are not
     shown. Kubernetes, images and networks of a cluster stay.
 
-    With --apply each is told and then handed to Helm, one after the other;
-    nodes that are replaced go in the order of an upgrade. A conductor looks
-    after what follows, so that a command that was interrupted needs no other
-    one. A cluster that something else is going on with is refused.
+    With --apply each cluster is shown and then handed to Helm, one after the
+    other; nodes are replaced in the order of an upgrade. A conductor looks
+    after what follows, so an interrupted command need not be repeated. A
+    cluster with another operation in progress is refused.
 
     Exit code: 0 all of them are, or could be, as asked for; 1 at least one
-    was refused or failed, the others were not kept from their turn; 2 the
-    command or the configuration is wrong, 3 something is not installed here.
+    was refused or failed, the others went on; 2 the command or the
+    configuration is wrong, 3 something is not installed here.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -76,7 +76,7 @@ class Move(base.Command):
                             help='All clusters of the driver.')
         parser.add_argument(
             '--from', dest='present', metavar='VERSION',
-            help='Of them only those of this version of a chart.')
+            help='Of these, only those with this version of the chart.')
         parser.add_argument(
             '--to', metavar='VERSION',
             help='Version of the chart; it has to be chart_version or one of '
