@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""WHAT are the nodes of workload clusters?
+"""The kinds of nodes that workload clusters have: in memory, or containers.
 
 *memory*: entries in an API server that is in memory; they are there at once
 and run no pods. *docker*: containers in which kubeadm makes real nodes, in an

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""Recorded durations of tests, as the real stestr reads them."""
+
 import pathlib
 
 import fixtures

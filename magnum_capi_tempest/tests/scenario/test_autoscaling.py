@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""Autoscaled node groups: their bounds, and sizes that Magnum must follow."""
+
 from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""The health of clusters whose credentials the cloud no longer accepts."""
+
 from tempest import config
 from tempest.lib import decorators
 import testtools
