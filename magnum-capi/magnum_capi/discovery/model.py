@@ -5,6 +5,7 @@ Values of images and templates are other people's: :func:`shown` is how they
 get into a text.
 """
 
+import collections.abc
 import dataclasses
 import enum
 import re
@@ -18,7 +19,7 @@ _LONGEST_LINE = 200
 _LISTED = 24
 
 
-def shown(value) -> str:
+def shown(value: object) -> str:
     """A value as it may stand in messages and logs: quoted, short, visible.
 
     Control characters, quotes and everything that is no ASCII are escaped;
@@ -27,7 +28,7 @@ def shown(value) -> str:
     return f"'{_bare(value)}'"
 
 
-def plain(text) -> str:
+def plain(text: object) -> str:
     """Words of somebody else, such as an error's, on one line.
 
     Blanks and line breaks are one blank each; what cannot be printed or is
@@ -36,7 +37,7 @@ def plain(text) -> str:
     return _cut(' '.join(str(text).split()), _LONGEST_LINE)
 
 
-def listed(values: typing.Sequence) -> str:
+def listed(values: collections.abc.Sequence[object]) -> str:
     """Names or cluster types in a message; many are counted."""
     texts = [str(value) if isinstance(value, ClusterType) else _bare(value)
              for value in values[:_LISTED]]
@@ -45,13 +46,13 @@ def listed(values: typing.Sequence) -> str:
     return ', '.join(texts)
 
 
-def _bare(value):
+def _bare(value: object) -> str:
     text = str(value)
     return text if _PLAIN(text) else _cut(text, _LONGEST, quote="'")
 
 
-def _cut(text, longest, quote=''):
-    pieces = []
+def _cut(text: str, longest: int, quote: str = '') -> str:
+    pieces: list[str] = []
     for character in text:
         piece = r'\x27' if character == quote else character.encode(
             'unicode_escape').decode('ascii')
@@ -69,7 +70,7 @@ class ClusterType(typing.NamedTuple):
     os: str
     coe: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'({", ".join(map(_bare, self))})'
 
 
@@ -119,7 +120,8 @@ class Catalog:
     :ivar offered: what usable drivers provide, as a text for messages.
     """
 
-    def __init__(self, offers, policy=Policy()):
+    def __init__(self, offers: collections.abc.Iterable[Offer],
+                 policy: Policy = Policy()) -> None:
         self.offers = tuple(offers)
         self.policy = policy
         self.by_name = types.MappingProxyType(
@@ -132,18 +134,18 @@ class Catalog:
         self._waiting = self._index(State.BETA)
         self.offered = self._offered()
 
-    def _index(self, state):
-        found = {}
+    def _index(self, state: State) -> dict[ClusterType, tuple[str, ...]]:
+        found: dict[ClusterType, list[str]] = {}
         for name in sorted(self.by_name):
             if self.states[name] is state:
                 for cluster_type in dict.fromkeys(self.by_name[name].types):
                     found.setdefault(cluster_type, []).append(name)
         return {t: tuple(names) for t, names in found.items()}
 
-    def _offered(self):
+    def _offered(self) -> str:
         return listed(sorted(self._providers)) or 'nothing'
 
-    def _state(self, offer):
+    def _state(self, offer: Offer) -> State:
         # What is disabled is not loaded, so that nothing else is known.
         if offer.name in self.policy.disabled_drivers:
             return State.DISABLED
@@ -153,16 +155,17 @@ class Catalog:
             return State.BETA
         return State.USABLE
 
-    def providers(self, cluster_type) -> tuple[str, ...]:
+    def providers(self, cluster_type: ClusterType) -> tuple[str, ...]:
         """Names of the usable drivers that provide a type, sorted."""
         return self._providers.get(cluster_type, ())
 
-    def waiting(self, cluster_type) -> tuple[str, ...]:
+    def waiting(self, cluster_type: ClusterType) -> tuple[str, ...]:
         """Names of beta drivers that would provide a type if enabled."""
         return self._waiting.get(cluster_type, ())
 
 
-def _property(properties, name):
+def _property(properties: collections.abc.Mapping[str, typing.Any],
+              name: str) -> str | None:
     return str(properties.get(name) or '').strip() or None
 
 
@@ -180,7 +183,8 @@ class ImageProperties:
     magnum_driver: str | None = None
 
     @classmethod
-    def of(cls, properties: typing.Mapping[str, typing.Any]):
+    def of(cls, properties: collections.abc.Mapping[str, typing.Any],
+           ) -> 'ImageProperties':
         """Read them; surrounding blanks do not count, blank is nothing."""
         return cls(*(_property(properties, name) for name in (
             'magnum_distro', 'os_distro', 'magnum_driver')))
@@ -242,7 +246,7 @@ class Refusal(typing.NamedTuple):
     hint: str
     candidates: tuple[str, ...] = ()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.text}. {self.hint}'
 
 
@@ -261,6 +265,6 @@ class Decision:
     reasons: tuple[Reason, ...]
     deprecated: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if (self.driver is None) == (self.refusal is None):
             raise ValueError('Either a driver or a refusal')

@@ -68,10 +68,14 @@ def resolve_stored(cluster_type: model.ClusterType, driver: str | None,
     return _choose(cluster_type, driver, None, catalog, (), False)
 
 
-def _choose(cluster_type, wanted, tagged, catalog, reasons, deprecated):
+def _choose(cluster_type: model.ClusterType, wanted: str | None,
+            tagged: str | None, catalog: model.Catalog,
+            reasons: tuple[model.Reason, ...],
+            deprecated: bool) -> model.Decision:
     wanted = (wanted or '').strip()
     providers = catalog.providers(cluster_type)
-    driver = refusal = None
+    driver: str | None = None
+    refusal: model.Refusal | None = None
     if wanted:
         reasons += (model.Reason(
             model.Step.TEMPLATE,
@@ -111,8 +115,9 @@ def _choose(cluster_type, wanted, tagged, catalog, reasons, deprecated):
     return model.Decision(cluster_type, driver, refusal, reasons, deprecated)
 
 
-def _named(name, by_whom, cluster_type, providers, catalog):
-    """Returns (driver, None) or (None, refusal)."""
+def _named(name: str, by_whom: str, cluster_type: model.ClusterType,
+           providers: tuple[str, ...], catalog: model.Catalog,
+           ) -> tuple[str, None] | tuple[None, model.Refusal]:
     if name in providers:
         return name, None
     offer = catalog.by_name.get(name)
@@ -133,13 +138,15 @@ def _named(name, by_whom, cluster_type, providers, catalog):
         _offer_instead(cluster_type, providers, catalog), providers)
 
 
-def _offer_instead(cluster_type, providers, catalog):
+def _offer_instead(cluster_type: model.ClusterType,
+                   providers: tuple[str, ...], catalog: model.Catalog) -> str:
     if providers:
         return f'{cluster_type} is provided by {model.listed(providers)}.'
     return str(_not_supported(cluster_type, catalog))
 
 
-def _not_supported(cluster_type, catalog):
+def _not_supported(cluster_type: model.ClusterType,
+                   catalog: model.Catalog) -> model.Refusal:
     hint = f'On offer: {catalog.offered}.'
     waiting = catalog.waiting(cluster_type)
     if waiting:
@@ -150,8 +157,10 @@ def _not_supported(cluster_type, catalog):
         f'No usable driver provides {cluster_type}', hint)
 
 
-def _default(cluster_type, providers, catalog):
-    """Returns (driver, None, finding) or (None, refusal, finding)."""
+def _default(cluster_type: model.ClusterType, providers: tuple[str, ...],
+             catalog: model.Catalog,
+             ) -> tuple[str, None, str] | tuple[None, model.Refusal, str]:
+    """What is found, too, a clause like that of a reason."""
     default = catalog.policy.default_driver
     if default in providers:
         return default, None, (
