@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What this machine says: installed drivers, magnum.conf, paste pipeline."""
 
+import collections.abc
 import dataclasses
 import os
+import pathlib
 
 from oslo_config import cfg
 
@@ -27,7 +29,10 @@ class Host:
     looked_at: tuple[str, ...]
 
 
-def look(files=(), folders=(), recorded=None, pipeline=None) -> Host:
+def look(files: collections.abc.Sequence[str] = (),
+         folders: collections.abc.Sequence[str] = (),
+         recorded: str | pathlib.Path | None = None,
+         pipeline: str | pathlib.Path | None = None) -> Host:
     """Look at this machine, or at what was recorded on another.
 
     :param files: configuration files, as with Magnum's ``--config-file``.
@@ -60,11 +65,12 @@ def look(files=(), folders=(), recorded=None, pipeline=None) -> Host:
             hint="Run this with Magnum's Python environment, or give "
                  "--inventory with what 'magnum-capi discovery list -f json' "
                  'writes there')
-    position, told = _told(found, pipeline)
+    position, told = _told(found, named=bool(pipeline))
     return Host(catalog, position, (*looked_at, f'Pipeline: {told}'))
 
 
-def _told(path, named):
+def _told(path: str | pathlib.Path | None,
+          named: bool) -> tuple[paste.Position | None, str]:
     """The position of the filter, and a sentence.
 
     :param named: somebody named the file; by default nobody asked for it.
@@ -85,7 +91,9 @@ def _told(path, named):
     }[position]
 
 
-def _installed(files, folders):
+def _installed(files: collections.abc.Sequence[str],
+               folders: collections.abc.Sequence[str],
+               ) -> tuple[model.Catalog, policy.Source]:
     for path in files:
         if not os.path.isfile(path):
             raise errors.UsageError('There is no such configuration file',
@@ -99,7 +107,7 @@ def _installed(files, folders):
     return registry.Registry(source).catalog(), source
 
 
-def _pipeline(source):
+def _pipeline(source: policy.Source) -> str | None:
     """The paste file that magnum/api/app.py, load_app, would find."""
     try:
         conf = source.parsed('api', [cfg.StrOpt(
@@ -113,7 +121,7 @@ def _pipeline(source):
         return None
 
 
-def _position(path):
+def _position(path: str | pathlib.Path) -> paste.Position:
     try:
         with open(path, encoding='utf-8') as file:
             return paste.position(file.read())

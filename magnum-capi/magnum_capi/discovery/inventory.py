@@ -7,6 +7,8 @@ about them, in the order in which Magnum sees the drivers.
 """
 
 import json
+import pathlib
+import typing
 
 from magnum_capi.discovery import model
 from magnum_capi import errors
@@ -22,17 +24,19 @@ _OPTIONS = ('default_driver', 'disabled_drivers', 'enabled_beta_drivers')
 #: Bytes; a catalog of 200 drivers has some 40 KiB.
 _LARGEST = 16 << 20
 
+#: Of :data:`COLUMNS`; a cluster type has server_type, os and coe.
+Row = tuple[str, list[dict[str, typing.Any]], str, bool, bool, str,
+            str | None]
+_Kind = typing.TypeVar('_Kind')
 
-def rows(catalog: model.Catalog) -> list[tuple]:
-    """One a driver, with the types of :data:`COLUMNS`: str, or
 
-    - Cluster types: list of dicts with server_type, os and coe;
-    - Beta and Default: bool; Error: str or None.
+def rows(catalog: model.Catalog) -> list[Row]:
+    """One a driver.
 
     Names in the options of [drivers] that nothing installed has come last.
     """
     policy = catalog.policy
-    found = [
+    found: list[Row] = [
         (offer.name, [t._asdict() for t in offer.types],
          catalog.states[offer.name].value,
          offer.beta or offer.name in policy.enabled_beta_drivers,
@@ -47,14 +51,14 @@ def rows(catalog: model.Catalog) -> list[tuple]:
     return found
 
 
-def _names(policy, option):
+def _names(policy: model.Policy, option: str) -> set[str]:
     value = getattr(policy, option)
     if isinstance(value, str):
         return {value}
     return set(value or ())
 
 
-def read(path) -> model.Catalog:
+def read(path: str | pathlib.Path) -> model.Catalog:
     """The catalog of a file that :func:`rows` was written into as JSON.
 
     :raises UsageError: the file cannot be read or is none.
@@ -77,15 +81,15 @@ def read(path) -> model.Catalog:
             last_seen=model.plain(e), hint=_HINT) from e
 
 
-def parse(found) -> model.Catalog:
+def parse(found: typing.Any) -> model.Catalog:
     """The catalog of rows as cliff's JSON has them: a list of dicts.
 
     :raises ValueError: they are none; says which and why.
     """
     if not isinstance(found, list):
         raise ValueError('it is no list')
-    offers = []
-    named = {option: set() for option in _OPTIONS}
+    offers: list[model.Offer] = []
+    named: dict[str, set[str]] = {option: set() for option in _OPTIONS}
     for number, row in enumerate(found, 1):
         try:
             _take(row, offers, named)
@@ -99,26 +103,27 @@ def parse(found) -> model.Catalog:
         frozenset(named['enabled_beta_drivers'])))
 
 
-def _take(row, offers, named):
+def _take(row: typing.Any, offers: list[model.Offer],
+          named: dict[str, set[str]]) -> None:
     if not isinstance(row, dict):
         raise ValueError('it is no object')
     name = _get(row, 'Driver', str)
     if not name:
         raise ValueError("'Driver' is empty")
-    state = _get(row, 'State', str)
+    said = _get(row, 'State', str)
     error = row.get('Error')
     if error is not None and not isinstance(error, str):
         raise ValueError("'Error' is neither text nor null")
     if _get(row, 'Default', bool):
         named['default_driver'].add(name)
     beta = _get(row, 'Beta', bool)
-    if state == _MISSING:
+    if said == _MISSING:
         for option in (error or '').removeprefix(_NAMED).split(', '):
             if option not in _OPTIONS:
                 raise ValueError("'Error' does not say which option names it")
             named[option].add(name)
         return
-    state = _state(state)
+    state = _state(said)
     if any(offer.name == name for offer in offers):
         raise ValueError(f'a second driver {model.shown(name)}')
     if state is model.State.DISABLED:
@@ -132,7 +137,8 @@ def _take(row, offers, named):
         _of_state(error, state), _get(row, 'Origin', str)))
 
 
-def _get(row, column, kind):
+def _get(row: dict[str, typing.Any], column: str,
+         kind: type[_Kind]) -> _Kind:
     value = row.get(column)
     if not isinstance(value, kind):
         raise ValueError(
@@ -141,7 +147,7 @@ def _get(row, column, kind):
     return value
 
 
-def _state(text):
+def _state(text: str) -> model.State:
     try:
         return model.State(text)
     except ValueError:
@@ -149,7 +155,7 @@ def _state(text):
             f'the state {model.shown(text)} is not known') from None
 
 
-def _type(found):
+def _type(found: typing.Any) -> model.ClusterType:
     fields = model.ClusterType._fields
     if not isinstance(found, dict) or set(found) != set(fields) or not all(
             isinstance(value, str) for value in found.values()):
@@ -158,7 +164,7 @@ def _type(found):
     return model.ClusterType(**found)
 
 
-def _of_state(error, state):
+def _of_state(error: str | None, state: model.State) -> str | None:
     if (error is not None) != (state is model.State.BROKEN):
         raise ValueError(f"'Error' and the state {state.value!r} do not fit")
     return error

@@ -6,6 +6,7 @@ not expect members to be able to choose it until the next restart, so that the
 files are looked at before each decision: one ``stat`` a file, no more.
 """
 
+import collections.abc
 import glob
 import logging
 import os
@@ -37,18 +38,20 @@ _SETTLE = waiting.Pace(0.05, 1.0, 0.05)
 #: Seconds for which that is waited for.
 _PATIENCE = 1.0
 
+#: What :func:`_stamp` finds: two times in ns, bytes, and the inode.
+_Stamp = tuple[tuple[int, int, int, int] | None, ...]
+
 
 class _Look(typing.NamedTuple):
     """What was seen of the files at one moment.
 
-    :param stamp: result of :func:`_stamp`.
     :param young: one of them changed a moment ago.
+    :param found: what they say, or why they do not.
     """
 
-    stamp: tuple
+    stamp: _Stamp
     young: bool
-    policy: model.Policy | None
-    error: errors.UsageError | None
+    found: model.Policy | errors.UsageError
 
 
 class Source:
@@ -65,7 +68,9 @@ class Source:
     as always with oslo.config. Threads may share an object.
     """
 
-    def __init__(self, files=None, folders=None, *, search=True):
+    def __init__(self, files: collections.abc.Iterable[str] | None = None,
+                 folders: collections.abc.Iterable[str] | None = None, *,
+                 search: bool = True) -> None:
         if search:
             names = {'project': 'magnum', 'prog': 'magnum-api'}
             files = files or cfg.find_config_files(**names)
@@ -73,14 +78,14 @@ class Source:
         self.files = tuple(map(_absolute, files or ()))
         self.folders = tuple(map(_absolute, folders or ()))
         self._lock = threading.Lock()
-        self._policy = None
-        self._watched = ()
-        self._stamp = None
-        self._complaint = None
+        self._policy: model.Policy | None = None
+        self._watched: tuple[str, ...] = ()
+        self._stamp: _Stamp | None = None
+        self._complaint: str | None = None
 
     @classmethod
-    def of(cls, conf):
-        """The files that an oslo ConfigOpts, such as Magnum's, was read from.
+    def of(cls, conf: cfg.ConfigOpts) -> 'Source':
+        """The files that a configuration, such as Magnum's, was read from.
 
         :param conf: it has been called. The order among its files and
             folders is lost; folders are taken to be named last.
@@ -96,17 +101,19 @@ class Source:
 
         :raises UsageError: there was no good version yet; it names the file.
         """
+        if self._policy is None:
+            with self._lock:
+                return self._renewed()
         # While another thread reads it, the one before is in force.
-        if self._changed() and self._lock.acquire(
-                blocking=self._policy is None):
+        if self._changed() and self._lock.acquire(blocking=False):
             try:
-                if self._changed():
-                    self._refresh()
+                return self._renewed()
             finally:
                 self._lock.release()
         return self._policy
 
-    def parsed(self, group, options) -> cfg.ConfigOpts:
+    def parsed(self, group: str, options: collections.abc.Iterable[cfg.Opt],
+               ) -> cfg.ConfigOpts:
         """The files as oslo.config reads them, apart from any other CONF.
 
         :param options: those of ``group`` that are wanted.
@@ -120,39 +127,47 @@ class Source:
              default_config_dirs=[])
         return conf
 
-    def _changed(self):
-        return self._policy is None or self._stamp != _stamp(self._watched)
+    def _changed(self) -> bool:
+        return self._stamp != _stamp(self._watched)
 
-    def _refresh(self):
+    def _renewed(self) -> model.Policy:
+        """For whoever has the lock."""
+        if self._policy is None or self._changed():
+            return self._refreshed()
+        return self._policy
+
+    def _refreshed(self) -> model.Policy:
         try:
             look = self._settled()
         except errors.WaitTimeout as e:
             if self._policy is not None:
                 LOG.warning('%s. The policy before it stays in force', e)
                 self._stamp = None
-                return
+                return self._policy
             look = e.state
         self._stamp = None if look.young else look.stamp
-        if look.error is None:
+        found = look.found
+        if isinstance(found, model.Policy):
             self._complaint = None
-            if look.policy != self._policy:
-                LOG.debug('%s', look.policy)
-                self._policy = look.policy
-            return
+            if self._policy is None or found != self._policy:
+                LOG.debug('%s', found)
+                self._policy = found
+            return self._policy
         if self._policy is None:
-            raise look.error
-        if str(look.error) != self._complaint:
-            LOG.error('%s. The policy before it stays in force', look.error)
-        self._complaint = str(look.error)
+            raise found
+        if str(found) != self._complaint:
+            LOG.error('%s. The policy before it stays in force', found)
+        self._complaint = str(found)
+        return self._policy
 
-    def _settled(self):
+    def _settled(self) -> _Look:
         """A look at files that nobody writes at this moment.
 
         :raises WaitTimeout: they change all the time.
         """
-        stamps = []
+        stamps: list[_Stamp] = []
 
-        def same(look):
+        def same(look: _Look) -> bool:
             stamps.append(look.stamp)
             return not look.young or stamps[-1] in stamps[-2:-1]
 
@@ -161,7 +176,7 @@ class Source:
             what="Magnum's configuration to stay the same",
             describe=lambda look: ', '.join(self.files + self.folders))
 
-    def _look(self):
+    def _look(self) -> _Look:
         # A file that changes while they are read must look changed later on:
         # the folders' stat comes before their listing, all before reading.
         begin = time.time_ns()
@@ -171,11 +186,11 @@ class Source:
         stamp = folders + _stamp(watched[len(self.folders):])
         young = any(one and abs(begin - one[0]) < _YOUNG_NS for one in stamp)
         try:
-            return _Look(stamp, young, self._read(), None)
+            return _Look(stamp, young, self._read())
         except errors.UsageError as error:
-            return _Look(stamp, young, None, error)
+            return _Look(stamp, young, error)
 
-    def _read(self):
+    def _read(self) -> model.Policy:
         try:
             conf = self.parsed('drivers', _OPTIONS)
             default = conf.drivers.default_driver
@@ -191,7 +206,7 @@ class Source:
                 last_seen=_said(error)
             ) from error
 
-    def _culprit(self, error):
+    def _culprit(self, error: BaseException) -> str:
         """The file that an error is about, as far as it tells."""
         for attribute in ('config_file', 'config_dir', 'filename'):
             found = getattr(error, attribute, None)
@@ -205,22 +220,22 @@ class Source:
         return ', '.join(found) or 'environment'
 
 
-def _absolute(path):
+def _absolute(path: str) -> str:
     return os.path.abspath(os.path.expanduser(path))
 
 
-def _listed(folder):
+def _listed(folder: str) -> list[str]:
     # The names that oslo.config reads, in its order.
     return sorted(glob.glob(os.path.join(folder, '*.conf')))
 
 
-def _stamp(paths):
+def _stamp(paths: collections.abc.Iterable[str]) -> _Stamp:
     """What changes whenever a file does, for each; None: it is not there.
 
     The time of the last change of its inode comes with that of its content,
     because a file can become readable without any other change.
     """
-    stamp = []
+    stamp: list[tuple[int, int, int, int] | None] = []
     for path in paths:
         try:
             s = os.stat(path)
@@ -231,11 +246,11 @@ def _stamp(paths):
     return tuple(stamp)
 
 
-def _names(values):
+def _names(values: collections.abc.Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in map(str.strip, values) if name)
 
 
-def _said(error):
+def _said(error: BaseException) -> str:
     """What an error says, without the line of the file: it may be secret."""
     parsing = error.__context__
     if isinstance(parsing, iniparser.ParseError):
@@ -243,7 +258,7 @@ def _said(error):
     return f'{type(error).__name__}: {model.plain(error)}'
 
 
-def _is_text(path):
+def _is_text(path: str) -> bool:
     try:
         with open(path) as file:
             file.read()

@@ -6,18 +6,23 @@ with it. Here each is loaded on its own, as Magnum would do it, and what went
 wrong is written down.
 """
 
+import collections.abc
 import importlib
 from importlib import metadata
 import itertools
 import logging
 import threading
 import time
+import typing
 
 from magnum_capi.discovery import model
+from magnum_capi.discovery import policy as policy_
 
 LOG = logging.getLogger(__name__)
 
 GROUP = 'magnum.drivers'
+
+_Points = collections.abc.Iterable[metadata.EntryPoint]
 
 #: A driver that goes on beyond this many types does not end.
 _MOST_TYPES = 1000
@@ -30,19 +35,20 @@ class _Lie(Exception):
 class Registry:
     """The drivers of this Python environment, under the policy of now.
 
-    :param source: a :class:`.policy.Source`.
     :param entry_points: returns those of drivers, in Magnum's order.
 
     Threads may share an object: one of them loads drivers, the others go on
     with the catalog before, if there was one.
     """
 
-    def __init__(self, source, entry_points=None):
+    def __init__(self, source: policy_.Source,
+                 entry_points: collections.abc.Callable[
+                     [], _Points] | None = None) -> None:
         self._source = source
         self._entry_points = entry_points or installed
-        self._catalog = None
+        self._catalog: model.Catalog | None = None
         self._lock = threading.Lock()
-        self._told = {}
+        self._told: dict[str, str] = {}
 
     def catalog(self) -> model.Catalog:
         """The drivers as of now; the same object until the policy changes.
@@ -50,21 +56,26 @@ class Registry:
         :raises UsageError: there was no readable configuration yet.
         """
         policy = self._source.current()
-        catalog = self._catalog
-        if catalog is not None and catalog.policy is policy:
-            return catalog
-        if self._lock.acquire(blocking=catalog is None):
+        if self._catalog is None:
+            with self._lock:
+                return self._renewed()
+        if self._catalog.policy is not policy and self._lock.acquire(
+                blocking=False):
             try:
-                # Not the policy from before the lock: it may be older.
-                policy = self._source.current()
-                if self._catalog is None or (
-                        self._catalog.policy is not policy):
-                    self._catalog = self._loaded(policy)
+                return self._renewed()
             finally:
                 self._lock.release()
         return self._catalog
 
-    def _loaded(self, policy):
+    def _renewed(self) -> model.Catalog:
+        """For whoever has the lock."""
+        # Not the policy from before the lock: it may be older.
+        policy = self._source.current()
+        if self._catalog is None or self._catalog.policy is not policy:
+            self._catalog = self._loaded(policy)
+        return self._catalog
+
+    def _loaded(self, policy: model.Policy) -> model.Catalog:
         # A package that was repaired or added since is not seen otherwise.
         importlib.invalidate_caches()
         offers = tuple(
@@ -79,7 +90,7 @@ class Registry:
         return model.Catalog(offers, policy)
 
 
-def installed():
+def installed() -> tuple[metadata.EntryPoint, ...]:
     """Entry points of drivers, in the order in which Magnum sees them.
 
     A distribution whose entry points cannot be read is left out, with a
@@ -89,7 +100,7 @@ def installed():
         return tuple(metadata.entry_points(group=GROUP))
     except Exception:
         LOG.debug('One by one, because of', exc_info=True)
-    found = {}
+    found: dict[str, list[metadata.EntryPoint]] = {}
     for distribution in metadata.distributions():
         name = None
         try:
@@ -105,13 +116,13 @@ def installed():
     return tuple(itertools.chain.from_iterable(found.values()))
 
 
-def _by_name(points):
+def _by_name(points: _Points) -> dict[str, list[metadata.EntryPoint]]:
     """Names, and for each its entry points that are not the same.
 
     stevedore, too, passes over an entry point of the same name and value (it
     is that of a source tree which is installed as well).
     """
-    found = {}
+    found: dict[str, list[metadata.EntryPoint]] = {}
     for point in points:
         same = found.setdefault(point.name, [])
         if all(point.value != other.value for other in same):
@@ -119,7 +130,8 @@ def _by_name(points):
     return found
 
 
-def _offer(name, points, disabled):
+def _offer(name: str, points: list[metadata.EntryPoint],
+           disabled: frozenset[str]) -> model.Offer:
     origin = ' and '.join(map(_origin, points))
     if name in disabled:
         return model.Offer(name, origin=origin)
@@ -143,7 +155,8 @@ def _offer(name, points, disabled):
     return model.Offer(name, types, beta, origin=origin)
 
 
-def _load(point, phase):
+def _load(point: metadata.EntryPoint, phase: list[str],
+          ) -> tuple[tuple[model.ClusterType, ...], bool]:
     """Types and beta, as in Driver.get_drivers and get_driver of Magnum 23."""
     driver = point.load()
     phase.append('construct')
@@ -154,7 +167,7 @@ def _load(point, phase):
     return types, bool(driver.beta)
 
 
-def _types(provides):
+def _types(provides: typing.Any) -> tuple[model.ClusterType, ...]:
     # Whatever Magnum can go through is good, a list or not.
     entries = list(itertools.islice(provides, _MOST_TYPES + 1))
     if not entries:
@@ -167,7 +180,7 @@ def _types(provides):
         for entry in entries)
 
 
-def _value(entry, field):
+def _value(entry: typing.Any, field: str) -> str:
     value = entry[field]
     if not isinstance(value, str) or not str.strip(value):
         raise _Lie(f'{field} is {model.shown(repr(value))}')
@@ -175,7 +188,7 @@ def _value(entry, field):
     return str.__str__(value)
 
 
-def _line(error):
+def _line(error: BaseException) -> str:
     """Type and message of an error."""
     if isinstance(error, _Lie):
         return str(error)
@@ -188,9 +201,11 @@ def _line(error):
     return f'{kind}: {message}' if message else kind
 
 
-def _origin(point):
+def _origin(point: metadata.EntryPoint) -> str:
     try:
-        return model.plain(f'{point.dist.name} {point.dist.version}')
-    # No distribution, or one without metadata.
+        if point.dist is not None:
+            return model.plain(f'{point.dist.name} {point.dist.version}')
+    # One without metadata.
     except Exception:
-        return 'an unknown distribution'
+        LOG.debug('Entry point %s', model.shown(point), exc_info=True)
+    return 'an unknown distribution'
