@@ -5,6 +5,7 @@ The file is the operator's: nothing but the filter is changed in it, comments
 and order stay.
 """
 
+import collections.abc
 import configparser
 import enum
 import re
@@ -22,6 +23,13 @@ _WAS = 'magnum_capi_tempest.discovery.middleware:factory'
 _PIPELINES = ('pipeline:api', 'pipeline:main')
 _HEADER = re.compile(r'\[(?P<name>[^]]+)\]')
 _VALUE = re.compile(r'pipeline\s*[=:]')
+
+
+class _Parser(configparser.ConfigParser):
+    """As paste.deploy reads it, whose names are case sensitive."""
+
+    def optionxform(self, optionstr: str) -> str:
+        return optionstr
 
 
 class Position(enum.Enum):
@@ -98,16 +106,14 @@ def without_filter(text: str) -> str:
     return text
 
 
-def _section(parser):
+def _section(parser: _Parser) -> str:
     return next((name for name in _PIPELINES if name in parser),
                 _PIPELINES[0])
 
 
-def _read(text):
-    """Returns (parser, names in the pipeline of the API)."""
-    # As paste.deploy reads it, whose names are case sensitive.
-    parser = configparser.ConfigParser(interpolation=None)
-    parser.optionxform = str
+def _read(text: str) -> tuple[_Parser, list[str]]:
+    """The file, and the names in the pipeline of the API."""
+    parser = _Parser(interpolation=None)
     try:
         parser.read_string(text)
         return parser, parser[_section(parser)]['pipeline'].split()
@@ -118,14 +124,15 @@ def _read(text):
             last_seen=str(e).splitlines()[0] if str(e) else None) from e
 
 
-def _named(parser, chosen):
+def _named(parser: _Parser,
+           chosen: collections.abc.Callable[[str], bool]) -> set[str]:
     """Names of the filters whose factory is a chosen one."""
     return {section.removeprefix('filter:') for section in parser.sections()
             if section.startswith('filter:') and chosen(
                 parser[section].get('paste.filter_factory', '').strip())}
 
 
-def _authtoken(parser, pipeline):
+def _authtoken(parser: _Parser, pipeline: list[str]) -> int:
     """Index of the last filter that makes users known."""
     known = _named(parser, lambda factory: 'auth_token' in factory)
     places = [at for at, name in enumerate(pipeline)
@@ -137,14 +144,14 @@ def _authtoken(parser, pipeline):
     return places[-1]
 
 
-def _without(names, value):
+def _without(names: set[str], value: str) -> str:
     """The value of a pipeline without some names."""
     for name in names:
         value = re.sub(rf'(?<=[\s=:]){re.escape(name)}(?=\s)[ \t]*', '', value)
     return value
 
 
-def _around(text, pipeline):
+def _around(text: str, pipeline: str) -> tuple[str, str, str]:
     """What stands before a pipeline's value, the value, and the rest."""
     lines = text.splitlines(keepends=True)
     span = _span(lines, pipeline)
@@ -152,9 +159,10 @@ def _around(text, pipeline):
             ''.join(lines[span.stop:]))
 
 
-def _span(lines, pipeline):
+def _span(lines: list[str], pipeline: str) -> range:
     """Lines of the pipeline's value, with what continues it."""
-    section = start = None
+    section: str | None = None
+    start: int | None = None
     for at, line in enumerate(lines):
         header = _HEADER.match(line)
         if header:

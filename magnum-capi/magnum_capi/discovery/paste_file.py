@@ -6,6 +6,7 @@ What is changed is decided by :mod:`.paste`; here it is read and written. The
 file stays whoever's it was: owner and mode are kept.
 """
 
+import collections.abc
 import os
 import pathlib
 
@@ -14,7 +15,9 @@ from magnum_capi import errors
 from magnum_capi import outfile
 
 
-def put(path, *, dry=False, change=paste.with_filter) -> bool:
+def put(path: str | pathlib.Path, *, dry: bool = False,
+        change: collections.abc.Callable[[str], str] = paste.with_filter,
+        ) -> bool:
     """Put the filter where it belongs; returns whether that was needed.
 
     :param path: of Magnum's api-paste.ini; links are followed.
