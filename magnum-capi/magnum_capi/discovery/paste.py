@@ -63,7 +63,8 @@ def with_filter(text: str) -> str:
     its former path gets the present one.
 
     :raises UsageError: it is no paste file with Magnum's API behind
-        authtoken, or another filter has the name.
+        authtoken, another filter has the name, or the pipeline is written
+        in a way that cannot be changed.
     """
     text = text.replace(_WAS, FACTORY)
     where = position(text)
@@ -84,16 +85,18 @@ def with_filter(text: str) -> str:
                     'paste.filter_factory'))
         changed = changed.rstrip('\n') + (
             f'\n\n[filter:{NAME}]\npaste.filter_factory = {FACTORY}\n')
-    return changed
+    *others, app = (other for other in pipeline if other not in ours)
+    return _checked(changed, _section(parser), [*others, name, app])
 
 
 def without_filter(text: str) -> str:
     """Take the filter out, with its section; a file without it stays.
 
-    :raises UsageError: it is no paste file with Magnum's API in it.
+    :raises UsageError: it is no paste file with Magnum's API in it, or the
+        pipeline is written in a way that cannot be changed.
     """
     text = text.replace(_WAS, FACTORY)
-    parser, _pipeline = _read(text)
+    parser, pipeline = _read(text)
     ours = _named(parser, lambda factory: factory == FACTORY)
     if not ours:
         return text
@@ -103,7 +106,26 @@ def without_filter(text: str) -> str:
         text = re.sub(
             rf'\n?^\[filter:{re.escape(gone)}\]\n(?:[\w.]+ *[=:].*(?:\n|\Z))*',
             '', text, flags=re.MULTILINE)
-    return text
+    return _checked(text, _section(parser),
+                    [name for name in pipeline if name not in ours])
+
+
+def _checked(changed: str, section: str, pipeline: list[str]) -> str:
+    """A changed text, if the names in its pipeline are these.
+
+    configparser reads more than lines that are changed here: indented ones,
+    and values with comments or empty lines in them.
+    """
+    try:
+        good = _read(changed)[1] == pipeline
+    except errors.UsageError:
+        good = False
+    if not good:
+        raise errors.UsageError(
+            f'[{section}] of the paste file is written in a way that cannot '
+            'be changed', hint='Begin its line "pipeline =" at the margin, '
+            'with no comment and no empty line among the names')
+    return changed
 
 
 def _section(parser: _Parser) -> str:
@@ -172,4 +194,4 @@ def _span(lines: list[str], pipeline: str) -> range:
             return range(start, at)
         if section == pipeline and _VALUE.match(line):
             start = at
-    return range(start, len(lines))
+    return range(0) if start is None else range(start, len(lines))

@@ -140,6 +140,29 @@ class WithFilterTest(testtools.TestCase):
         self.assertIs(paste.Position.IN_PLACE,
                       paste.position(paste.with_filter(text)))
 
+    def test_a_pipeline_that_cannot_be_changed_line_by_line(self):
+        """configparser reads them all: the name would be put elsewhere."""
+        value = 'pipeline = cors request_id authtoken api_v1'
+        for written in (
+                f'  {value}',
+                value.replace(' authtoken', '\n# Users.\n  authtoken'),
+                value.replace(' authtoken', '\n\n  authtoken'),
+                f'{value}\n  # As before api_v1 2'):
+            text = MAGNUM.replace(value, written)
+            error = self.assertRaises(
+                errors.UsageError, paste.with_filter, text)
+            self.assertIn('written in a way', str(error))
+            self.assertIn('[pipeline:api]', str(error))
+
+    def test_a_filter_that_cannot_be_taken_out_line_by_line(self):
+        text = paste.with_filter(MAGNUM).replace(
+            ' driver_discovery', '\n# Drivers.\n  driver_discovery')
+
+        error = self.assertRaises(
+            errors.UsageError, paste.without_filter, text)
+
+        self.assertIn('written in a way', str(error))
+
 
 class PositionTest(testtools.TestCase):
 
