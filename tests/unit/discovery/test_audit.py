@@ -238,7 +238,7 @@ class EveryFindingTest(testtools.TestCase):
                          findings.RULES['shadowed'])
 
     def test_it_is_never_worse_with_the_filter(self):
-        order = [None, 'info', 'warning', 'error']
+        order = [None, *reversed(findings.Severity)]
         for code, (off, on) in findings.RULES.items():
             self.assertLessEqual(order.index(on), order.index(off), code)
 

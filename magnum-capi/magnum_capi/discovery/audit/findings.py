@@ -15,7 +15,7 @@ from magnum_capi.discovery import model
 from magnum_capi.discovery import paste
 
 
-class Severity(enum.StrEnum):
+class Severity(enum.Enum):
     """How bad it is: the worst first."""
 
     ERROR = 'error'
