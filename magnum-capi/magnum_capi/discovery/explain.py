@@ -4,7 +4,9 @@
 One story, in sentences and as data, for the operator who asks why; pure.
 """
 
+import collections.abc
 import dataclasses
+import typing
 
 from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
@@ -40,14 +42,14 @@ class Story:
         """Whether an unmodified Magnum would store just this."""
         return (self.found and self.magnum.accepted
                 and self.magnum.driver == self.decision.driver
-                and self.magnum.distro == self.decision.cluster_type.os)
+                and self.magnum.distro == self.decision.os)
 
     def lines(self) -> list[str]:
         """The story: sentences, one a line."""
         return [*self._about(), *self._outcome(), *self._magnum(),
                 *self._cluster()]
 
-    def data(self) -> dict:
+    def data(self) -> dict[str, typing.Any]:
         """The story for programs: dicts, lists, str, bool and None."""
         decision, refusal = self.decision, self.decision.refusal
         return {
@@ -69,7 +71,7 @@ class Story:
                 'poisoned_by': [*self.poisoned_by]},
         }
 
-    def _about(self):
+    def _about(self) -> collections.abc.Iterator[str]:
         yield f'This is about {self.subject}.'
         for reason in self.decision.reasons:
             # A property's name is no beginning of a sentence.
@@ -77,16 +79,16 @@ class Story:
                     ) + reason.text
             yield f'{text[:1].upper()}{text[1:]}.'
 
-    def _outcome(self):
-        decision = self.decision
-        if self.found:
+    def _outcome(self) -> collections.abc.Iterator[str]:
+        decision, refusal = self.decision, self.decision.refusal
+        if refusal is None:
             yield (f'So the driver is {_plain(decision.driver)}, for '
                    f'{decision.cluster_type}.')
         else:
-            yield f'So there is no driver. {decision.refusal.text}.'
-            yield f'What to do: {decision.refusal.hint.rstrip(".")}.'
+            yield f'So there is no driver. {refusal.text}.'
+            yield f'What to do: {refusal.hint.rstrip(".")}.'
 
-    def _magnum(self):
+    def _magnum(self) -> collections.abc.Iterator[str]:
         if self.poisoned_by:
             yield ('As it is, Magnum fails, with the filter or without: '
                    f'{model.listed(self.poisoned_by)} cannot be loaded. '
@@ -104,7 +106,7 @@ class Story:
                    f'stores the driver {_plain(self.magnum.driver)} with '
                    f'cluster_distro {model.shown(self.magnum.distro)}.')
 
-    def _cluster(self):
+    def _cluster(self) -> collections.abc.Iterator[str]:
         if not self.cluster:
             return
         if not self.cluster.accepted:
@@ -116,8 +118,8 @@ class Story:
                    'good, with the filter or without.')
 
 
-def tell(subject: str, properties, request: model.Request,
-         catalog: model.Catalog) -> Story:
+def tell(subject: str, properties: collections.abc.Mapping[str, typing.Any],
+         request: model.Request, catalog: model.Catalog) -> Story:
     """Decide, and ask what an unmodified Magnum would do.
 
     :param properties: of the image, unstripped; those of ``request`` are
@@ -129,15 +131,15 @@ def tell(subject: str, properties, request: model.Request,
         subject, decision,
         magnum23.create_template(magnum, properties, request.server_type,
                                  request.coe, request.driver),
-        decision.driver and magnum23.create_cluster(
-            magnum, decision.cluster_type),
+        magnum23.create_cluster(magnum, decision.cluster_type)
+        if decision.driver and decision.cluster_type else None,
         not properties.get('os_distro'), magnum23.poisoned_by(catalog))
 
 
-def _answer(answer):
+def _answer(answer: magnum23.Answer) -> dict[str, typing.Any]:
     return {'accepted': answer.accepted, 'driver': answer.driver,
             'cluster_distro': answer.distro, 'text': answer.text}
 
 
-def _plain(name):
+def _plain(name: str | None) -> str:
     return model.listed([name])

@@ -7,6 +7,7 @@ Where one does not, :func:`poisoned_by` names it and :func:`poison` says what
 happens then. :func:`without_broken` is the same Magnum after the cure.
 """
 
+import collections.abc
 import dataclasses
 import typing
 
@@ -161,7 +162,7 @@ def create_cluster(catalog: model.Catalog,
 
 
 def create_template(catalog: model.Catalog,
-                    properties: typing.Mapping[str, typing.Any],
+                    properties: collections.abc.Mapping[str, typing.Any],
                     server_type: str = 'vm', coe: str = 'kubernetes',
                     driver: str | None = None,
                     distro: str | None = None) -> Answer:
@@ -202,9 +203,9 @@ def create_template(catalog: model.Catalog,
     return Answer(named, os_distro) if os_distro else _refused(_NO_DISTRO)
 
 
-def _refused(text, status=400):
+def _refused(text: str, status: int = 400) -> Answer:
     return Answer(text=text, status=status)
 
 
-def _not_supported(name):
+def _not_supported(name: str) -> str:
     return f'Cluster driver ({model.shown(name)}) not supported'

@@ -268,3 +268,8 @@ class Decision:
     def __post_init__(self) -> None:
         if (self.driver is None) == (self.refusal is None):
             raise ValueError('Either a driver or a refusal')
+
+    @property
+    def os(self) -> str | None:
+        """The operating system, as far as it is known."""
+        return self.cluster_type and self.cluster_type.os

@@ -6,6 +6,8 @@
 for the drivers of a host and, if there is one, for what was seen of a cloud.
 """
 
+import collections.abc
+
 from magnum_capi.discovery.audit import drivers
 from magnum_capi.discovery.audit import findings
 from magnum_capi.discovery.audit import images
@@ -26,7 +28,9 @@ def audit(catalog: model.Catalog, cloud: seen.Cloud | None = None,
     return findings.judged(_drafts(catalog, cloud, position), position)
 
 
-def _drafts(catalog, cloud, position):
+def _drafts(catalog: model.Catalog, cloud: seen.Cloud | None,
+            position: paste.Position | None,
+            ) -> collections.abc.Iterator[findings.Draft]:
     if position is paste.Position.BEFORE_AUTHTOKEN:
         yield findings.Draft(
             'filter-misplaced', 'paste pipeline',

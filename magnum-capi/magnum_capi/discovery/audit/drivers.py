@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Findings about installed drivers and the options of [drivers]."""
 
+import collections.abc
 import difflib
 
 from magnum_capi.discovery.audit import findings
@@ -10,9 +11,13 @@ from magnum_capi.discovery import model
 _NAME_ONE = ("Set magnum_driver of the images, or 'driver' of the cluster "
              'templates; [drivers]default_driver decides the rest')
 
+_Drafts = collections.abc.Iterator[findings.Draft]
 
-def audit(catalog: model.Catalog, named=None, filtered: bool = False):
-    """Yield drafts.
+
+def audit(catalog: model.Catalog,
+          named: collections.abc.Set[str | None] | None,
+          filtered: bool) -> _Drafts:
+    """What is to be said about them.
 
     :param named: drivers that images and templates of a cloud name; None:
         no cloud was looked at.
@@ -27,7 +32,7 @@ def audit(catalog: model.Catalog, named=None, filtered: bool = False):
     yield from _naming(catalog)
 
 
-def _broken(catalog):
+def _broken(catalog: model.Catalog) -> _Drafts:
     poisoned_by = magnum23.poisoned_by(catalog)
     for offer in magnum23.enabled(catalog):
         subject = f'driver {_plain(offer.name)}'
@@ -51,7 +56,7 @@ def _broken(catalog):
                 f'Repair or uninstall it, or {disable}')
 
 
-def _types(catalog):
+def _types(catalog: model.Catalog) -> _Drafts:
     magnum = magnum23.without_broken(catalog)
     winners = magnum23.type_map(magnum)
     fallback = magnum23.default_driver(magnum)
@@ -90,13 +95,14 @@ def _types(catalog):
                 f'{" or ".join(providers[:2])} in every image or template')
 
 
-def _usable_types(catalog):
+def _usable_types(catalog: model.Catalog) -> list[model.ClusterType]:
     return sorted({cluster_type for offer in catalog.offers
                    for cluster_type in offer.types
                    if catalog.states[offer.name] is model.State.USABLE})
 
 
-def _clash(catalog, subject, providers, fallback):
+def _clash(catalog: model.Catalog, subject: str, providers: tuple[str, ...],
+           fallback: str | None) -> findings.Draft:
     listed = model.listed(providers)
     default = catalog.policy.default_driver
     if default in providers:
@@ -111,7 +117,7 @@ def _clash(catalog, subject, providers, fallback):
     return findings.Draft('clash', subject, text, _NAME_ONE)
 
 
-def _beta(catalog):
+def _beta(catalog: model.Catalog) -> _Drafts:
     for name, state in catalog.states.items():
         if state is model.State.BETA:
             yield findings.Draft(
@@ -122,7 +128,7 @@ def _beta(catalog):
                 '[drivers]disabled_drivers')
 
 
-def _default(catalog):
+def _default(catalog: model.Catalog) -> _Drafts:
     default = catalog.policy.default_driver
     if not default:
         return
@@ -148,7 +154,7 @@ def _default(catalog):
             'Name a driver that is installed and enabled')
 
 
-def _options(catalog):
+def _options(catalog: model.Catalog) -> _Drafts:
     for option in ('disabled_drivers', 'enabled_beta_drivers'):
         for name in sorted(getattr(catalog.policy, option)):
             if name not in catalog.by_name:
@@ -159,12 +165,14 @@ def _options(catalog):
                     'Correct the name, or remove it')
 
 
-def _similar(name, catalog):
+def _similar(name: str, catalog: model.Catalog) -> str:
     close = difflib.get_close_matches(name, catalog.by_name, 1)
     return f'. Is {_plain(close[0])} meant?' if close else ''
 
 
-def _unreachable(catalog, named, filtered):
+def _unreachable(catalog: model.Catalog,
+                 named: collections.abc.Set[str | None] | None,
+                 filtered: bool) -> _Drafts:
     reached = {catalog.policy.default_driver, *(named or ())}
     if not filtered:
         reached.add(magnum23.default_driver(
@@ -188,7 +196,7 @@ def _unreachable(catalog, named, filtered):
                 'Name it in an image or a template, or uninstall it')
 
 
-def _naming(catalog):
+def _naming(catalog: model.Catalog) -> _Drafts:
     for offer in catalog.offers:
         for os in sorted({cluster_type.os for cluster_type in offer.types}):
             prefix, colon, _ = os.partition(':')
@@ -206,5 +214,5 @@ def _naming(catalog):
                     f"Call it '{_plain(offer.name)}:...'")
 
 
-def _plain(name):
+def _plain(name: str) -> str:
     return model.listed([name])

@@ -8,6 +8,7 @@ filter can cure has one severity: ``broken``, ``beta-wins``,
 ``shadowed``.
 """
 
+import collections.abc
 import enum
 import typing
 
@@ -52,7 +53,7 @@ _ERROR, _WARNING, _INFO = Severity
 _NOTHING = None
 
 #: {code: (severity without the filter, severity with it)}; None: no finding.
-RULES = {
+RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     # The installation.
     'filter-misplaced': (_ERROR, _ERROR),
     'broken': (_ERROR, _ERROR),
@@ -124,7 +125,7 @@ def cure(refusal: model.Refusal) -> str:
     return _CURES.get(refusal.kind) or refusal.hint.rstrip('.')
 
 
-def judged(drafts: typing.Iterable[Draft],
+def judged(drafts: collections.abc.Iterable[Draft],
            position: paste.Position | None) -> tuple[Finding, ...]:
     """Findings, the worst first, each once; then by code and subject.
 
@@ -132,7 +133,7 @@ def judged(drafts: typing.Iterable[Draft],
     """
     column = int(position is paste.Position.IN_PLACE)
     order = list(Severity)
-    found = {Finding(RULES[draft.code][column], *draft) for draft in drafts
-             if RULES[draft.code][column] is not None}
+    found = {Finding(severity, *draft) for draft in drafts
+             if (severity := RULES[draft.code][column]) is not None}
     return tuple(sorted(
         found, key=lambda f: (order.index(f.severity), f[1:])))

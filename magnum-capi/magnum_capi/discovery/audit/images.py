@@ -7,8 +7,10 @@ has findings of its own; the others are grouped by os_distro.
 """
 
 import collections
+import collections.abc
 
 from magnum_capi.discovery.audit import findings
+from magnum_capi.discovery.audit import seen
 from magnum_capi.discovery import libosinfo
 from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
@@ -22,6 +24,8 @@ _USUAL = frozenset({('vm', 'kubernetes')})
 #: magnum-capi-helm 1.4 gives its chart the image's os_distro.
 _READER = 'a driver that reads os_distro itself, as magnum-capi-helm 1.4 does'
 
+_Drafts = collections.abc.Iterator[findings.Draft]
+
 _CODES = {
     model.Kind.NO_DISTRO: 'image-no-distro',
     model.Kind.UNKNOWN: 'image-names-unknown',
@@ -34,10 +38,10 @@ _CODES = {
 }
 
 
-def audit(catalog: model.Catalog, images):
-    """Yield drafts."""
+def audit(catalog: model.Catalog, images: tuple[seen.Image, ...]) -> _Drafts:
+    """What is to be said about them."""
     magnum = magnum23.without_broken(catalog)
-    plain = collections.defaultdict(list)
+    plain: dict[str, list[seen.Image]] = collections.defaultdict(list)
     for image in images:
         if image.says.magnum_distro or image.says.magnum_driver:
             yield from _meant(image, catalog, magnum)
@@ -47,14 +51,16 @@ def audit(catalog: model.Catalog, images):
     yield from _unknown(images, catalog)
 
 
-def _pairs(distro, catalog):
+def _pairs(distro: str | None,
+           catalog: model.Catalog) -> list[tuple[str, str]]:
     """(server_type, coe) that drivers provide for an operating system."""
     return sorted({(t.server_type, t.coe) for offer in catalog.offers
                    for t in offer.types
                    if t.os == distro and catalog.providers(t)} or _USUAL)
 
 
-def _meant(image, catalog, magnum):
+def _meant(image: seen.Image, catalog: model.Catalog,
+           magnum: model.Catalog) -> _Drafts:
     subject, says = str(image), image.says
     distro = says.magnum_distro or says.os_distro
     if says.magnum_distro and not image.os_distro:
@@ -92,12 +98,13 @@ def _meant(image, catalog, magnum):
     yield from _naming(image, catalog)
 
 
-def _system(says):
+def _system(says: model.ImageProperties) -> str:
     """magnum_distro without the driver's name that may be before it."""
     return (says.magnum_distro or '').rpartition(':')[2]
 
 
-def _refused(subject, refusal, answer):
+def _refused(subject: str, refusal: model.Refusal,
+             answer: magnum23.Answer) -> findings.Draft:
     text = refusal.text
     if answer.accepted:
         text += f'. But {_magnum(answer)}'
@@ -105,29 +112,29 @@ def _refused(subject, refusal, answer):
                           findings.cure(refusal))
 
 
-def _same(decision, answer):
+def _same(decision: model.Decision, answer: magnum23.Answer) -> bool:
     return (answer.accepted and answer.driver == decision.driver
-            and answer.distro == decision.cluster_type.os)
+            and answer.distro == decision.os)
 
 
-def _magnum(answer):
+def _magnum(answer: magnum23.Answer) -> str:
     if not answer.accepted:
         return f'an unmodified Magnum refuses them: {answer.text}'
     return (f'an unmodified Magnum stores {model.shown(answer.driver)} with '
             f'cluster_distro {model.shown(answer.distro)}')
 
 
-def _cure(decision, answer):
+def _cure(decision: model.Decision, answer: magnum23.Answer) -> str:
     cures = []
     if answer.driver != decision.driver:
         cures.append('set magnum_driver to exactly '
                      f'{model.shown(decision.driver)}')
-    if answer.accepted and answer.distro != decision.cluster_type.os:
+    if answer.accepted and answer.distro != decision.os:
         cures.append('set os_distro to the same as magnum_distro')
     return f'Put the filter into the pipeline, or {" and ".join(cures)}'
 
 
-def _naming(image, catalog):
+def _naming(image: seen.Image, catalog: model.Catalog) -> _Drafts:
     for value in dict.fromkeys((image.says.magnum_distro,
                                 image.says.os_distro)):
         name = (value or '').partition(':')[0]
@@ -143,8 +150,9 @@ def _naming(image, catalog):
                 'operating system that it provides into magnum_distro')
 
 
-def _grouped(plain, catalog, magnum):
-    unserved = {}
+def _grouped(plain: dict[str, list[seen.Image]], catalog: model.Catalog,
+             magnum: model.Catalog) -> _Drafts:
+    unserved: dict[str, int] = {}
     for distro, images in plain.items():
         subject = f'images with os_distro {model.shown(distro)}'
         count = _count(len(images))
@@ -167,7 +175,8 @@ def _grouped(plain, catalog, magnum):
                     f'{decision.refusal.text}; {count} without magnum_driver '
                     f'cannot tell, and {_magnum(answer)}',
                     findings.cure(decision.refusal))
-            served = served or bool(catalog.providers(decision.cluster_type))
+            served = served or bool(catalog.providers(
+                model.ClusterType(server_type, distro, coe)))
         if served:
             yield findings.Draft(
                 'images-deprecated', subject,
@@ -184,10 +193,11 @@ def _grouped(plain, catalog, magnum):
             'means them for Magnum', 'None needed')
 
 
-def _unknown(images, catalog):
+def _unknown(images: tuple[seen.Image, ...],
+             catalog: model.Catalog) -> _Drafts:
     counts = collections.Counter(image.says.os_distro for image in images
                                  if image.says.os_distro)
-    others = {}
+    others: dict[str, int] = {}
     for distro, count in counts.items():
         if libosinfo.known(distro):
             continue
@@ -211,11 +221,11 @@ def _unknown(images, catalog):
             'None needed for Magnum')
 
 
-def _count(number):
+def _count(number: int) -> str:
     return '1 image' if number == 1 else f'{number} images'
 
 
-def _counted(counts):
+def _counted(counts: dict[str, int]) -> str:
     listed = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     more = len(listed) - _LISTED
     return ', '.join(

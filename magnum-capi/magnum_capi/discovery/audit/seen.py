@@ -32,7 +32,7 @@ class Image:
     def says(self) -> model.ImageProperties:
         return model.ImageProperties.of(self.raw)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return _subject('image', self.name, self.id)
 
 
@@ -58,7 +58,7 @@ class Template:
         return model.ClusterType(self.server_type, self.cluster_distro,
                                  self.coe)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return _subject('template', self.name, self.uuid)
 
 
@@ -77,7 +77,7 @@ class Cloud:
     everything: bool = True
 
     @functools.cached_property
-    def _by_reference(self):
+    def _by_reference(self) -> types.MappingProxyType[str, Image]:
         names = collections.Counter(image.name for image in self.images)
         found = {image.name: image for image in self.images
                  if names[image.name] == 1}
@@ -89,7 +89,7 @@ class Cloud:
         return self._by_reference.get(reference)
 
 
-def _subject(kind, name, identifier):
+def _subject(kind: str, name: str, identifier: str) -> str:
     identifier = model.listed([identifier])
     return f'{kind} {model.listed([name])} ({identifier})' if name else (
         f'{kind} {identifier}')

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Findings about cluster templates that are there."""
 
+import collections.abc
+
 from magnum_capi.discovery.audit import findings
+from magnum_capi.discovery.audit import seen
 from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
+
+_Drafts = collections.abc.Iterator[findings.Draft]
 
 _CODES = {
     model.Kind.UNKNOWN: 'template-names-unknown',
@@ -21,20 +26,21 @@ _RENEW = ('Make a new template: this one cannot be changed while clusters use '
           'it')
 
 
-def audit(catalog: model.Catalog, cloud):
-    """Yield drafts."""
+def audit(catalog: model.Catalog, cloud: seen.Cloud) -> _Drafts:
+    """What is to be said about them."""
     magnum = magnum23.without_broken(catalog)
     for template in cloud.templates:
         decision = resolve.resolve_stored(
             template.cluster_type, template.driver, catalog)
         if decision.refusal:
             yield _refused(template, decision.refusal, magnum)
-        else:
+        if decision.driver:
             yield from _chosen(template, decision.driver, magnum)
         yield from _of_image(template, decision, cloud, catalog)
 
 
-def _refused(template, refusal, magnum):
+def _refused(template: seen.Template, refusal: model.Refusal,
+             magnum: model.Catalog) -> findings.Draft:
     text = refusal.text
     answer = magnum23.create_cluster(magnum, template.cluster_type)
     if template.driver is None and answer.accepted:
@@ -51,7 +57,8 @@ def _refused(template, refusal, magnum):
                           f'{findings.cure(refusal)}. {_RENEW}')
 
 
-def _chosen(template, driver, magnum):
+def _chosen(template: seen.Template, driver: str,
+            magnum: model.Catalog) -> _Drafts:
     answer = magnum23.create_cluster(magnum, template.cluster_type)
     if not answer.accepted:
         yield findings.Draft(
@@ -68,7 +75,8 @@ def _chosen(template, driver, magnum):
             f'Magnum does not take for {driver}: {stored.text}', _RENEW)
 
 
-def _of_image(template, decision, cloud, catalog):
+def _of_image(template: seen.Template, decision: model.Decision,
+              cloud: seen.Cloud, catalog: model.Catalog) -> _Drafts:
     image = cloud.image(template.image_id)
     if image is None:
         yield findings.Draft(
