@@ -3,6 +3,7 @@
 
 import http
 import json
+import typing
 
 import webob
 
@@ -20,14 +21,14 @@ class Refused(errors.MagnumCapiError):
     :param detail: for the user: what is wrong and what to do.
     """
 
-    def __init__(self, status, detail):
+    def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status = status
 
 
 def error(status: int, detail: str, request_id: str = '') -> webob.Response:
     """An error answer like those of magnum.api.middleware.parsable_error."""
-    body = {'errors': [{
+    body: dict[str, list[dict[str, typing.Any]]] = {'errors': [{
         'request_id': request_id,
         'code': 'client' if status < 500 else 'server',
         'status': status,

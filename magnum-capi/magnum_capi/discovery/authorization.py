@@ -5,12 +5,15 @@ A decision about drivers names them, which is nothing for those whom Magnum
 refuses anyway. This runs with Magnum's code, in its process.
 """
 
+import collections.abc
 import contextlib
 import types
+import typing
 
 import webob
 
 from magnum_capi.discovery import answers
+from magnum_capi.discovery import guarded
 
 # Magnum is imported only there where it is: the command line has none.
 
@@ -18,11 +21,9 @@ _CREATE = {'template create': 'clustertemplate:create',
            'cluster create': 'cluster:create'}
 
 
-def check(route, environ):
+def check(route: guarded.Route, environ: guarded.Environ) -> None:
     """Let a request pass that its user may make.
 
-    :param route: a :class:`.guarded.Route`.
-    :param environ: WSGI environment behind authtoken.
     :raises Refused: as Magnum does.
     """
     if route.what in _CREATE:
@@ -36,7 +37,8 @@ def check(route, environ):
                       'clustertemplate:update', environ)
 
 
-def permitted(kind: str, ident: str, action: str, environ):
+def permitted(kind: str, ident: str, action: str,
+              environ: guarded.Environ) -> typing.Any:
     """Magnum's object of a path, if the user may do this with it.
 
     As in the controllers of magnum/api/controllers/v1.
@@ -60,7 +62,7 @@ def permitted(kind: str, ident: str, action: str, environ):
     return found
 
 
-def _target(found):
+def _target(found: typing.Any) -> dict[str, typing.Any]:
     """What rules may speak of.
 
     Of a cluster only whose it is: its own dict has its template read as the
@@ -68,11 +70,12 @@ def _target(found):
     """
     if hasattr(found, 'cluster_template_id'):
         return {'project_id': found.project_id, 'user_id': found.user_id}
-    return found.as_dict()
+    fields: dict[str, typing.Any] = found.as_dict()
+    return fields
 
 
 @contextlib.contextmanager
-def refusals():
+def refusals() -> collections.abc.Iterator[None]:
     """Errors of Magnum as answers."""
     from magnum.common import exception
     try:
@@ -83,7 +86,7 @@ def refusals():
         raise answers.Refused(e.code, str(e)) from e
 
 
-def _user(environ):
+def _user(environ: guarded.Environ) -> typing.Any:
     from magnum.api import hooks
     request = types.SimpleNamespace(
         environ=environ, headers=webob.Request(environ).headers)

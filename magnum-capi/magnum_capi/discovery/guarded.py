@@ -9,9 +9,11 @@ spelling would be no check. So what may change something below clusters and
 templates passes in the documented spellings only.
 """
 
+import collections.abc
 import dataclasses
 import json
 import re
+import typing
 
 import webob
 
@@ -32,6 +34,11 @@ _OTHERS = frozenset(('certificates', 'credentials', 'federations', 'quotas',
 _FORMS = ('application/x-www-form-urlencoded', 'multipart/')
 _JSON = 'application/json'
 
+#: Of WSGI, behind authtoken.
+Environ = collections.abc.Mapping[str, typing.Any]
+#: What the JSON of a request must be.
+Kind = type[dict[str, typing.Any]] | type[list[typing.Any]]
+
 
 @dataclasses.dataclass(frozen=True)
 class Route:
@@ -39,13 +46,13 @@ class Route:
 
     :param what: ``template create``, ``template update``, ``cluster create``
         or ``cluster upgrade``.
-    :param ident: of the template or cluster in the path, as WSGI has it.
-    :param kind: what the body must be, ``dict`` or ``list``.
+    :param ident: of the template or cluster in the path, as WSGI has it;
+        empty when something is to be made.
     """
 
     what: str
-    ident: str | None = None
-    kind: type = dict
+    ident: str = ''
+    kind: Kind = dict
 
 
 def route(request: webob.Request) -> Route | None:
@@ -69,6 +76,7 @@ def route(request: webob.Request) -> Route | None:
             405, f'The method {model.shown(method)} is not allowed here.')
     if len(parts) <= 3 and parts[0] in _OTHERS:
         return None
+    found: Route | None
     match method, *parts:
         case 'POST', 'clustertemplates':
             found = Route('template create')
@@ -93,7 +101,8 @@ def route(request: webob.Request) -> Route | None:
     return found
 
 
-def body(request: webob.Request, kind: type) -> dict | list:
+def body(request: webob.Request,
+         kind: Kind) -> dict[str, typing.Any] | list[typing.Any]:
     """The JSON of a request.
 
     :raises Refused: it is none, or no object or list as it should.
@@ -118,7 +127,7 @@ def body(request: webob.Request, kind: type) -> dict | list:
     return found
 
 
-def text(value) -> str | None:
+def text(value: typing.Any) -> str | None:
     """A value that is a text and not only blanks, else None."""
     return value if isinstance(value, str) and value.strip() else None
 
@@ -128,7 +137,7 @@ def is_uuid(ident: str) -> bool:
     return _UUID.fullmatch(ident) is not None
 
 
-def _refuse_overrides(request):
+def _refuse_overrides(request: webob.Request) -> None:
     try:
         override = '_method' in request.GET
     except ValueError as e:
@@ -142,6 +151,6 @@ def _refuse_overrides(request):
             415, f'The Content-Type of the request must be {_JSON}.')
 
 
-def _content_type(request):
-    return request.environ.get('CONTENT_TYPE', '').split(
-        ';')[0].strip().lower()
+def _content_type(request: webob.Request) -> str:
+    header: str = request.environ.get('CONTENT_TYPE', '')
+    return header.split(';')[0].strip().lower()

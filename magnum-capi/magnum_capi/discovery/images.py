@@ -18,12 +18,14 @@ import json
 import logging
 import re
 import time
+import typing
 import urllib.parse
 
 from keystoneauth1.access import access
 from keystoneauth1 import exceptions
 from keystoneauth1 import loading
 from keystoneauth1 import session as ka_session
+from oslo_config import cfg
 import requests
 import urllib3
 
@@ -64,14 +66,15 @@ class Unavailable(answers.Refused):
 class Reader:
     """Reads images; threads share an object and its connections.
 
-    :param session: a keystoneauth1 session, whose own auth is not used.
+    :param session: its own auth is not used.
     :param interface: of Glance in the catalog, such as ``publicURL``.
     :param region: of Glance in the catalog; None takes any.
     :param timeouts: to connect, and to read all of an answer, in seconds.
     """
 
-    def __init__(self, session, interface='publicURL', region=None,
-                 timeouts=TIMEOUTS):
+    def __init__(self, session: ka_session.Session,
+                 interface: str = 'publicURL', region: str | None = None,
+                 timeouts: tuple[float, float] = TIMEOUTS) -> None:
         self._session = session
         self._interface = interface
         self._region = region
@@ -81,10 +84,11 @@ class Reader:
             http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
 
     @classmethod
-    def of(cls, conf, timeouts=TIMEOUTS):
+    def of(cls, conf: cfg.ConfigOpts,
+           timeouts: tuple[float, float] = TIMEOUTS) -> 'Reader':
         """As Magnum's clients are configured.
 
-        :param conf: Magnum's ConfigOpts, with [keystone_auth] (its TLS) and
+        :param conf: Magnum's, with [keystone_auth] (its TLS) and
             [glance_client].
         """
         http_session = requests.Session()
@@ -98,13 +102,12 @@ class Reader:
         return cls(session, conf.glance_client.endpoint_type,
                    conf.glance_client.region_name, timeouts)
 
-    def read(self, ident: str, environ) -> Image:
+    def read(self, ident: str, environ: guarded.Environ) -> Image:
         """The image of an id or a name, and what it says about drivers.
 
         One request, if the image is there and not hidden.
 
         :param ident: id or name of the image.
-        :param environ: WSGI environment behind authtoken.
         :raises NotVisible: Glance has nothing, or no one image, for the user.
         :raises Unavailable: Glance cannot be asked.
         """
@@ -118,18 +121,12 @@ class Reader:
         if guarded.is_uuid(ident):
             found = self._get(f'{images}/{ident}', token)
         else:
-            # The second is for images that their owner has hidden.
-            query = urllib.parse.urlencode({'name': ident}, errors='replace')
-            found = (self._one(f'{images}?{query}', ident, token)
-                     or self._one(f'{images}?{query}&os_hidden=true', ident,
-                                  token))
-            if found is None:
-                raise NotVisible('No image has this name')
+            found = self._named(images, ident, token)
         if not guarded.text(found.get('id')):
             raise _unusable()
         return Image(found['id'], model.ImageProperties.of(found))
 
-    def _endpoint(self, info, token):
+    def _endpoint(self, info: dict[str, typing.Any], token: str) -> str:
         try:
             url = access.create(body=info, auth_token=token) \
                 .service_catalog.url_for(
@@ -139,21 +136,34 @@ class Reader:
             raise Unavailable(
                 503, 'The image service could not be asked: the service '
                 'catalog has no endpoint of it.') from e
-        return _VERSION.sub('', url)
+        # Endpoints without a URL are passed over there.
+        return _VERSION.sub('', url or '')
 
-    def _one(self, url, name, token):
+    def _named(self, images: str, name: str,
+               token: str) -> dict[str, typing.Any]:
+        # The second is for images that their owner has hidden.
+        query = urllib.parse.urlencode({'name': name}, errors='replace')
+        found = (self._one(f'{images}?{query}', name, token)
+                 or self._one(f'{images}?{query}&os_hidden=true', name, token))
+        if found is None:
+            raise NotVisible('No image has this name')
+        return found
+
+    def _one(self, url: str, name: str,
+             token: str) -> dict[str, typing.Any] | None:
         answer = self._get(url, token)
         listed = answer.get('images')
         if not isinstance(listed, list) or not all(
                 isinstance(image, dict) for image in listed):
             raise _unusable()
         # A name such as in:a,b is a query to Glance.
-        named = [image for image in listed if image.get('name') == name]
+        named: list[dict[str, typing.Any]] = [
+            image for image in listed if image.get('name') == name]
         if len(named) > 1 or answer.get('next'):
             raise NotVisible('Several images have this name')
         return named[0] if named else None
 
-    def _get(self, url, token):
+    def _get(self, url: str, token: str) -> dict[str, typing.Any]:
         status, content = self._sent(url, token)
         if status in _NOT_VISIBLE:
             raise NotVisible(f'Glance answered {status}')
@@ -174,9 +184,10 @@ class Reader:
             raise _unusable()
         return found
 
-    def _sent(self, url, token):
+    def _sent(self, url: str, token: str) -> tuple[int, bytes]:
         # A kept connection may end while it is used: that is tried again.
-        for last in (False, True):
+        failure: Exception | None = None
+        for _ in range(2):
             end = time.monotonic() + self._timeouts[1]
             try:
                 # To log it, keystoneauth would read it without an end.
@@ -193,21 +204,21 @@ class Reader:
                     urllib3.exceptions.TimeoutError) as e:
                 raise _silent('it did not answer in time') from e
             except exceptions.ConnectFailure as e:
-                if last:
-                    raise _silent('it cannot be reached') from e
+                failure = e
             except (exceptions.ClientException,
                     requests.RequestException, urllib3.exceptions.HTTPError,
                     ValueError) as e:
                 raise _silent('the connection failed') from e
+        raise _silent('it cannot be reached') from failure
 
 
-def _silent(why):
+def _silent(why: str) -> Unavailable:
     return Unavailable(
         503, f'The image service could not be asked: {why}. Nothing was '
         'done; try again later.')
 
 
-def _unusable():
+def _unusable() -> Unavailable:
     return Unavailable(
         502, 'The image service could not be asked: its answer is not '
         'usable. Nothing was done; try again later.')

@@ -8,14 +8,17 @@ cluster as its user, under the policy of the upgrade, the template as Magnum's
 conductor reads it.
 """
 
+import typing
+
 from magnum_capi.discovery import authorization
+from magnum_capi.discovery import guarded
 
 
-def read(ident: str, environ) -> tuple[str, dict]:
+def read(ident: str, environ: guarded.Environ,
+         ) -> tuple[str, dict[str, typing.Any]]:
     """Its uuid, and what its template says about the driver.
 
     :param ident: uuid or name of the cluster, as WSGI has it.
-    :param environ: WSGI environment behind authtoken.
     :raises Refused: there is no such cluster, or the user may not upgrade it.
     """
     # Only there where Magnum is: the command line has none.

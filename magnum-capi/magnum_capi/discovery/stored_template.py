@@ -6,8 +6,10 @@ other rights for them, and flavors in the template; so they are done with
 Magnum's own code, in its process.
 """
 
+import typing
 
-def set_distro(uuid: str, distro: str):
+
+def set_distro(uuid: str, distro: str) -> None:
     """Store another ``cluster_distro`` than Magnum took from the image.
 
     :raises MagnumException: the template is gone, or a cluster uses it.
@@ -17,7 +19,7 @@ def set_distro(uuid: str, distro: str):
     template.save()
 
 
-def delete(uuid: str):
+def delete(uuid: str) -> None:
     """Take it back.
 
     :raises MagnumException: a cluster uses it.
@@ -25,7 +27,7 @@ def delete(uuid: str):
     _found(uuid).destroy()
 
 
-def _found(uuid):
+def _found(uuid: str) -> typing.Any:
     # Only there where Magnum is: the command line has none.
     from magnum.common import context
     from magnum import objects
