@@ -5,13 +5,17 @@ openstacksdk finds the cloud (clouds.yaml) and talks to it. Nothing is
 changed there, and every request has a timeout.
 """
 
+import collections.abc
 import contextlib
+import typing
 import uuid
 
 from keystoneauth1 import exceptions as auth_exceptions
 import openstack
+from openstack import connection as connection_
 from openstack.container_infrastructure_management.v1 import cluster_template
 from openstack import exceptions
+from openstack import proxy
 from openstack import resource
 
 from magnum_capi.discovery.audit import seen
@@ -90,7 +94,7 @@ def find_image(name: str | None, reference: str) -> seen.Image:
     return images[0]
 
 
-def connect(name: str | None):
+def connect(name: str | None) -> connection_.Connection:
     """A connection of openstacksdk to a cloud that has Glance.
 
     :param name: of the cloud in clouds.yaml; None: openstacksdk chooses.
@@ -101,7 +105,8 @@ def connect(name: str | None):
     return connection
 
 
-def service(connection, attribute, what, name):
+def service(connection: connection_.Connection, attribute: str, what: str,
+            name: str | None) -> typing.Any:
     """A proxy of openstacksdk, which does not tell these errors apart."""
     last_seen = None
     try:
@@ -116,16 +121,16 @@ def service(connection, attribute, what, name):
         'clouds.yaml')
 
 
-def _who(connection):
+def _who(connection: connection_.Connection) -> tuple[str, str, bool]:
     access = connection.session.auth.get_access(connection.session)
     return (model.plain(access.username or access.user_id),
             model.plain(access.project_name or access.project_id),
             'admin' in access.role_names)
 
 
-def _templates(magnum):
+def _templates(magnum: proxy.Proxy) -> collections.abc.Iterator[_Template]:
     """By marker, because the host in Magnum's own links may be another."""
-    query = {}
+    query: dict[str, typing.Any] = {}
     while True:
         page = list(_Template.list(magnum, paginated=False, limit=_PAGE,
                                    **query))
@@ -135,26 +140,29 @@ def _templates(magnum):
         query['marker'] = page[-1].uuid
 
 
-def _template(found):
+def _template(found: _Template) -> seen.Template:
     return seen.Template(
         found.uuid, found.name or '', found.image_id or '',
         found.server_type or '', found.coe or '', found.cluster_distro or '',
         found.driver, found.project_id or '')
 
 
-def _images(connection, **query):
+def _images(connection: connection_.Connection,
+            **query: str) -> list[seen.Image]:
     return [_image(found)
             for found in connection.image.images(limit=_PAGE, **query)]
 
 
-def _by_id(connection, identifier):
+def _by_id(connection: connection_.Connection,
+           identifier: str) -> seen.Image | None:
     try:
         return _image(connection.image.get_image(identifier))
     except (exceptions.NotFoundException, exceptions.ForbiddenException):
         return None
 
 
-def _image(found):
+def _image(found: typing.Any) -> seen.Image:
+    # For openstacksdk it could be one of Glance's v1.
     # What openstacksdk does not know is in "properties".
     properties = found.properties or {}
     return seen.Image(
@@ -162,19 +170,19 @@ def _image(found):
         found.os_distro, properties.get('magnum_driver'))
 
 
-def _is_uuid(text):
+def _is_uuid(text: str) -> bool:
     try:
         return str(uuid.UUID(text)) == text.lower()
     except ValueError:
         return False
 
 
-def _line(error):
+def _line(error: Exception) -> str:
     return model.plain(error).rstrip('.')
 
 
 @contextlib.contextmanager
-def explained(name):
+def explained(name: str | None) -> collections.abc.Iterator[None]:
     """What a cloud answers, and clouds.yaml says, as errors of one line.
 
     :param name: of the cloud, for the errors.

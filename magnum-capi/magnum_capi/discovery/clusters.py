@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is checked when a cluster is made, or gets another template."""
 
+import webob
+
 from magnum_capi.discovery import answers
 from magnum_capi.discovery import exchange as exchange_
 from magnum_capi.discovery import guarded
+from magnum_capi.discovery import inside
 from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
 
@@ -11,7 +14,7 @@ _CURE = ('Use a template that names a driver. This one can be given one '
          '(update its field driver) as long as no cluster uses it.')
 
 
-def create(exchange):
+def create(exchange: exchange_.Exchange) -> webob.Response:
     """POST /v1/clusters: the template's driver must be usable, and its own.
 
     :returns: Magnum's answer.
@@ -36,7 +39,7 @@ def create(exchange):
     return exchange.forward()
 
 
-def upgrade(exchange):
+def upgrade(exchange: exchange_.Exchange) -> webob.Response:
     """POST /v1/clusters/<ident>/actions/upgrade: the driver must stay.
 
     A driver that was disabled meanwhile goes on serving its clusters.
@@ -57,7 +60,8 @@ def upgrade(exchange):
     return exchange.forward(cluster)
 
 
-def _check_same(exchange, current, new):
+def _check_same(exchange: exchange_.Exchange, current: inside.Stored,
+                new: inside.Stored) -> None:
     serving = _server(exchange, current)
     offered = guarded.text(new.get('driver'))
     if offered == serving:
@@ -76,14 +80,16 @@ def _check_same(exchange, current, new):
             'or make a new cluster.')
 
 
-def _server(exchange, template):
+def _server(exchange: exchange_.Exchange,
+            template: inside.Stored) -> str | None:
     """The driver that serves a template's clusters, whatever is decided."""
     return (guarded.text(template.get('driver'))
             or _taken(exchange, template)
             or _driver(exchange, template))
 
 
-def _taken(exchange, template):
+def _taken(exchange: exchange_.Exchange,
+           template: inside.Stored) -> str | None:
     """The driver that Magnum takes when a template names none.
 
     It looks at no default: the last provider that was loaded wins. None: it
@@ -93,7 +99,8 @@ def _taken(exchange, template):
         exchange.catalog, exchange_.cluster_type(template)).driver
 
 
-def _driver(exchange, template):
+def _driver(exchange: exchange_.Exchange,
+            template: inside.Stored) -> str | None:
     """The one driver that a template's new clusters may have."""
     decision = exchange.resolved_stored(template)
     if decision.refusal:

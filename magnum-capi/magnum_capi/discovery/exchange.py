@@ -4,14 +4,18 @@
 It lives for that request only; nothing is shared between threads.
 """
 
+import collections.abc
 import io
 import json
 import time
+import typing
 
 import webob
 
 from magnum_capi.discovery import answers
+from magnum_capi.discovery import guarded
 from magnum_capi.discovery import images
+from magnum_capi.discovery import inside as inside_
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
 
@@ -19,28 +23,33 @@ from magnum_capi.discovery import resolve
 _NOT_INHERITED = ('webob.', 'pecan.', 'HTTP_IF_', 'HTTP_ACCEPT_ENCODING',
                   'HTTP_TRANSFER_ENCODING', 'HTTP_CONTENT_', 'HTTP_RANGE')
 
+#: Of WSGI.
+Application = collections.abc.Callable[
+    [dict[str, typing.Any], collections.abc.Callable[..., typing.Any]],
+    collections.abc.Iterable[bytes]]
+_Found = typing.TypeVar('_Found')
+_Args = typing.ParamSpec('_Args')
+
 
 class Exchange:
     """A request that is looked at.
 
     :param request: its environment is changed when it is forwarded.
-    :param route: what it is.
-    :param body: its JSON; what is forwarded is this, written anew, so that
-        Magnum can read nothing else into it.
+    :param body: its JSON, of the kind of its route; what is forwarded is
+        this, written anew, so that Magnum can read nothing else into it.
     :param catalog: the drivers as of now.
     :param app: Magnum's API behind the filter.
-    :param reader: of images.
-    :param inside: a :class:`.middleware.Inside`.
     :ivar decisions: texts for the log.
     """
 
-    def __init__(self, request, route, body, catalog, app, reader,
-                 inside):
+    def __init__(self, request: webob.Request, route: guarded.Route,
+                 body: typing.Any, catalog: model.Catalog, app: Application,
+                 reader: images.Reader, inside: inside_.Inside) -> None:
         self.request = request
         self.route = route
         self.body = body
         self.catalog = catalog
-        self.decisions = []
+        self.decisions: list[str] = []
         self.glance = 0.0
         self._app = app
         self._reader = reader
@@ -66,12 +75,12 @@ class Exchange:
         """Decide with the image, and remember it for the log."""
         return self._decided(resolve.resolve(request, self.catalog))
 
-    def resolved_stored(self, template: dict) -> model.Decision:
+    def resolved_stored(self, template: inside_.Stored) -> model.Decision:
         """Decide for a template as Magnum shows it, without its image."""
         return self._decided(resolve.resolve_stored(
             cluster_type(template), template.get('driver'), self.catalog))
 
-    def _decided(self, decision):
+    def _decided(self, decision: model.Decision) -> model.Decision:
         reasons = '; '.join(reason.text for reason in decision.reasons)
         result = (f'driver {model.shown(decision.driver)}'
                   if decision.refusal is None
@@ -97,7 +106,7 @@ class Exchange:
         self.request.body = json.dumps(self.body).encode('ascii')
         return self._called(self.request)
 
-    def _ask(self, path):
+    def _ask(self, path: str) -> webob.Response:
         """Magnum's answer to a GET of the filter, made as the user."""
         environ = {
             key: value for key, value in self.request.environ.items()
@@ -111,7 +120,7 @@ class Exchange:
         environ.pop('wsgi.input_terminated', None)
         return self._called(webob.Request(environ))
 
-    def stored(self, collection: str, ident: str) -> dict:
+    def stored(self, collection: str, ident: str) -> inside_.Stored:
         """What Magnum has of a template or cluster.
 
         :param ident: as WSGI has it.
@@ -133,27 +142,28 @@ class Exchange:
                 'uuid instead of the name.')
         return found
 
-    def served_cluster(self, ident: str) -> tuple[str, dict]:
+    def served_cluster(self, ident: str) -> tuple[str, inside_.Stored]:
         """See :func:`.served_cluster.read`."""
         return self._in_magnum(
             self._inside.served_cluster, ident, self.request.environ)
 
-    def set_distro(self, uuid: str, distro: str):
+    def set_distro(self, uuid: str, distro: str) -> None:
         """See :func:`.stored_template.set_distro`."""
         self._in_magnum(self._inside.set_distro, uuid, distro)
 
-    def delete_template(self, uuid: str):
+    def delete_template(self, uuid: str) -> None:
         """See :func:`.stored_template.delete`."""
         self._in_magnum(self._inside.delete_template, uuid)
 
-    def _called(self, request):
+    def _called(self, request: webob.Request) -> webob.Response:
         return self._in_magnum(request.get_response, self._app)
 
-    def _in_magnum(self, function, *args):
+    def _in_magnum(self, function: collections.abc.Callable[_Args, _Found],
+                   *args: _Args.args, **kwargs: _Args.kwargs) -> _Found:
         """Call what is Magnum's own work, and count its time as that."""
         start = time.perf_counter()
         try:
-            return function(*args)
+            return function(*args, **kwargs)
         finally:
             self._magnum += time.perf_counter() - start
 
@@ -164,16 +174,16 @@ class NotShown(answers.Refused):
     :param answer: Magnum's.
     """
 
-    def __init__(self, answer):
+    def __init__(self, answer: webob.Response) -> None:
         super().__init__(answer.status_int, answers.said(answer))
         self.answer = answer
 
 
-def cluster_type(template: dict) -> model.ClusterType:
-    """The type of a template as Magnum shows it."""
-    return model.ClusterType(template.get('server_type'),
-                             template.get('cluster_distro'),
-                             template.get('coe'))
+def cluster_type(template: inside_.Stored) -> model.ClusterType:
+    """The type of a template; a null of Magnum stays in it, as None."""
+    fields: typing.Any = (template.get(name) for name in (
+        'server_type', 'cluster_distro', 'coe'))
+    return model.ClusterType(*fields)
 
 
 def path_part(name: str) -> str:

@@ -46,29 +46,30 @@ What a filter cannot do:
   Magnum.
 """
 
+import collections.abc
 import http
 import logging
+import typing
 
 from oslo_config import cfg
 import webob
 
 from magnum_capi.discovery import answers
-from magnum_capi.discovery import authorization
 from magnum_capi.discovery import clusters
 from magnum_capi.discovery import exchange as exchange_
 from magnum_capi.discovery import guarded
 from magnum_capi.discovery import images
+from magnum_capi.discovery import inside as inside_
 from magnum_capi.discovery import model
 from magnum_capi.discovery import policy
 from magnum_capi.discovery import registry
-from magnum_capi.discovery import served_cluster
-from magnum_capi.discovery import stored_template
 from magnum_capi.discovery import templates
 from magnum_capi import errors
 
 LOG = logging.getLogger(__name__)
 
-_HANDLERS = {
+_HANDLERS: dict[str, collections.abc.Callable[
+    [exchange_.Exchange], webob.Response]] = {
     'template create': templates.create,
     'template update': templates.update,
     'cluster create': clusters.create,
@@ -77,42 +78,26 @@ _HANDLERS = {
 _OPTIONS = ('connect_timeout', 'read_timeout')
 
 
-class Inside:
-    """What the filter does with Magnum's own code, in Magnum's process."""
-
-    def authorize(self, route, environ):
-        """See :func:`.authorization.check`."""
-        authorization.check(route, environ)
-
-    def served_cluster(self, ident, environ):
-        """See :func:`.served_cluster.read`."""
-        return served_cluster.read(ident, environ)
-
-    def set_distro(self, uuid, distro):
-        """See :func:`.stored_template.set_distro`."""
-        stored_template.set_distro(uuid, distro)
-
-    def delete_template(self, uuid):
-        """See :func:`.stored_template.delete`."""
-        stored_template.delete(uuid)
-
-
 class Filter:
     """The WSGI application in front of Magnum's; threads share it.
 
     :param app: Magnum's API.
-    :param catalog: returns the drivers as of now, a :class:`.model.Catalog`.
-    :param reader: a :class:`.images.Reader`.
-    :param inside: an :class:`Inside`.
+    :param catalog: returns the drivers as of now.
     """
 
-    def __init__(self, app, catalog, reader, inside=None):
+    def __init__(self, app: exchange_.Application,
+                 catalog: collections.abc.Callable[[], model.Catalog],
+                 reader: images.Reader,
+                 inside: inside_.Inside | None = None) -> None:
         self._app = app
         self._catalog = catalog
         self._reader = reader
-        self._inside = inside or Inside()
+        self._inside = inside or inside_.Inside()
 
-    def __call__(self, environ, start_response):
+    def __call__(self, environ: dict[str, typing.Any],
+                 start_response: collections.abc.Callable[..., typing.Any],
+                 ) -> collections.abc.Iterable[bytes]:
+        answer: exchange_.Application
         request = webob.Request(environ)
         request_id = environ.get('openstack.request_id', '')
         try:
@@ -133,13 +118,14 @@ class Filter:
                 'cloud, and name the request id.', request_id)
         return answer(environ, start_response)
 
-    def _answered(self, request, route, request_id):
+    def _answered(self, request: webob.Request, route: guarded.Route,
+                  request_id: str) -> webob.Response:
         body = guarded.body(request, route.kind)
         self._inside.authorize(route, request.environ)
         exchange = exchange_.Exchange(
             request, route, body,
             self._catalog(), self._app, self._reader, self._inside)
-        outcome = None
+        outcome: int | str | None = None
         try:
             answer = _HANDLERS[route.what](exchange)
             outcome = answer.status_int
@@ -158,7 +144,9 @@ class Filter:
                 outcome, exchange.own * 1e3, exchange.glance * 1e3)
 
 
-def factory(global_conf, **local_conf):
+def factory(global_conf: collections.abc.Mapping[str, str],
+            **local_conf: str) -> collections.abc.Callable[
+                [exchange_.Application], Filter]:
     """A paste.filter_factory; oslo.config must be set up, as by Magnum.
 
     :raises UsageError: an option of the section is unknown or no time.
@@ -176,7 +164,8 @@ def factory(global_conf, **local_conf):
                 where='api-paste.ini',
                 hint=f'There are {" and ".join(_OPTIONS)}, in seconds.')
     conf = cfg.CONF
-    reader = images.Reader.of(conf, tuple(timeouts[o] for o in _OPTIONS))
+    connect, read = (timeouts[option] for option in _OPTIONS)
+    reader = images.Reader.of(conf, (connect, read))
     drivers = registry.Registry(policy.Source.of(conf))
     try:
         # Now, as Magnum loads its own: the program magnum-api forks for every

@@ -3,28 +3,34 @@
 
 import logging
 import re
+import typing
+
+import webob
 
 from magnum_capi.discovery import answers
 from magnum_capi.discovery import exchange as exchange_
 from magnum_capi.discovery import guarded
 from magnum_capi.discovery import images
+from magnum_capi.discovery import inside
 from magnum_capi.discovery import model
 
 LOG = logging.getLogger(__name__)
 
 #: Fields that a driver is chosen by.
 _FIELDS = ('driver', 'image_id', 'cluster_distro', 'server_type', 'coe')
+#: Of a JSON patch.
+_Operation = dict[str, typing.Any]
 _REMOVE_DRIVER = '{"op": "remove", "path": "/driver"}'
 
 
-def create(exchange):
+def create(exchange: exchange_.Exchange) -> webob.Response:
     """POST /v1/clustertemplates: decide, and see to it that it is stored.
 
     :returns: Magnum's answer.
     :raises Refused: by the decision, or the template could not be stored as
         decided and is gone again.
     """
-    body = exchange.body
+    body: dict[str, typing.Any] = exchange.body
     server_type = body.get('server_type', 'vm')
     coe, driver = body.get('coe'), body.get('driver')
     ident = guarded.text(body.get('image_id'))
@@ -57,13 +63,13 @@ def create(exchange):
             500, 'The template could not be brought to its decision')) from e
 
 
-def update(exchange):
+def update(exchange: exchange_.Exchange) -> webob.Response:
     """PATCH /v1/clustertemplates/<ident>: decide again if need be.
 
     :returns: Magnum's answer, possibly to the question for the template.
     :raises Refused: by the decision, or it cannot be understood for sure.
     """
-    operations = exchange.body
+    operations: list[_Operation] = exchange.body
     touching = [op for op in operations if _touches(op)]
     if not touching:
         return exchange.forward()
@@ -89,7 +95,7 @@ def update(exchange):
     before.update({op['path'][1:]: op['value'] for op in kept
                    if op in touching})
     decided = {'driver': decision.driver,
-               'cluster_distro': decision.cluster_type.os}
+               'cluster_distro': decision.os}
     exchange.body = kept + [
         {'op': 'replace', 'path': f'/{name}', 'value': value}
         for name, value in decided.items() if before.get(name) != value]
@@ -103,7 +109,7 @@ def update(exchange):
     return answer
 
 
-def _undecided(exchange, why):
+def _undecided(exchange: exchange_.Exchange, why: str) -> webob.Response:
     """Let Magnum refuse what there is no decision for; it must."""
     answer = exchange.forward()
     if answer.status_int // 100 == 2:
@@ -112,20 +118,23 @@ def _undecided(exchange, why):
     return answer
 
 
-def _as_decided(exchange, answer, template, decision):
+def _as_decided(exchange: exchange_.Exchange, answer: webob.Response,
+                template: dict[str, typing.Any],
+                decision: model.Decision) -> webob.Response:
     if _is(template, decision):
         return answer
     # Magnum takes the distro of os_distro.
-    made = template | {'cluster_distro': decision.cluster_type.os}
+    made = template | {'cluster_distro': decision.os}
     if _is(made, decision):
-        exchange.set_distro(template['uuid'], decision.cluster_type.os)
+        exchange.set_distro(made['uuid'], made['cluster_distro'])
         answer.json_body = made
         return answer
     raise answers.Refused(
         500, 'Magnum stored another template than was decided')
 
 
-def _undone(exchange, template, refused):
+def _undone(exchange: exchange_.Exchange, template: inside.Stored,
+            refused: answers.Refused) -> answers.Refused:
     """The refusal, with what became of the new template."""
     uuid = template['uuid']
     try:
@@ -141,7 +150,7 @@ def _undone(exchange, template, refused):
         refused.status, f'{refused.what}. The new template is deleted again.')
 
 
-def _template(answer):
+def _template(answer: webob.Response) -> dict[str, typing.Any]:
     try:
         found = answer.json
         if isinstance(found, dict) and isinstance(found.get('uuid'), str):
@@ -153,12 +162,12 @@ def _template(answer):
         'Look for the template and delete it.')
 
 
-def _is(template, decision):
+def _is(template: inside.Stored, decision: model.Decision) -> bool:
     return (exchange_.cluster_type(template) == decision.cluster_type
             and template.get('driver') == decision.driver)
 
 
-def _touches(op):
+def _touches(op: typing.Any) -> bool:
     """Whether an operation is on a field that a driver is chosen by.
 
     :raises Refused: it may be, or it is in a way that Magnum has not.
@@ -185,7 +194,9 @@ def _touches(op):
         'removed, and values are texts.')
 
 
-def _new_image(exchange, stored, touching, wanted):
+def _new_image(exchange: exchange_.Exchange, stored: inside.Stored,
+               touching: list[_Operation],
+               wanted: dict[str, typing.Any]) -> images.Image | None:
     """The image that a template is to have, None: the one that it has.
 
     Magnum gets its id: a name could be another image's by then.
@@ -200,7 +211,8 @@ def _new_image(exchange, stored, touching, wanted):
     return image
 
 
-def _decided_again(exchange, wanted, image):
+def _decided_again(exchange: exchange_.Exchange, wanted: inside.Stored,
+                   image: images.Image | None) -> model.Decision:
     driver = guarded.text(wanted['driver'])
     if driver and image is None:
         return exchange.resolved_stored(wanted)
@@ -209,7 +221,9 @@ def _decided_again(exchange, wanted, image):
         image.says, wanted['server_type'], wanted['coe'], driver))
 
 
-def _compare_distro(exchange, stored, wanted, image):
+def _compare_distro(exchange: exchange_.Exchange, stored: inside.Stored,
+                    wanted: inside.Stored,
+                    image: images.Image | None) -> None:
     """A new image brings its distro; a new distro has to be the image's."""
     distro = wanted['cluster_distro']
     if distro == stored.get('cluster_distro'):
@@ -224,7 +238,8 @@ def _compare_distro(exchange, stored, wanted, image):
             'distro.')
 
 
-def _image(exchange, wanted):
+def _image(exchange: exchange_.Exchange,
+           wanted: inside.Stored) -> images.Image:
     try:
         return exchange.image(wanted['image_id'])
     except images.NotVisible as e:

@@ -12,6 +12,7 @@ from oslo_config import cfg
 import testtools
 
 from magnum_capi.discovery import answers
+from magnum_capi.discovery import authorization
 from magnum_capi.discovery import images
 from magnum_capi.discovery import middleware
 from magnum_capi.discovery import registry
@@ -43,7 +44,7 @@ class FactoryTest(testtools.TestCase):
             cfg, 'CONF', configured([self.file])))
         # There is no Magnum here.
         self.useFixture(fixtures.MockPatchObject(
-            middleware.authorization, 'check', self.authorize))
+            authorization, 'check', self.authorize))
         self.allowed = True
         self.made = []
         self.asked = []

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the filter does with Magnum's own code, in Magnum's process."""
+
+import collections.abc
+import typing
+
+from magnum_capi.discovery import authorization
+from magnum_capi.discovery import guarded
+from magnum_capi.discovery import served_cluster
+from magnum_capi.discovery import stored_template
+
+#: A template or cluster as Magnum shows it.
+Stored = collections.abc.Mapping[str, typing.Any]
+
+
+class Inside:
+    """All of it, for tests to have something else."""
+
+    def authorize(self, route: guarded.Route,
+                  environ: guarded.Environ) -> None:
+        """See :func:`.authorization.check`."""
+        authorization.check(route, environ)
+
+    def served_cluster(self, ident: str,
+                       environ: guarded.Environ) -> tuple[str, Stored]:
+        """See :func:`.served_cluster.read`."""
+        return served_cluster.read(ident, environ)
+
+    def set_distro(self, uuid: str, distro: str) -> None:
+        """See :func:`.stored_template.set_distro`."""
+        stored_template.set_distro(uuid, distro)
+
+    def delete_template(self, uuid: str) -> None:
+        """See :func:`.stored_template.delete`."""
+        stored_template.delete(uuid)
