@@ -11,6 +11,7 @@ import typing
 import uuid
 
 from keystoneauth1 import exceptions as auth_exceptions
+from keystoneauth1 import identity
 import openstack
 from openstack import connection as connection_
 from openstack.container_infrastructure_management.v1 import cluster_template
@@ -48,7 +49,7 @@ def read(name: str | None) -> seen.Cloud:
     """
     with explained(name):
         connection = connect(name)
-        who, project, everything = _who(connection)
+        who, project, everything = _who(connection, name)
         magnum = service(
             connection, 'container_infrastructure_management', 'Magnum', name)
         templates = tuple(map(_template, _templates(magnum)))
@@ -121,11 +122,18 @@ def service(connection: connection_.Connection, attribute: str, what: str,
         'clouds.yaml')
 
 
-def _who(connection: connection_.Connection) -> tuple[str, str, bool]:
-    access = connection.session.auth.get_access(connection.session)
+def _who(connection: connection_.Connection,
+         name: str | None) -> tuple[str, str, bool]:
+    auth = connection.session.auth
+    if not isinstance(auth, identity.BaseIdentityPlugin):
+        raise errors.UsageError(
+            'This cloud is asked without a user of Keystone', where=name,
+            hint='Use one with another auth_type in clouds.yaml, such as '
+            'password')
+    access = auth.get_access(connection.session)
     return (model.plain(access.username or access.user_id),
             model.plain(access.project_name or access.project_id),
-            'admin' in access.role_names)
+            'admin' in (access.role_names or ()))
 
 
 def _templates(magnum: proxy.Proxy) -> collections.abc.Iterator[_Template]:

@@ -65,17 +65,21 @@ class FakeCloud(fixtures.Fixture):
         loopback.serve(self, server)
         self.url = f'http://127.0.0.1:{server.server_port}'
         folder = self.useFixture(fixtures.TempDir()).path
-        path = pathlib.Path(folder, 'clouds.yaml')
-        # JSON is YAML.
-        path.write_text(json.dumps({'clouds': {'fake': {
-            'auth': {'auth_url': f'{self.url}/v3', 'username': 'alice',
-                     'password': 'secret', 'project_name': 'demo',
-                     'user_domain_id': 'default',
-                     'project_domain_id': 'default'}}}}))
-        for name, value in (('OS_CLIENT_CONFIG_FILE', str(path)),
+        self._path = pathlib.Path(folder, 'clouds.yaml')
+        self.configure(
+            auth={'auth_url': f'{self.url}/v3', 'username': 'alice',
+                  'password': 'secret', 'project_name': 'demo',
+                  'user_domain_id': 'default',
+                  'project_domain_id': 'default'})
+        for name, value in (('OS_CLIENT_CONFIG_FILE', str(self._path)),
                             ('OS_CLOUD', None), ('NO_PROXY', '127.0.0.1'),
                             ('no_proxy', '127.0.0.1')):
             self.useFixture(fixtures.EnvironmentVariable(name, value))
+
+    def configure(self, **settings):
+        """Of the cloud in clouds.yaml."""
+        # JSON is YAML.
+        self._path.write_text(json.dumps({'clouds': {'fake': settings}}))
 
     def token(self):
         if '/v3/auth/tokens' in self.refuse:
@@ -291,6 +295,13 @@ class ErrorsTest(_Base):
         for status, said in ((403, 'does not allow'), (500, 'cannot be read')):
             self.fake.refuse = {'/v3/auth/tokens': status}
             self.assertIn(said, self.problem(cloud.read, 'fake'))
+
+    def test_a_cloud_without_users(self):
+        self.fake.configure(auth_type='none', auth={
+            'endpoint': f'{self.fake.url}/image'})
+
+        self.assertIn('auth_type', self.problem(
+            cloud.read, 'fake', kind=errors.UsageError))
 
     def test_no_magnum(self):
         del self.fake.services['container-infra']
