@@ -13,6 +13,7 @@ program ``timeout`` bounds its life, so that after ``helm_timeout`` nobody
 but the holder of the cluster's lock works on a release.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
 import hashlib
@@ -21,6 +22,7 @@ import os
 import pathlib
 import shutil
 import tempfile
+import typing
 
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
@@ -44,6 +46,57 @@ _PASSED = frozenset((
     'http_proxy', 'https_proxy', 'no_proxy'))
 
 
+#: Values of a chart.
+Values: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
+_Overlays: typing.TypeAlias = collections.abc.Iterable[str | os.PathLike[str]]
+
+
+class Chart(typing.Protocol):
+    """A chart as settings.Chart has it, or another dataclass."""
+
+    __dataclass_fields__: typing.ClassVar[dict[str, typing.Any]]
+
+    @property
+    def name(self) -> str:
+        """Name in the repository, oci:// reference, or a path."""
+
+    @property
+    def repository(self) -> str | None:
+        """URL, None for OCI and paths."""
+
+    @property
+    def version(self) -> str | None:
+        """None for a path."""
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the name is an absolute path."""
+
+
+class Settings(typing.Protocol):
+    """The settings that helm needs; see settings.Settings."""
+
+    @property
+    def helm_binary(self) -> str:
+        """Name or path of the program."""
+
+    @property
+    def helm_timeout(self) -> int:
+        """Seconds."""
+
+    @property
+    def helm_history(self) -> int:
+        """Revisions that are kept."""
+
+    @property
+    def helm_registry_config(self) -> str | None:
+        """Path."""
+
+    @property
+    def chart_cache(self) -> str | None:
+        """Path of a folder."""
+
+
 def sweep() -> None:
     """Remove the private folders of runs that were killed."""
     scratch.sweep(_SCRATCH)
@@ -60,11 +113,12 @@ class Done:
     status: str
 
 
-def upgrade_argv(release, chart, namespace, *, history, timeout,
-                 overlays=(), digest=None, dry=False):
+def upgrade_argv(release: str, chart: Chart, namespace: str, *,
+                 history: int, timeout: int, overlays: _Overlays = (),
+                 digest: str | None = None, dry: bool = False) -> list[str]:
     """The command that installs a release or changes it.
 
-    :param chart: settings.Chart.
+    :param timeout: seconds.
     :param overlays: paths of values files that win over standard input.
     :param digest: label of the revision, at most 63 characters.
     :param dry: only show what would be done, as the management cluster sees
@@ -79,13 +133,15 @@ def upgrade_argv(release, chart, namespace, *, history, timeout,
         *_values_argv(overlays)]
 
 
-def template_argv(release, chart, namespace, *, overlays=()):
+def template_argv(release: str, chart: Chart, namespace: str, *,
+                  overlays: _Overlays = ()) -> list[str]:
     """The command that only renders. It needs no management cluster."""
     return ['template', release, *_chart_argv(chart),
             '--namespace', namespace, *_values_argv(overlays)]
 
 
-def uninstall_argv(release, namespace, *, timeout):
+def uninstall_argv(release: str, namespace: str, *,
+                   timeout: int) -> list[str]:
     return ['uninstall', release, '--namespace', namespace,
             '--timeout', f'{timeout}s']
 
@@ -93,35 +149,34 @@ def uninstall_argv(release, namespace, *, timeout):
 class Helm:
     """The program helm.
 
-    :param settings: settings.Settings.
-    :param kubeconfig: path, None in a pod.
+    :param kubeconfig: None in a pod.
     :param environ: of this process.
     :raises EnvironmentProblem: (every method) there is no helm.
     :raises helm_errors.HelmFailed: (every method) and its kinds.
     """
 
-    def __init__(self, settings, kubeconfig, environ=os.environ):
+    def __init__(self, settings: Settings, kubeconfig: pathlib.Path | None,
+                 environ: collections.abc.Mapping[str, str] = os.environ
+                 ) -> None:
         self._settings = settings
         self._kubeconfig = kubeconfig
         self._environ = environ
 
     @property
-    def dead_after(self):
+    def dead_after(self) -> int:
         """Seconds after which no helm of this driver lives any more."""
         return self._settings.helm_timeout + 2 * _GRACE
 
-    def upgrade(self, release, chart, values, namespace, *, overlays=(),
-                digest=None):
-        """Install a release or change it.
-
-        :param values: JSON-compatible dict.
-        :returns: Done.
-        """
+    def upgrade(self, release: str, chart: Chart, values: Values,
+                namespace: str, *, overlays: _Overlays = (),
+                digest: str | None = None) -> Done:
+        """Install a release or change it."""
         found = self._upgrade(release, chart, values, namespace,
                               overlays=overlays, digest=digest)
         return Done(found['version'], found['info']['status'])
 
-    def preview(self, release, chart, values, namespace):
+    def preview(self, release: str, chart: Chart, values: Values,
+                namespace: str) -> str:
         """What an upgrade would apply; nothing is changed.
 
         Unlike :meth:`template` it asks the management cluster for what it
@@ -132,15 +187,19 @@ class Helm:
         return releases.manifests(self._upgrade(
             release, chart, values, namespace, dry=True))
 
-    def _upgrade(self, release, chart, values, namespace, **options):
+    def _upgrade(self, release: str, chart: Chart, values: Values,
+                 namespace: str, **options: typing.Any
+                 ) -> dict[str, typing.Any]:
         with self._fetched(chart) as chart:
-            return _parsed(self._run(
+            found: dict[str, typing.Any] = _parsed(self._run(
                 upgrade_argv(release, chart, namespace,
                              history=self._settings.helm_history,
                              timeout=self._settings.helm_timeout, **options),
                 stdin=json.dumps(values)))
+            return found
 
-    def template(self, release, chart, values, namespace, *, overlays=()):
+    def template(self, release: str, chart: Chart, values: Values,
+                 namespace: str, *, overlays: _Overlays = ()) -> str:
         """Render a release.
 
         :returns: manifests, YAML text.
@@ -150,7 +209,7 @@ class Helm:
                 template_argv(release, chart, namespace, overlays=overlays),
                 stdin=json.dumps(values))
 
-    def uninstall(self, release, namespace):
+    def uninstall(self, release: str, namespace: str) -> bool:
         """Take a release away; its objects then begin to go.
 
         :returns: whether there was one.
@@ -159,10 +218,11 @@ class Helm:
             release, namespace,
             timeout=self._settings.helm_timeout)) is not None
 
-    def status(self, release, namespace):
+    def status(self, release: str,
+               namespace: str) -> dict[str, typing.Any] | None:
         """What helm knows of a release, None when there is none.
 
-        :returns: dict with ``revision``, ``status`` and ``description``.
+        :returns: ``revision``, ``status`` and ``description``.
         """
         said = self._unless_missing([
             'status', release, '--namespace', namespace, '--output', 'json'])
@@ -173,13 +233,14 @@ class Helm:
                 'status': found['info']['status'],
                 'description': found['info'].get('description', '')}
 
-    def history(self, release, namespace):
-        """Revisions of a release, oldest first: dicts as helm has them."""
+    def history(self, release: str,
+                namespace: str) -> list[dict[str, typing.Any]]:
+        """Revisions of a release, oldest first, as helm has them."""
         said = self._unless_missing([
             'history', release, '--namespace', namespace, '--output', 'json'])
         return [] if said is None else _parsed(said)
 
-    def _unless_missing(self, argv):
+    def _unless_missing(self, argv: list[str]) -> str | None:
         try:
             return self._run(argv)
         except helm_errors.HelmFailed as e:
@@ -188,7 +249,7 @@ class Helm:
             raise
 
     @contextlib.contextmanager
-    def _fetched(self, chart):
+    def _fetched(self, chart: Chart) -> collections.abc.Iterator[Chart]:
         """The chart in the cache when there is one, else as it is."""
         if chart.is_path or not self._settings.chart_cache:
             yield chart
@@ -206,7 +267,7 @@ class Helm:
         yield dataclasses.replace(chart, name=str(package), version=None,
                                   repository=None)
 
-    def _run(self, argv, stdin=None):
+    def _run(self, argv: list[str], stdin: str | None = None) -> str:
         path = self._environ.get('PATH', os.defpath)
         program = shutil.which(self._settings.helm_binary, path=path)
         if not program:
@@ -230,7 +291,7 @@ class Helm:
             except errors.CommandFailed as e:
                 raise helm_errors.failure(argv[0], e) from None
 
-    def _env(self, folder):
+    def _env(self, folder: pathlib.Path) -> dict[str, str]:
         env = {k: v for k, v in self._environ.items() if k in _PASSED}
         env['HOME'] = str(folder)
         for name in ('CACHE', 'CONFIG', 'DATA'):
@@ -244,7 +305,7 @@ class Helm:
         return env
 
 
-def _parsed(said):
+def _parsed(said: str) -> typing.Any:
     try:
         return json.loads(said)
     except ValueError:
@@ -253,13 +314,13 @@ def _parsed(said):
             reason='helm gave an answer that cannot be read') from None
 
 
-def _chart_argv(chart):
+def _chart_argv(chart: Chart) -> list[str]:
     return [chart.name,
             *(['--repo', chart.repository] if chart.repository else []),
             *(['--version', chart.version] if chart.version else [])]
 
 
-def _values_argv(overlays):
+def _values_argv(overlays: _Overlays) -> list[str]:
     argv = ['--values', '-']
     for path in overlays:
         argv += ['--values', str(path)]

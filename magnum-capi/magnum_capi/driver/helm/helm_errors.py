@@ -7,6 +7,7 @@ those of helm 3, measured in tests/functional/test_driver_helm.py.
 """
 
 import re
+import typing
 
 from magnum_capi import errors
 
@@ -21,7 +22,8 @@ class HelmFailed(errors.MagnumCapiError):
         the chart said, without paths and addresses of the operator.
     """
 
-    def __init__(self, what, *, reason, **kwargs):
+    def __init__(self, what: str, *, reason: str,
+                 **kwargs: typing.Any) -> None:
         super().__init__(what, last_seen=reason, **kwargs)
         self.reason = reason
 
@@ -55,7 +57,7 @@ class HelmTimeout(HelmFailed):
 
 
 #: What errors of helm 3 look like, most telling first.
-_SIGNS = (
+_SIGNS: tuple[tuple[type[HelmFailed], re.Pattern[str]], ...] = (
     (HelmBusy, re.compile(
         r'another operation \(install/upgrade/rollback\) is in progress'
         r'|release: already exists|cannot re-use a name')),
@@ -92,7 +94,7 @@ _UNREACHABLE = 'helm got no answer of the management cluster'
 _UNAVAILABLE = 'the chart could not be fetched'
 
 
-def reason_of(output):
+def reason_of(output: str) -> str:
     """What helm said is wrong, one line, fit for the cluster's owner.
 
     :param output: helm's standard error.
@@ -112,9 +114,9 @@ def reason_of(output):
     return said if len(said) <= _LONGEST else said[:_LONGEST - 3] + '...'
 
 
-def failure(command, failed):
-    """The typed error for a CommandFailed. Drops argv: it has paths."""
-    if failed.returncode in (None, 124, 137):
+def failure(command: str, failed: errors.CommandFailed) -> HelmFailed:
+    """The error for what helm said. Drops argv: it has paths."""
+    if failed.returncode is None or failed.returncode in (124, 137):
         return HelmTimeout(
             f'helm {command} did not end in time',
             reason='helm did not end in time', elapsed=failed.elapsed)

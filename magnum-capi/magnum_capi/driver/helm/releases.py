@@ -22,6 +22,8 @@ import gzip
 import json
 
 from magnum_capi.driver.observed import snapshot
+from magnum_capi.kube import kinds
+from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import rest
 
 #: Label of a revision: what was applied, see :func:`state`. Set by
@@ -46,7 +48,7 @@ class Revision:
     digest: str | None = None
 
     @property
-    def is_pending(self):
+    def is_pending(self) -> bool:
         return self.status.startswith('pending-')
 
 
@@ -54,7 +56,8 @@ class ReleasePending(rest.KubeError):
     """A helm works on this release, or died on it a moment ago."""
 
 
-def revisions(kube, namespace, release):
+def revisions(kube: kube_module.Kube, namespace: str,
+              release: str) -> list[Revision]:
     """The revisions of a release that Helm knows, oldest first."""
     found = []
     for secret in kube.list_metadata(
@@ -70,8 +73,9 @@ def revisions(kube, namespace, release):
     return sorted(found)
 
 
-def state(kube, namespace, release):
-    """State of a release as snapshot.Release, None when there is none."""
+def state(kube: kube_module.Kube, namespace: str,
+          release: str) -> snapshot.Release | None:
+    """State of a release, None when there is none."""
     found = revisions(kube, namespace, release)
     if not found:
         return None
@@ -80,11 +84,10 @@ def state(kube, namespace, release):
                             digest=found[-1].digest)
 
 
-def chart_version(kube, namespace: str, release: str,
+def chart_version(kube: kube_module.Kube, namespace: str, release: str,
                   chart: str) -> str | None:
     """Version of the chart that a release was made of.
 
-    :param kube: kube.Kube.
     :param chart: name of the chart.
     :returns: None when nothing is deployed, or another chart is.
     """
@@ -95,17 +98,17 @@ def chart_version(kube, namespace: str, release: str,
     return metadata['version'] if metadata.get('name') == chart else None
 
 
-def applied(kube, namespace: str, release: str) -> str | None:
+def applied(kube: kube_module.Kube, namespace: str,
+            release: str) -> str | None:
     """Manifests of a release as Helm has applied them, YAML text.
 
-    :param kube: kube.Kube.
     :returns: None when nothing is deployed.
     """
     found = _deployed(kube, namespace, release)
     return None if found is None else manifests(found)
 
 
-def manifests(found: dict) -> str:
+def manifests(found: kinds.Object) -> str:
     """Manifests of a release, those of its hooks too, YAML text.
 
     :param found: the release as helm has it.
@@ -114,7 +117,8 @@ def manifests(found: dict) -> str:
         hook.get('manifest') or '' for hook in found.get('hooks') or ())))
 
 
-def _deployed(kube, namespace, release):
+def _deployed(kube: kube_module.Kube, namespace: str,
+              release: str) -> kinds.Object | None:
     """The revision that is deployed, as helm has it; None when none is."""
     deployed = [revision for revision in revisions(kube, namespace, release)
                 if revision.status == 'deployed']
@@ -126,10 +130,12 @@ def _deployed(kube, namespace, release):
     # JSON, gzip, Helm's base64, that of Secrets (helm 3,
     # pkg/storage/driver/util.go).
     content = base64.b64decode(base64.b64decode(secret['data']['release']))
-    return json.loads(gzip.decompress(content))
+    found: kinds.Object = json.loads(gzip.decompress(content))
+    return found
 
 
-def repair(kube, namespace, release, dead_after):
+def repair(kube: kube_module.Kube, namespace: str, release: str,
+           dead_after: float) -> bool:
     """Make a release usable that a dead helm left pending.
 
     To be called by the holder of the lock of the cluster, so no other helm of

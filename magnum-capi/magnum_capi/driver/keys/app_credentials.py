@@ -7,7 +7,9 @@ only the user can make one; it has no more roles than that user; it dies with
 the user and with any role of it that the user loses.
 """
 
+import collections.abc
 import dataclasses
+import typing
 
 from openstack import exceptions as sdk_exceptions
 
@@ -17,22 +19,27 @@ from magnum_capi.driver.keys import delegation
 
 @dataclasses.dataclass(frozen=True)
 class Credential:
-    """An application credential. The secret is known once, at creation."""
+    """An application credential.
+
+    :param secret: known once, at creation; else empty.
+    """
 
     id: str
     name: str
     project_id: str | None = None
     roles: tuple[str, ...] = ()
-    secret: str | None = dataclasses.field(default=None, repr=False)
+    secret: str = dataclasses.field(default='', repr=False)
 
 
-def create(cloud, user_id, name, description, *, has, allowed):
+def create(cloud: services.Services, user_id: str, name: str,
+           description: str, *, has: collections.abc.Collection[str],
+           allowed: collections.abc.Collection[str]) -> Credential:
     """Make an application credential of a user, as that user.
 
-    :param cloud: services.Services of that user.
+    :param cloud: that user's.
     :param has: names of the roles that the user has.
     :param allowed: names of those that it may get.
-    :returns: Credential with its secret.
+    :returns: with its secret.
     :raises services.NotUsable: the user has no allowed role.
     :raises services.Conflict: the user has one of this name.
     """
@@ -50,7 +57,8 @@ def create(cloud, user_id, name, description, *, has, allowed):
                       made.secret)
 
 
-def get(cloud, user_id, credential_id):
+def get(cloud: services.Services, user_id: str,
+        credential_id: str) -> Credential | None:
     """Return a Credential without its secret, None if there is none."""
     with services.asking(f'the application credential {credential_id}'):
         try:
@@ -61,7 +69,8 @@ def get(cloud, user_id, credential_id):
     return _credential(found)
 
 
-def find(cloud, user_id, prefix):
+def find(cloud: services.Services, user_id: str,
+         prefix: str) -> tuple[Credential, ...]:
     """Return the Credentials of a user whose name begins so."""
     with services.asking(f'the application credentials of {user_id}'):
         try:
@@ -74,7 +83,8 @@ def find(cloud, user_id, prefix):
             return ()
 
 
-def delete(cloud, user_id, credential_id):
+def delete(cloud: services.Services, user_id: str,
+           credential_id: str) -> bool:
     """Delete an application credential.
 
     :returns: whether there was one.
@@ -89,7 +99,7 @@ def delete(cloud, user_id, credential_id):
     return True
 
 
-def _credential(found):
+def _credential(found: typing.Any) -> Credential:
     return Credential(
         found.id, found.name, found.project_id,
         tuple(role['name'] for role in found.roles or ()))

@@ -86,17 +86,19 @@ class Entry:
     outgoing: bool = False
 
 
+#: Oldest first.
+Record: typing.TypeAlias = tuple[Entry, ...]
+
+
 @dataclasses.dataclass(frozen=True)
 class State:
     """All that the next step depends on.
 
-    :param record: entries, oldest first.
     :param wish: KEEP or REMOVE.
     :param now: aware datetime.
     :param user_id: whose token is at hand; None for nobody's. Keystone lets
         nobody but a user make the user's application credentials.
-    :param fresh: function without arguments, a name never used before; see
-        ``delegation.name``.
+    :param fresh: makes a name never used before; see ``delegation.name``.
     :param found: ids at Keystone by name, of each user whose were looked at,
         for entries without an id; of nobody after a MAKE.
     :param adopted: of the applied entry: True, False, or None when nothing
@@ -106,14 +108,15 @@ class State:
     :param bound: seconds, see BOUND.
     """
 
-    record: tuple[Entry, ...]
+    record: Record
     wish: str
     now: datetime.datetime
     user_id: str | None
-    fresh: object
-    found: typing.Mapping = dataclasses.field(default_factory=dict)
+    fresh: typing.Callable[[], str]
+    found: typing.Mapping[str, typing.Mapping[str, str]] = (
+        dataclasses.field(default_factory=dict))
     adopted: bool | None = None
-    gone: frozenset = frozenset()
+    gone: frozenset[str] = frozenset()
     settle: float = SETTLE
     bound: float = BOUND
 
@@ -147,13 +150,13 @@ class Step:
 
     kind: str
     entry: Entry | None = None
-    record: tuple[Entry, ...] | None = None
+    record: Record | None = None
     id: str | None = None
     reason: str = ''
     overdue: bool = False
 
 
-def made(record, entry, credential_id):
+def made(record: Record, entry: Entry, credential_id: str) -> Record:
     """The record once an entry's credential exists.
 
     :returns: to be written before the credential is used for anything.
@@ -161,7 +164,7 @@ def made(record, entry, credential_id):
     return _with(record, entry, stage=MADE, id=credential_id)
 
 
-def rotate(record):
+def rotate(record: Record) -> Record:
     """The record that asks for a rotation; writing it starts one.
 
     Whoever finds it goes on with it, so a rotation is not lost. One that is
@@ -173,7 +176,7 @@ def rotate(record):
         else dataclasses.replace(entry, outgoing=True) for entry in record)
 
 
-def in_use(record) -> Entry | None:
+def in_use(record: Record) -> Entry | None:
     """The credential that the cluster uses; None before there is any.
 
     A cluster can be created as soon as there is one.
@@ -182,7 +185,7 @@ def in_use(record) -> Entry | None:
     return used[-1] if used else None
 
 
-def obtained(record) -> bool:
+def obtained(record: Record) -> bool:
     """Whether there is a credential for the cluster, used or not yet.
 
     From then on nobody needs a user's token to go on with a creation.
@@ -190,7 +193,8 @@ def obtained(record) -> bool:
     return any(entry.stage in (MADE, APPLIED, ADOPTED) for entry in record)
 
 
-def adopted(applied_id, entry, taken_up):
+def adopted(applied_id: str | None, entry: Entry,
+            taken_up: tuple[bool, str] | None) -> bool | None:
     """Whether a credential is taken up by all that read it.
 
     Cluster API's provider reads the Secret at each reconciliation, so for it
@@ -198,7 +202,7 @@ def adopted(applied_id, entry, taken_up):
     which their provider replaces.
 
     :param applied_id: that is in the Secret now, read back.
-    :param entry: Entry, APPLIED.
+    :param entry: APPLIED.
     :param taken_up: what ``addons.took_up`` says of that Secret.
     :returns: True, False, or None when nothing can tell.
     """
@@ -207,7 +211,7 @@ def adopted(applied_id, entry, taken_up):
     return None if taken_up is None else taken_up[0]
 
 
-def next_step(state) -> Step:
+def next_step(state: State) -> Step:
     """The one thing to do now, from any record that a crash can leave."""
     for step in (_clean, _remove, _bring_in, _replace):
         found = step(state)
@@ -216,7 +220,7 @@ def next_step(state) -> Step:
     return Step(DONE)
 
 
-def _clean(state):
+def _clean(state: State) -> Step | None:
     """Delete what nobody needs, Keystone first, then the record."""
     for entry in state.record:
         if entry.stage != RETIRED:
@@ -232,13 +236,13 @@ def _clean(state):
     return None
 
 
-def _remove(state):
+def _remove(state: State) -> Step | None:
     if state.wish != REMOVE or not state.record:
         return None
     return _retire(state, state.record[0])
 
 
-def _bring_in(state):
+def _bring_in(state: State) -> Step | None:
     """Bring in what is on its way: planned, made."""
     for entry in state.record:
         if entry.stage == PLANNED:
@@ -249,7 +253,7 @@ def _bring_in(state):
     return None
 
 
-def _make(state, entry):
+def _make(state: State, entry: Entry) -> Step:
     # Not wanted any more, or by somebody else now: it is not made.
     if entry.outgoing or state.user_id not in (None, entry.user_id):
         return _retire(state, entry)
@@ -258,7 +262,7 @@ def _make(state, entry):
     return Step(MAKE, entry)
 
 
-def _replace(state):
+def _replace(state: State) -> Step | None:
     """Let the last that was applied take the place of those before."""
     if state.wish == REMOVE:
         return None
@@ -274,7 +278,7 @@ def _replace(state):
     return _retire(state, state.record[0]) if len(state.record) > 1 else None
 
 
-def _resolve(state, entry):
+def _resolve(state: State, entry: Entry) -> Step | None:
     """A name without an id: Keystone knows it, or not, since a crash.
 
     Names are unique for a user only, so it is a user's that is meant.
@@ -289,10 +293,10 @@ def _resolve(state, entry):
     return Step(DELETE, entry, id=known)
 
 
-def _wait(state, entry):
+def _wait(state: State, entry: Entry) -> Step | None:
     if len(state.record) == 1:
         return None
-    age = (state.now - entry.applied_at).total_seconds()
+    age = (state.now - (entry.applied_at or state.now)).total_seconds()
     if age < state.settle:
         return Step(WAIT, entry, reason='the new credential was just applied')
     if state.adopted or (state.adopted is None and age >= state.bound):
@@ -302,10 +306,10 @@ def _wait(state, entry):
         reason='the new credential is applied but not yet taken up')
 
 
-def _retire(state, entry):
+def _retire(state: State, entry: Entry) -> Step:
     return Step(RETIRE, entry, _with(state.record, entry, stage=RETIRED))
 
 
-def _with(record, entry, **changes):
+def _with(record: Record, entry: Entry, **changes: typing.Any) -> Record:
     return tuple(dataclasses.replace(other, **changes)
                  if other == entry else other for other in record)

@@ -2,6 +2,8 @@
 
 """What an application credential of a cluster is called and may do."""
 
+import collections.abc
+
 #: Roles that are never delegated, whatever an operator allows.
 FORBIDDEN = frozenset(('admin',))
 
@@ -10,15 +12,15 @@ FORBIDDEN = frozenset(('admin',))
 _LONGEST = 255
 
 
-def name(cluster_uuid, token) -> str:
+def name(cluster_uuid: str, token: str) -> str:
     """Name of a credential at Keystone.
 
-    :param token: random text; names are unique for a user.
+    :param token: random; names are unique for a user.
     """
     return f'magnum-{cluster_uuid}-{token}'
 
 
-def belongs(credential_name, cluster_uuid) -> bool:
+def belongs(credential_name: str, cluster_uuid: str) -> bool:
     """Whether a credential at Keystone was made for a cluster.
 
     To be asked before one is deleted by an id that came from outside.
@@ -26,19 +28,21 @@ def belongs(credential_name, cluster_uuid) -> bool:
     return credential_name.startswith(f'magnum-{cluster_uuid}-')
 
 
-def description(cluster_name, cluster_uuid) -> str:
+def description(cluster_name: str | None, cluster_uuid: str) -> str:
     """Description of a credential; its owner reads it in Keystone's list."""
     text = (f'Magnum cluster {cluster_name or cluster_uuid}: used by the '
             'cluster and its management cluster, removed with the cluster')
     return text[:_LONGEST]
 
 
-def roles(of_user, allowed=None):
+def roles(of_user: collections.abc.Iterable[str],
+          allowed: collections.abc.Iterable[str] | None = None
+          ) -> list[str]:
     """Roles that a cluster's credential delegates.
 
     :param of_user: names of the user's roles in the project.
     :param allowed: names an operator allows; None: all but the forbidden.
-    :returns: sorted list; an empty one means that no credential can be made.
+    :returns: sorted; an empty one means that no credential can be made.
 
     Policies compare names of roles without case (oslo_policy/_checks.py,
     RoleCheck), so this does.

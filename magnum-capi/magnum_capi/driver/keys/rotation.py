@@ -7,14 +7,18 @@ Each step is done with the lock of the cluster held, and the record of it is
 written before anything depends on it.
 """
 
+import collections.abc
 import dataclasses
+import datetime
 import secrets
+import typing
 
 from keystoneauth1 import exceptions as keystone_exceptions
 from keystoneauth1.identity import v3
 from keystoneauth1 import session as keystone_session
 from oslo_log import log as logging
 
+from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
@@ -24,8 +28,14 @@ from magnum_capi.driver.keys import delegation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault as vault_module
 from magnum_capi.driver.observed import addons
+from magnum_capi.driver import settings as settings_module
+from magnum_capi.kube import kinds
 
 LOG = logging.getLogger(__name__)
+
+#: What credentials.State.adopted is, of an entry.
+Adopted: typing.TypeAlias = collections.abc.Callable[
+    [credentials.Entry], bool | None]
 
 #: More steps than any rotation has.
 _MOST = 60
@@ -42,7 +52,7 @@ class User:
     """
 
     id: str | None = None
-    roles: tuple = ()
+    roles: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,19 +74,20 @@ class Rotation:
     """The application credentials of one cluster.
 
     :param cluster: Magnum's row.
-    :param vault: vault.Vault.
-    :param settings: settings.Settings.
-    :param cloud: openstack.Cloud of ``user``, or of Magnum.
-    :param user: User.
-    :param access: function without arguments that returns Access.
-    :param now: function without arguments, aware datetime.
-    :param deleter: function without arguments, openstack.Cloud of Magnum:
-        only an administrator deletes credentials of other users.
-    :param check: function without arguments, raises when the lock is lost.
+    :param cloud: of ``user``, or of Magnum.
+    :param now: aware.
+    :param deleter: of Magnum: only an administrator deletes credentials of
+        other users.
+    :param check: raises when the lock is lost.
     """
 
-    def __init__(self, cluster, vault, settings, cloud, user, access, now,
-                 deleter, check=lambda: None):
+    def __init__(self, cluster: typing.Any, vault: vault_module.Vault,
+                 settings: settings_module.Settings, cloud: openstack.Cloud,
+                 user: User, access: collections.abc.Callable[[], Access],
+                 now: collections.abc.Callable[[], datetime.datetime],
+                 deleter: collections.abc.Callable[[], openstack.Cloud],
+                 check: collections.abc.Callable[[], None] = lambda: None
+                 ) -> None:
         self._cluster = cluster
         self._vault = vault
         self._settings = settings
@@ -86,33 +97,34 @@ class Rotation:
         self._now = now
         self._deleter = deleter
         self._check = check
-        self._found = {}
-        self._gone = frozenset()
+        self._found: dict[str, dict[str, str]] = {}
+        self._gone: frozenset[str] = frozenset()
         self._tries = 0
 
-    def bring_in(self, state, new=False):
+    def bring_in(self, state: state_module.State,
+                 new: bool = False) -> state_module.State:
         """Go on until the cluster has a credential to use.
 
-        :param state: state.State.
         :param new: go on until it is the one that was asked for last.
-        :returns: the State, as it is written.
+        :returns: as it is written.
         :raises failures.Failed: that needs a user's token.
         """
-        def enough(found):
+        def enough(found: state_module.State) -> bool:
             used = credentials.in_use(found.record)
             return used is not None and not (new and (
                 used.outgoing or used != found.record[-1]))
         return self._walk(state, credentials.KEEP, enough)[0]
 
-    def go_on(self, state, adopted=None):
+    def go_on(self, state: state_module.State,
+              adopted: Adopted | None = None
+              ) -> tuple[state_module.State, credentials.Step]:
         """Go on as far as possible.
 
-        :param adopted: of credentials.State; function of an entry.
-        :returns: the State, and the last credentials.Step: DONE or WAIT.
+        :returns: the state, and the last step: DONE or WAIT.
         """
         return self._walk(state, credentials.KEEP, None, adopted)
 
-    def remove(self, state):
+    def remove(self, state: state_module.State) -> state_module.State:
         """Remove all credentials; the record is empty afterwards.
 
         Those that the record does not have are found by their names: the
@@ -130,10 +142,14 @@ class Rotation:
                 app_credentials.delete(cloud, user_id, found.id)
         return state
 
-    def _walk(self, state, wish, enough, adopted=None):
+    def _walk(self, state: state_module.State, wish: str,
+              enough: collections.abc.Callable[
+                  [state_module.State], bool] | None,
+              adopted: Adopted | None = None
+              ) -> tuple[state_module.State, credentials.Step]:
         for _time in range(_MOST):
             if enough and enough(state):
-                return state, None
+                return state, credentials.Step(credentials.DONE)
             used = credentials.in_use(state.record)
             step = credentials.next_step(credentials.State(
                 record=state.record, wish=wish, now=self._now(),
@@ -145,44 +161,46 @@ class Rotation:
                 bound=self._settings.credential_bound))
             if step.kind == credentials.DONE:
                 return state, step
-            if step.kind == credentials.WAIT:
+            if step.entry is None or step.kind == credentials.WAIT:
                 if enough:
                     raise failures.Failed(step.reason)
                 return state, step
             self._check()
-            state = self._do(step, state)
+            state = self._do(step, step.entry, state)
         raise failures.Failed('the application credentials of the cluster '
                               'cannot be brought in order')
 
-    def _fresh(self):
+    def _fresh(self) -> str:
         return delegation.name(self._cluster.uuid, secrets.token_hex(4))
 
-    def _do(self, step, state):
+    def _do(self, step: credentials.Step, entry: credentials.Entry,
+            state: state_module.State) -> state_module.State:
         kind = step.kind
         if kind == credentials.LOOK:
-            self._found[step.entry.user_id] = {
+            self._found[entry.user_id] = {
                 found.name: found.id for found in app_credentials.find(
-                    self._deleter().services, step.entry.user_id,
+                    self._deleter().services, entry.user_id,
                     delegation.name(self._cluster.uuid, ''))}
-            return state
         if kind == credentials.MAKE:
-            return self._make(step, state)
-        if kind == credentials.DELETE:
+            return self._make(entry, state)
+        if step.id is not None:
             app_credentials.delete(self._deleter().services,
-                                   step.entry.user_id, step.id)
+                                   entry.user_id, step.id)
             self._gone |= {step.id}
-            return state
         if kind == credentials.APPLY:
-            self._apply(step.entry, state)
+            self._apply(entry, state)
+        if step.record is None:
+            return state
         return self._write(state, step.record)
 
-    def _make(self, step, state):
+    def _make(self, entry: credentials.Entry,
+              state: state_module.State) -> state_module.State:
         # What is found now is older than what may be made.
         self._found = {}
         self._tries += 1
         try:
             made = app_credentials.create(
-                self._cloud.services, step.entry.user_id, step.entry.name,
+                self._cloud.services, entry.user_id, entry.name,
                 delegation.description(self._cluster.name,
                                        self._cluster.uuid),
                 has=self._user.roles, allowed=self._settings.credential_roles)
@@ -194,33 +212,34 @@ class Rotation:
             LOG.warning(
                 'Cluster %s: Keystone has its new application credential %s '
                 'already, from a request whose answer was lost; it is '
-                'deleted and made again', self._cluster.uuid,
-                step.entry.name)
+                'deleted and made again', self._cluster.uuid, entry.name)
             return state
         return self._write(
-            state, credentials.made(state.record, step.entry, made.id),
-            **{step.entry.name: made.secret})
+            state, credentials.made(state.record, entry, made.id),
+            **{entry.name: made.secret})
 
-    def _apply(self, entry, state):
+    def _apply(self, entry: credentials.Entry,
+               state: state_module.State) -> None:
         access = self._access()
         self._vault.write_credentials(vault_module.clouds(
             entry.id, state.secrets[entry.name], auth_url=access.auth_url,
             region=access.region, interface=access.interface,
             verify=access.verify), access.cacert)
 
-    def _write(self, state, record, **made):
+    def _write(self, state: state_module.State, record: credentials.Record,
+               **made: str) -> state_module.State:
         state = state_module.with_record(state, record, **made)
         self._vault.write_state(state)
         return state
 
 
-def adoption(vault, release, found):
+def adoption(vault: vault_module.Vault, release: str,
+             found: collections.abc.Iterable[kinds.Object]) -> Adopted:
     """What credentials.State.adopted is, from a look at the addons.
 
     :param found: the addons of the cluster.
-    :returns: function of an entry.
     """
-    def adopted(entry):
+    def adopted(entry: credentials.Entry) -> bool | None:
         data = vault.credentials()
         if data is None:
             return False
@@ -230,11 +249,11 @@ def adoption(vault, release, found):
     return adopted
 
 
-def check(data, cacert, timeout):
+def check(data: vault_module.Data, cacert: str | None,
+          timeout: float) -> str:
     """Ask Keystone whether the credential of a cluster is still valid.
 
-    :param data: ``data`` of its Secret.
-    :param cacert: path of the authorities of the cloud, or None.
+    :param cacert: path of the authorities of the cloud.
     :param timeout: seconds.
     :returns: credentials.VALID, INVALID or UNKNOWN.
     """

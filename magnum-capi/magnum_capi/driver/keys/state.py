@@ -33,7 +33,6 @@ class State:
     :param applied: uuids of node groups, other than the default ones, that
         Helm was given. One that failed before has left nothing behind.
     :param addons: whether the chart deploys any.
-    :param record: credentials.Entry, oldest first.
     :param secrets: of the credentials, by name.
     :param batch: nodes of a group that the upgrade going on replaces at
         once, None: as the chart has it.
@@ -41,8 +40,7 @@ class State:
         driver did not remember it, or it is not made yet.
     :param failing: what was seen to fail in the operation, and since when;
         see ``verdicts.Verdict.failing``.
-    :param progress: progress.Progress of the operation, None when nobody
-        has looked closely yet.
+    :param progress: None when nobody has looked closely yet.
     :param failed: why the last operation ended as FAILED, if that was
         because of what was seen of the cluster; the text that Magnum has as
         status_reason.
@@ -60,43 +58,46 @@ class State:
 
     operation: str = ''
     since: datetime.datetime | None = None
-    applied: frozenset = frozenset()
+    applied: frozenset[str] = frozenset()
     addons: bool = True
-    record: tuple = ()
-    secrets: typing.Mapping = dataclasses.field(
+    record: credentials.Record = ()
+    secrets: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict, repr=False)
     batch: int | None = None
     pins: pins_module.Pins | None = None
-    failing: typing.Mapping = dataclasses.field(default_factory=dict)
+    failing: typing.Mapping[str, datetime.datetime] = dataclasses.field(
+        default_factory=dict)
     progress: progress_module.Progress | None = None
     failed: str = ''
     marked: tuple[str, ...] = ()
-    sizes: typing.Mapping = dataclasses.field(default_factory=dict)
-    held: typing.Mapping = dataclasses.field(default_factory=dict)
+    sizes: typing.Mapping[str, int] = dataclasses.field(default_factory=dict)
+    held: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
+        default_factory=dict)
     before: pins_module.Pins | None = None
 
 
-def name(release) -> str:
+def name(release: str) -> str:
     """Name of the Secret."""
     return f'{release}-magnum'
 
 
-def begun(state, operation, now) -> State:
+def begun(state: State, operation: str, now: datetime.datetime) -> State:
     """The state when a request for an operation arrives."""
     return dataclasses.replace(
         state, operation=operation, since=now, failing={}, progress=None,
         failed='')
 
 
-def going_on(state, operation, now) -> State:
+def going_on(state: State, operation: str,
+             now: datetime.datetime) -> State:
     """The state when an operation is found going on: it may be a lost one."""
     if state.operation == operation and state.since:
         return state
     return begun(state, operation, now)
 
 
-def progressed(state: State, left: typing.Mapping, now: datetime.datetime,
-               limit: float) -> State:
+def progressed(state: State, left: typing.Mapping[str, tuple[str, int]],
+               now: datetime.datetime, limit: float) -> State:
     """The state of an operation after a look.
 
     :param left: of ``progress.left``; empty when it was no close look.
@@ -106,7 +107,7 @@ def progressed(state: State, left: typing.Mapping, now: datetime.datetime,
         state.progress, left, now, limit))
 
 
-def ended(state, failed='') -> State:
+def ended(state: State, failed: str = '') -> State:
     """The state when an operation has ended.
 
     :param failed: see State.
@@ -116,22 +117,23 @@ def ended(state, failed='') -> State:
         progress=None, failed=failed, marked=(), sizes={}, before=None)
 
 
-def not_moved(state) -> State:
+def not_moved(state: State) -> State:
     """The state when Helm did not take what an operator asked for."""
     if state.before is None:
         return state
     return dataclasses.replace(state, pins=state.before, before=None)
 
 
-def with_record(state, record, **secrets) -> State:
+def with_record(state: State, record: credentials.Record,
+                **secrets: str) -> State:
     """The state with another record; secrets of nobody are forgotten."""
     names = {entry.name for entry in record}
-    return dataclasses.replace(state, record=tuple(record), secrets={
+    return dataclasses.replace(state, record=record, secrets={
         name: secret for name, secret in {**state.secrets, **secrets}.items()
         if name in names})
 
 
-def dump(state) -> str:
+def dump(state: State) -> str:
     return json.dumps({
         'operation': state.operation,
         'since': _text(state.since),
@@ -157,7 +159,7 @@ def dump(state) -> str:
     }, sort_keys=True)
 
 
-def load(text) -> State:
+def load(text: str) -> State:
     """Read what :func:`dump` wrote; unknown fields are left out.
 
     :raises ValueError: it is something else.
@@ -176,7 +178,7 @@ def load(text) -> State:
                  dict(found.get('secrets', {})), found.get('batch'),
                  pins_module.load(found['pins']) if found.get('pins')
                  else None,
-                 {key: _time(since)
+                 {key: datetime.datetime.fromisoformat(since)
                   for key, since in found.get('failing', {}).items()},
                  _progress(found.get('progress')), found.get('failed', ''),
                  tuple(found.get('marked', ())), dict(found.get('sizes', {})),
@@ -186,15 +188,18 @@ def load(text) -> State:
                  else None)
 
 
-def _progress(found):
-    return found and progress_module.Progress(
-        _time(found['at']), _time(found['looked']),
-        {part: tuple(pair) for part, pair in found['left'].items()})
+def _progress(found: typing.Mapping[str, typing.Any] | None
+              ) -> progress_module.Progress | None:
+    return progress_module.Progress(
+        datetime.datetime.fromisoformat(found['at']),
+        datetime.datetime.fromisoformat(found['looked']),
+        {part: tuple(pair) for part, pair in found['left'].items()}
+    ) if found else None
 
 
-def _text(moment):
+def _text(moment: datetime.datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-def _time(text):
+def _time(text: str | None) -> datetime.datetime | None:
     return datetime.datetime.fromisoformat(text) if text else None

@@ -9,6 +9,7 @@ its own names, so that what Magnum's API signs is what the cluster trusts.
 """
 
 import base64
+import typing
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives import serialization
@@ -17,6 +18,8 @@ import yaml
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.keys import state as state_module
+from magnum_capi.kube import kinds
+from magnum_capi.kube import kube as kube_module
 
 #: Type of the Secrets of Cluster API (api/core/v1beta1/common_types.go,
 #: ClusterSecretType).
@@ -27,18 +30,21 @@ MOVE = 'clusterctl.cluster.x-k8s.io/move'
 CLOUDS = 'clouds.yaml'
 CACERT = 'cacert'
 
+#: ``data`` of a Secret, values in base64.
+Data: typing.TypeAlias = typing.Mapping[str, str]
+
 _KEY_BITS = 2048
 
 
 class Vault:
     """The Secrets of one cluster.
 
-    :param kube: kube.Kube.
     :param namespace: of the cluster.
     :param cluster: Magnum's row.
     """
 
-    def __init__(self, kube, namespace, cluster):
+    def __init__(self, kube: kube_module.Kube, namespace: str,
+                 cluster: typing.Any) -> None:
         self._kube = kube
         self._namespace = namespace
         self._release = names.cluster(cluster.uuid)
@@ -47,42 +53,43 @@ class Vault:
             project_id=cluster.project_id, user_id=cluster.user_id)
         self._uuid = cluster.uuid
 
-    def state(self):
+    def state(self) -> state_module.State:
         """The driver's memory; a new one when there is none."""
         found = self._read(state_module.name(self._release))
         if found is None:
             return state_module.State()
         return state_module.load(found[state_module.KEY].decode())
 
-    def write_state(self, state):
+    def write_state(self, state: state_module.State) -> None:
         self._kube.apply(self._secret(
             state_module.name(self._release),
             {state_module.KEY: state_module.dump(state)}))
 
-    def write_credentials(self, clouds, cacert):
+    def write_credentials(self, clouds: kinds.Object, cacert: str) -> None:
         """Write the Secret that the cluster reads.
 
-        :param clouds: content of clouds.yaml, dict.
+        :param clouds: content of clouds.yaml.
         :param cacert: PEM text.
         """
         self._kube.apply(self._secret(
             names.credentials(self._release),
             {CACERT: cacert, CLOUDS: yaml.safe_dump(clouds)}))
 
-    def credentials(self):
-        """``data`` of that Secret in base64, None when there is none."""
+    def credentials(self) -> Data | None:
+        """``data`` of that Secret, None when there is none."""
         found = self._kube.get('Secret', self._namespace,
                                names.credentials(self._release))
         return found and dict(found.get('data') or {})
 
-    def write_proxies(self, file):
-        """Write a file of nodes with passwords, node_files.ProxyFile.
+    def write_proxies(self, file: node_files.ProxyFile) -> None:
+        """Write a file of nodes, if it is one with passwords.
 
         The one before stays until the cluster goes: machines of an earlier
         revision can still be made.
         """
-        self._kube.apply(self._secret(
-            file.secret, {node_files.KEY: file.content}))
+        if file.secret is not None:
+            self._kube.apply(self._secret(
+                file.secret, {node_files.KEY: file.content}))
 
     def has_proxies(self) -> bool:
         """Whether there is such a file."""
@@ -92,7 +99,8 @@ class Vault:
                        'Secret', self._namespace,
                        {names.CLUSTER_UUID: str(self._uuid)}))
 
-    def write_authorities(self, pairs):
+    def write_authorities(
+            self, pairs: typing.Mapping[str, tuple[str, str]]) -> None:
         """Write certificate authorities.
 
         :param pairs: certificate and key, PEM texts, by ca, etcd, proxy.
@@ -100,7 +108,7 @@ class Vault:
         for kind, (certificate, key) in pairs.items():
             self._kube.apply(self._pair(kind, certificate, key))
 
-    def ensure_service_account_key(self):
+    def ensure_service_account_key(self) -> None:
         """Make the key pair that signs tokens of service accounts, once.
 
         It is the cluster's own: whoever has it can be anybody there. To make
@@ -110,23 +118,24 @@ class Vault:
         if self._kube.get('Secret', self._namespace, name) is None:
             self._kube.apply(self._pair('sa', *key_pair()))
 
-    def remove(self):
+    def remove(self) -> None:
         """Remove all of them, the memory with them."""
         self._kube.delete_all('Secret', self._namespace,
                               {names.CLUSTER_UUID: str(self._uuid)})
 
-    def _read(self, name):
+    def _read(self, name: str) -> dict[str, bytes] | None:
         found = self._kube.get('Secret', self._namespace, name)
         if found is None:
             return None
         return {key: base64.b64decode(value)
                 for key, value in (found.get('data') or {}).items()}
 
-    def _pair(self, kind, certificate, key):
+    def _pair(self, kind: str, certificate: str, key: str) -> kinds.Object:
         return self._secret(names.certificate(self._release, kind),
                             {'tls.crt': certificate, 'tls.key': key}, CAPI)
 
-    def _secret(self, name, texts, type_='Opaque'):
+    def _secret(self, name: str, texts: typing.Mapping[str, str],
+                type_: str = 'Opaque') -> kinds.Object:
         return {
             'kind': 'Secret',
             'metadata': {
@@ -140,11 +149,8 @@ class Vault:
                      for key, text in texts.items()}}
 
 
-def auth(data):
-    """What is in clouds.yaml to log in with, a dict; empty without any.
-
-    :param data: ``data`` of the Secret, values in base64.
-    """
+def auth(data: Data) -> dict[str, typing.Any]:
+    """What is in clouds.yaml to log in with; empty without any."""
     try:
         found = yaml.safe_load(base64.b64decode(data[CLOUDS]))
         return dict(found['clouds']['openstack']['auth'])
@@ -152,14 +158,16 @@ def auth(data):
         return {}
 
 
-def applied_id(data):
-    """Id of the application credential in ``data`` of a Secret, or None."""
+def applied_id(data: Data) -> str | None:
+    """Id of the application credential in ``data`` of a Secret."""
     return auth(data).get('application_credential_id')
 
 
-def clouds(credential_id, secret, *, auth_url, region, interface, verify):
+def clouds(credential_id: str | None, secret: str, *, auth_url: str,
+           region: str | None, interface: str,
+           verify: bool) -> kinds.Object:
     """Content of clouds.yaml of a cluster."""
-    cloud = {
+    cloud: kinds.Object = {
         'auth_type': 'v3applicationcredential',
         'auth': {'auth_url': auth_url,
                  'application_credential_id': credential_id,
@@ -170,7 +178,7 @@ def clouds(credential_id, secret, *, auth_url, region, interface, verify):
     return {'clouds': {'openstack': cloud}}
 
 
-def key_pair():
+def key_pair() -> tuple[str, str]:
     """A new key pair as Cluster API makes it: public and private PEM.
 
     (util/secret/certificates.go, generateServiceAccountKeys)
