@@ -8,6 +8,7 @@ that this cannot be deleted either.
 """
 
 import re
+import typing
 
 from openstack import exceptions as sdk_exceptions
 
@@ -17,14 +18,14 @@ from magnum_capi.driver.cloud import services
 _IMMUTABLE = ('PENDING_CREATE', 'PENDING_UPDATE', 'PENDING_DELETE')
 
 
-def delete(cloud, cluster, project_id):
+def delete(cloud: services.Services, cluster: str,
+           project_id: str) -> tuple[str, ...]:
     """Delete what Services of a cluster left: load balancers, addresses.
 
     Only those of the project whose name and description are as
     cloud-provider-openstack makes them for this cluster, and which no
     other cluster shares. Does not wait.
 
-    :param cloud: services.Services.
     :param cluster: name of the cluster for its cloud controller manager:
         that of the Cluster.
     :returns: names of the load balancers that are still there; ask
@@ -51,7 +52,8 @@ def delete(cloud, cluster, project_id):
     return tuple(left)
 
 
-def _delete_floating_ips(cloud, cluster, project_id):
+def _delete_floating_ips(cloud: services.Services, cluster: str,
+                         project_id: str) -> None:
     neutron = cloud.proxy('network')
     with services.asking('the floating IPs of the cluster'):
         for address in list(neutron.ips(project_id=project_id)):
@@ -59,7 +61,7 @@ def _delete_floating_ips(cloud, cluster, project_id):
                 neutron.delete_ip(address.id)
 
 
-def is_of_cluster(balancer, cluster):
+def is_of_cluster(balancer: typing.Any, cluster: str) -> bool:
     """Whether a load balancer was made by a Service of this cluster alone.
 
     cloud-provider-openstack, pkg/openstack/loadbalancer.go: the name is
@@ -75,11 +77,11 @@ def is_of_cluster(balancer, cluster):
                     if tag.startswith('kube_service_')))
 
 
-def _balancer_text(cluster):
+def _balancer_text(cluster: str) -> re.Pattern[str]:
     return re.compile(r'Kubernetes external service \S+ from cluster '
                       + re.escape(cluster))
 
 
-def _address_text(cluster):
+def _address_text(cluster: str) -> re.Pattern[str]:
     return re.compile(r'Floating IP for Kubernetes external service \S+ from '
                       r'cluster ' + re.escape(cluster))

@@ -7,7 +7,9 @@ a small frozen dataclass; each refusal says which image, flavor or network it
 concerns, so that it can be shown to the user. Cinder may be missing.
 """
 
+import collections.abc
 import dataclasses
+import typing
 
 from openstack import exceptions as sdk_exceptions
 
@@ -47,7 +49,7 @@ class Network:
 class Subnet:
     id: str
     name: str | None
-    network_id: str
+    network_id: str | None
     cidr: str
 
 
@@ -60,23 +62,24 @@ class VolumeType:
 class Cloud:
     """What is there for clusters, as one user sees it.
 
-    :param session_factory, places, timeout: of services.Services.
+    :param options: of services.Services.
     :param project_id: the project that is to use what is found, when the
         session sees more than that project does; None: the session's.
     :raises services.CloudError: (every method) and its kinds.
     """
 
-    def __init__(self, session_factory, project_id: str | None = None,
-                 **options):
+    def __init__(self, session_factory: services.SessionFactory,
+                 project_id: str | None = None,
+                 **options: typing.Any) -> None:
         self._services = services.Services(session_factory, **options)
         self._project_id = project_id
 
     @property
-    def services(self):
-        """The services.Services, for :mod:`app_credentials` and others."""
+    def services(self) -> services.Services:
+        """Requests of :mod:`app_credentials` and others."""
         return self._services
 
-    def image(self, reference):
+    def image(self, reference: str) -> Image:
         """Return the Image of an id or name.
 
         :raises services.NotUsable: several have this name, or it is not
@@ -94,13 +97,14 @@ class Cloud:
             os_distro=found.os_distro or properties.get('os_distro'),
             magnum_distro=properties.get('magnum_distro'))
 
-    def flavor(self, reference):
+    def flavor(self, reference: str) -> Flavor:
         """Return the Flavor of an id or name."""
         found = self._find('compute', 'flavor', reference)
         return Flavor(id=found.id, name=found.name, ram=found.ram,
                       vcpus=found.vcpus)
 
-    def usable_flavor(self, reference, *, ram, vcpus):
+    def usable_flavor(self, reference: str, *, ram: int,
+                      vcpus: int) -> Flavor:
         """As :meth:`flavor`, but large enough.
 
         :param ram: least memory in MiB.
@@ -118,7 +122,8 @@ class Cloud:
                 + ' and '.join(short))
         return found
 
-    def network(self, reference, external=None):
+    def network(self, reference: str | None,
+                external: bool | None = None) -> Network | None:
         """Return the Network of an id or name, None for None.
 
         :param external: whether it has to be external; None: either.
@@ -136,7 +141,8 @@ class Cloud:
                 f'{"no" if external else "an"} external network')
         return result
 
-    def subnet(self, reference, network_id=None):
+    def subnet(self, reference: str | None,
+               network_id: str | None = None) -> Subnet | None:
         """Return the Subnet of an id or name, None for None.
 
         :param network_id: that it has to belong to; None: any.
@@ -151,7 +157,7 @@ class Cloud:
                 f'The subnet {reference} is not of the network {network_id}')
         return Subnet(found.id, found.name, found.network_id, found.cidr)
 
-    def volume_types(self):
+    def volume_types(self) -> tuple[VolumeType, ...]:
         """Return the VolumeTypes, an empty tuple without Cinder."""
         try:
             with services.asking('the volume types'):
@@ -161,10 +167,12 @@ class Cloud:
         except services.ServiceMissing:
             return ()
 
-    def _find(self, service, kind, reference, fits=None):
+    def _find(self, service: str, kind: str, reference: str,
+              fits: collections.abc.Callable[[typing.Any], bool] | None = None
+              ) -> typing.Any:
         """An object by its id, or by its name among those of the project.
 
-        :param fits: function of an object: which of several is meant.
+        :param fits: which of several is meant.
         """
         with services.asking(f'the {kind} {reference}'):
             proxy = self._services.proxy(service)
@@ -185,7 +193,8 @@ class Cloud:
             raise services.NotThere(f'There is no {kind} {reference}')
         return several[0]
 
-    def _of_project(self, found, reference):
+    def _of_project(self, found: collections.abc.Sequence[typing.Any],
+                    reference: str) -> collections.abc.Sequence[typing.Any]:
         """Those that the project may use: its own, else those of all.
 
         An id says which object is meant; flavors and subnets tell nothing of
@@ -200,10 +209,10 @@ class Cloud:
         return own or [item for item in found if _is_for_all(item)]
 
 
-def _is_for_all(item):
+def _is_for_all(item: typing.Any) -> bool:
     """Whether Glance or Neutron let every project use it, or may."""
     if hasattr(item, 'visibility'):
-        return item.visibility != 'private'
+        return bool(item.visibility != 'private')
     if hasattr(item, 'is_router_external'):
         return bool(item.is_shared or item.is_router_external)
     return True

@@ -7,11 +7,14 @@ the periodic status it is Magnum's own. A service that the catalog does not
 have is an error of its own, for some may be missing.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
 import functools
+import typing
 
 from keystoneauth1 import exceptions as keystone_exceptions
+from keystoneauth1 import session as keystone_session
 from openstack import connection
 from openstack import exceptions as sdk_exceptions
 
@@ -34,7 +37,8 @@ class CloudError(errors.MagnumCapiError):
     :param status: HTTP status, None when there was no answer.
     """
 
-    def __init__(self, what, *, status=None, **kwargs):
+    def __init__(self, what: str, *, status: int | None = None,
+                 **kwargs: typing.Any) -> None:
         super().__init__(what, **kwargs)
         self.status = status
 
@@ -67,31 +71,37 @@ class ServiceMissing(CloudError):
 class Place:
     """Which endpoint of a service to use.
 
-    :param interface: public, internal or admin.
+    :param interface: public, internal or admin; of several the first that
+        the catalog has.
     """
 
-    interface: str = 'public'
+    interface: str | list[str] = 'public'
     region: str | None = None
+
+
+#: Makes a session, when the first request is made.
+SessionFactory: typing.TypeAlias = collections.abc.Callable[
+    [], keystone_session.Session]
 
 
 class Services:
     """The services of a cloud, as one user sees them.
 
-    :param session_factory: function without arguments that returns a
-        keystoneauth1 session; called when the first request is made.
-    :param places: dict of Place by service type; public endpoints of any
-        region by default.
+    :param places: by service type; public endpoints of any region by
+        default.
     :param timeout: seconds for an answer, if the session has no limit.
     :raises CloudError: (every method) and its kinds.
     """
 
-    def __init__(self, session_factory, *, timeout, places=None):
+    def __init__(self, session_factory: SessionFactory, *, timeout: float,
+                 places: collections.abc.Mapping[str, Place] | None = None
+                 ) -> None:
         self._session_factory = session_factory
         self._places = places or {}
         self._timeout = timeout
-        self._made = {}
+        self._made: dict[str, typing.Any] = {}
 
-    def has(self, service_type):
+    def has(self, service_type: str) -> bool:
         """Whether the catalog has a service."""
         try:
             self._endpoint(service_type)
@@ -99,7 +109,7 @@ class Services:
             return False
         return True
 
-    def identity_url(self, interface='public'):
+    def identity_url(self, interface: str = 'public') -> str | None:
         """URL of Keystone for clusters."""
         with asking('the address of Keystone'):
             place = self._place('identity')
@@ -107,29 +117,29 @@ class Services:
                 service_type='identity', interface=interface,
                 region_name=place.region)
 
-    def proxy(self, service):
+    def proxy(self, service: str) -> typing.Any:
         """The openstacksdk proxy of a service type."""
         if service not in self._made:
             name = _PROXIES[service]
-            endpoint = self._endpoint(service)
+            override: dict[str, typing.Any] = {
+                f'{name}_endpoint_override': self._endpoint(service)}
             # This asks the service for its versions.
             with asking(f'the versions of {service}'):
                 self._made[service] = getattr(connection.Connection(
-                    session=self._session,
-                    **{f'{name}_endpoint_override': endpoint}), name)
+                    session=self._session, **override), name)
         return self._made[service]
 
     @functools.cached_property
-    def _session(self):
+    def _session(self) -> keystone_session.Session:
         session = self._session_factory()
         if session.timeout is None:
             session.timeout = self._timeout
         return session
 
-    def _place(self, service):
+    def _place(self, service: str) -> Place:
         return self._places.get(service, Place())
 
-    def _endpoint(self, service):
+    def _endpoint(self, service: str) -> str:
         place = self._place(service)
         with asking(f'the catalog for {service}'):
             found = self._session.get_endpoint(
@@ -141,7 +151,7 @@ class Services:
 
 
 @contextlib.contextmanager
-def asking(what):
+def asking(what: str) -> collections.abc.Iterator[None]:
     """Translate errors of the libraries; ``what`` was asked for."""
     try:
         yield
@@ -157,7 +167,7 @@ def asking(what):
         raise _error(what, status, e) from None
 
 
-def _error(what, status, e):
+def _error(what: str, status: int | None, e: Exception) -> CloudError:
     told = ' '.join(str(e).split())[:300]
     if status in (401, 403):
         return Denied(f'No right to {what}', status=status, last_seen=told)

@@ -5,8 +5,11 @@
 Cloud and Magnum are reached with openstacksdk, as any client does.
 """
 
+import typing
+
 from keystoneauth1 import exceptions as keystone_exceptions
 import openstack as openstacksdk
+from openstack import connection as sdk_connection
 from openstack import exceptions as sdk_exceptions
 from oslo_config import cfg
 
@@ -30,11 +33,11 @@ _BOOT = (cfg.IntOpt('default_boot_volume_size', default=0),
 _HEADERS = {'OpenStack-API-Version': 'container-infra latest'}
 
 
-def configuration(files):
+def configuration(files: list[str]
+                  ) -> tuple[settings_module.Settings, gather.Defaults]:
     """Options of the driver, and of Magnum's own that count.
 
     :param files: paths; those that Magnum itself would read when empty.
-    :returns: pair of settings.Settings and gather.Defaults.
     :raises UsageError: a file cannot be read, or an option is wrong.
     """
     conf = cfg.ConfigOpts()
@@ -51,26 +54,29 @@ def configuration(files):
             last_seen=' '.join(str(e).split())) from None
 
 
-def of_description(described, cloud_name, settings, defaults):
+def of_description(described: typing.Any, cloud_name: str | None,
+                   settings: settings_module.Settings,
+                   defaults: gather.Defaults) -> rendering.Rendered:
     """Render what a file describes.
 
     :param described: see description.read.
     :param cloud_name: in clouds.yaml, for a description without a section
         ``cloud``; None: what the environment says.
-    :returns: rendering.Rendered.
     :raises UsageError: it cannot be had.
     :raises services.CloudError: the cloud did not answer.
     """
     template, cluster, groups = description.read(described)
-    if described.get('cloud') is not None:
-        cloud = described_cloud.DescribedCloud(described['cloud'])
-    else:
-        cloud = _cloud(_connection(cloud_name), settings)
+    cloud = (
+        _cloud(_connection(cloud_name), settings)
+        if described.get('cloud') is None
+        else described_cloud.DescribedCloud(described['cloud']))
     return _rendered(template, cluster, groups, cloud, settings,
                      defaults=defaults)
 
 
-def of_magnum(uuid, cloud_name, settings, defaults):
+def of_magnum(uuid: str, cloud_name: str | None,
+              settings: settings_module.Settings,
+              defaults: gather.Defaults) -> rendering.Rendered:
     """Render a cluster that Magnum has.
 
     :param uuid: or name.
@@ -103,19 +109,20 @@ def of_magnum(uuid, cloud_name, settings, defaults):
                      creating=False, defaults=defaults)
 
 
-def manifests(rendered, settings):
+def manifests(rendered: rendering.Rendered,
+              settings: settings_module.Settings) -> str:
     """What Helm makes of it; see rendering.manifests."""
     return rendering.manifests(rendered, helm_module.Helm(settings, None))
 
 
-def _rendered(*args, **kwargs):
+def _rendered(*args: typing.Any, **kwargs: typing.Any) -> rendering.Rendered:
     try:
         return rendering.render(*args, **kwargs)
     except (services.NotThere, services.NotUsable) as e:
         raise spec.InvalidSpec([str(e)]) from None
 
 
-def _connection(name):
+def _connection(name: str | None) -> sdk_connection.Connection:
     try:
         return openstacksdk.connect(cloud=name, app_name='magnum-capi')
     except (sdk_exceptions.ConfigException,
@@ -127,7 +134,8 @@ def _connection(name):
                  '"cloud"') from None
 
 
-def _cloud(connection, settings):
+def _cloud(connection: sdk_connection.Connection,
+           settings: settings_module.Settings) -> openstack.Cloud:
     config = connection.config
     place = services.Place(config.get_interface() or 'public',
                            config.get_region_name() or None)
@@ -138,7 +146,8 @@ def _cloud(connection, settings):
             'load-balancer')})
 
 
-def _get(connection, path, what):
+def _get(connection: sdk_connection.Connection, path: str,
+         what: str) -> typing.Any:
     with services.asking(what):
         answer = connection.container_infrastructure_management.get(
             path, headers=_HEADERS)

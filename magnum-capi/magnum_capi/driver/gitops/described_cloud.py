@@ -6,6 +6,9 @@ With it nothing is asked of a real cloud, so that a repository of Flux or Argo
 can render without credentials. It stands where ``openstack.Cloud`` does.
 """
 
+import collections.abc
+import typing
+
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import spec
@@ -24,49 +27,53 @@ class DescribedCloud:
     :raises spec.InvalidSpec: it is something else.
     """
 
-    def __init__(self, described):
+    def __init__(self, described: typing.Any) -> None:
         problems = list(_problems(described))
         if problems:
             raise spec.InvalidSpec(problems)
-        self._described = described
+        self._described: dict[str, typing.Any] = described
         self.services = self
 
-    def image(self, reference):
+    def image(self, reference: str) -> openstack.Image:
         found = self._found('images', reference)
         return openstack.Image(
             name=reference, status='active',
             **{'id': reference, **{
                 key: str(value) for key, value in found.items()}})
 
-    def usable_flavor(self, reference, *, ram, vcpus):
+    def usable_flavor(self, reference: str, *, ram: int,
+                      vcpus: int) -> openstack.Flavor:
         return openstack.Flavor(reference, reference, ram, vcpus)
 
-    def network(self, reference, external=None):
+    def network(self, reference: str | None,
+                external: bool | None = None) -> openstack.Network | None:
         if not reference:
             return None
         return openstack.Network(
             self._found('networks', reference, reference), reference,
             bool(external))
 
-    def subnet(self, reference, network_id=None):
+    def subnet(self, reference: str | None,
+               network_id: str | None = None) -> openstack.Subnet | None:
         if not reference:
             return None
         return openstack.Subnet(
             self._found('subnets', reference, reference), reference,
             network_id, '')
 
-    def volume_types(self):
+    def volume_types(self) -> tuple[openstack.VolumeType, ...]:
         return tuple(openstack.VolumeType(name, name) for name in
                      self._described.get('volume_types') or ())
 
-    def has(self, service):
+    def has(self, service: str) -> bool:
         return (service != 'block-storage'
                 or self._described.get('volume_types') is not None)
 
-    def identity_url(self, interface='public'):
+    def identity_url(self, interface: str = 'public') -> str | None:
         return self._described.get('auth_url')
 
-    def _found(self, section, reference, default=None):
+    def _found(self, section: str, reference: str,
+               default: str | None = None) -> typing.Any:
         found = (self._described.get(section) or {}).get(reference, default)
         if found is None:
             raise services.NotThere(
@@ -75,7 +82,7 @@ class DescribedCloud:
         return found
 
 
-def _problems(described):
+def _problems(described: typing.Any) -> collections.abc.Iterator[str]:
     if not isinstance(described, dict):
         yield 'cloud: it has to be a mapping'
         return

@@ -8,6 +8,7 @@ is created is filled in here in the same way (magnum 23.0.0,
 api/controllers/v1/cluster.py and conductor/utils.py). Pure.
 """
 
+import collections.abc
 import dataclasses
 import typing
 import uuid as uuids
@@ -16,6 +17,10 @@ from magnum_capi.driver.desired import spec
 
 #: Sections of a description; ``cloud`` is read by ``described_cloud``.
 SECTIONS = ('template', 'cluster', 'node_groups', 'cloud')
+
+_Labels: typing.TypeAlias = collections.abc.Mapping[str, str]
+_Taints: typing.TypeAlias = collections.abc.Sequence[
+    collections.abc.Mapping[str, str]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Template:
     fixed_network: str | None = None
     fixed_subnet: str | None = None
     floating_ip_enabled: bool = True
-    labels: typing.Mapping = dataclasses.field(default_factory=dict)
+    labels: _Labels = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Cluster:
     fixed_network: str | None = None
     fixed_subnet: str | None = None
     floating_ip_enabled: bool | None = None
-    labels: typing.Mapping | None = None
+    labels: _Labels | None = None
     status: str = 'CREATE_IN_PROGRESS'
 
 
@@ -80,21 +85,25 @@ class NodeGroup:
     max_node_count: int | None = None
     flavor_id: str | None = None
     image_id: str | None = None
-    labels: typing.Mapping | None = None
-    node_labels: typing.Mapping | None = None
-    node_taints: typing.Sequence | None = None
+    labels: _Labels | None = None
+    node_labels: _Labels | None = None
+    node_taints: _Taints | None = None
     is_default: bool = False
     status: str = 'CREATE_IN_PROGRESS'
 
 
-def read(described):
+_Row = typing.TypeVar('_Row', Template, Cluster, NodeGroup)
+
+
+def read(described: typing.Any
+         ) -> tuple[Template, Cluster, tuple[NodeGroup, ...]]:
     """Read a description.
 
     Without a node group of the role ``master``, and without a default one of
     workers, both are made of the cluster's fields.
 
     :param described: mapping of SECTIONS.
-    :returns: Template, Cluster and a tuple of NodeGroup, complete.
+    :returns: complete.
     :raises spec.InvalidSpec: with everything that is wrong.
     """
     if not isinstance(described, dict):
@@ -109,27 +118,31 @@ def read(described):
     if not isinstance(groups, list):
         problems.append('node_groups: it has to be a list')
         groups = []
-    groups = [_made(NodeGroup, f'node_groups[{index}]', group, problems)
-              for index, group in enumerate(groups)]
-    if problems:
+    rows = [_made(NodeGroup, f'node_groups[{index}]', group, problems)
+            for index, group in enumerate(groups)]
+    if problems or template is None or cluster is None:
         raise spec.InvalidSpec(problems)
     cluster = _completed(cluster, template)
-    groups = tuple(_group(group, cluster, template)
-                   for group in (*_defaults(groups, cluster), *groups))
-    problems += _repeated(groups)
+    given = [row for row in rows if row is not None]
+    complete = tuple(_group(group, cluster, template)
+                     for group in (*_defaults(given, cluster), *given))
+    problems += _repeated(complete)
     if problems:
         raise spec.InvalidSpec(problems)
-    return template, cluster, groups
+    return template, cluster, complete
 
 
-def known(kind, fields):
+def known(kind: type[_Row],
+          fields: collections.abc.Mapping[str, typing.Any]
+          ) -> dict[str, typing.Any]:
     """Those of an API's fields that count for a description."""
     names = {field.name for field in dataclasses.fields(kind)}
     return {name: value for name, value in fields.items()
             if name in names and value is not None}
 
 
-def _made(kind, where, given, problems):
+def _made(kind: type[_Row], where: str, given: typing.Any,
+          problems: list[str]) -> _Row | None:
     """An object of a section, or None and problems."""
     if not isinstance(given, dict):
         problems.append(f'{where}: it has to be a mapping')
@@ -146,7 +159,7 @@ def _made(kind, where, given, problems):
     given = {name: value for name, value in given.items()
              if value is not None}
     for name, value in given.items():
-        form = name in fields and _FORMS.get(fields[name].type)
+        form = _FORMS.get(fields[name].type) if name in fields else None
         if form and not form[0](value):
             problems.append(f'{where}.{name}: {value!r} is not {form[1]}')
     for name in ('labels', 'node_labels'):
@@ -158,14 +171,14 @@ def _made(kind, where, given, problems):
     return kind(**given) if len(problems) == begin else None
 
 
-def _text(value):
+def _text(value: typing.Any) -> str:
     """A label's value, as Magnum's client sends it."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value)
 
 
-def _completed(cluster, template):
+def _completed(cluster: Cluster, template: Template) -> Cluster:
     filled = {'floating_ip_enabled': template.floating_ip_enabled,
               'keypair': template.keypair_id, 'labels': template.labels,
               **{name: getattr(template, name) for name in (
@@ -176,7 +189,8 @@ def _completed(cluster, template):
         if getattr(cluster, name) is None})
 
 
-def _defaults(groups, cluster):
+def _defaults(groups: collections.abc.Sequence[NodeGroup], cluster: Cluster
+              ) -> collections.abc.Iterator[NodeGroup]:
     if not any(group.role == 'master' for group in groups):
         yield NodeGroup(
             'default-master', role='master', node_count=cluster.master_count,
@@ -187,7 +201,8 @@ def _defaults(groups, cluster):
                         is_default=True)
 
 
-def _group(group, cluster, template):
+def _group(group: NodeGroup, cluster: Cluster,
+           template: Template) -> NodeGroup:
     made = uuids.uuid5(uuids.UUID(cluster.uuid), group.name)
     return dataclasses.replace(
         group, uuid=group.uuid or str(made),
@@ -196,31 +211,34 @@ def _group(group, cluster, template):
         labels=cluster.labels if group.labels is None else group.labels)
 
 
-def _repeated(groups):
+def _repeated(groups: tuple[NodeGroup, ...]
+              ) -> collections.abc.Iterator[str]:
     for field in ('name', 'uuid'):
         values = [getattr(group, field) for group in groups]
         for value in sorted({v for v in values if values.count(v) > 1}):
             yield f'node_groups: several have the {field} {value!r}'
 
 
-def _is_uuid(text):
+def _is_uuid(text: typing.Any) -> bool:
     try:
-        return str(uuids.UUID(text)) == text.lower()
+        return bool(str(uuids.UUID(text)) == text.lower())
     except (AttributeError, TypeError, ValueError):
         return False
 
 
-def _is_number(value):
+def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-_STRING = (lambda value: isinstance(value, str), 'a text')
-_NUMBER = (_is_number, 'a number')
-_FLAG = (lambda value: isinstance(value, bool), 'true or false')
-_MAPPING = (lambda value: isinstance(value, dict), 'a mapping')
-_LIST = (lambda value: isinstance(value, list) and all(
+_Form: typing.TypeAlias = tuple[collections.abc.Callable[[object], bool], str]
+_STRING: _Form = (lambda value: isinstance(value, str), 'a text')
+_NUMBER: _Form = (_is_number, 'a number')
+_FLAG: _Form = (lambda value: isinstance(value, bool), 'true or false')
+_MAPPING: _Form = (lambda value: isinstance(value, dict), 'a mapping')
+_LIST: _Form = (lambda value: isinstance(value, list) and all(
     isinstance(item, dict) for item in value), 'a list of mappings')
-_FORMS = {
+#: By the type of a field.
+_FORMS: dict[typing.Any, _Form] = {
     str: _STRING, str | None: _STRING, int: _NUMBER, int | None: _NUMBER,
-    bool: _FLAG, bool | None: _FLAG, typing.Mapping: _MAPPING,
-    typing.Mapping | None: _MAPPING, typing.Sequence | None: _LIST}
+    bool: _FLAG, bool | None: _FLAG, _Labels: _MAPPING,
+    _Labels | None: _MAPPING, _Taints | None: _LIST}

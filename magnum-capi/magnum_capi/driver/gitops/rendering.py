@@ -10,16 +10,19 @@ name Secrets, which somebody else has to make.
 import dataclasses
 import typing
 
+from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver import gather
+from magnum_capi.driver.gitops import described_cloud
+from magnum_capi.driver.helm import helm as helm_module
+from magnum_capi.driver import settings as settings_module
 
 
 @dataclasses.dataclass(frozen=True)
 class Rendered:
     """A cluster, ready to be applied.
 
-    :param chart: settings.Chart.
     :param values: of the chart.
     :param credentials: name of the Secret with ``clouds.yaml`` and perhaps
         ``cacert``, in ``namespace``.
@@ -29,18 +32,20 @@ class Rendered:
 
     release: str
     namespace: str
-    chart: object
-    values: typing.Mapping
+    chart: settings_module.Chart
+    values: helm_module.Values
     credentials: str
     proxies: str | None = None
 
 
-def render(template, cluster, groups, cloud, settings, *, creating=True,
-           defaults=gather.Defaults()) -> Rendered:
+def render(template: typing.Any, cluster: typing.Any,
+           groups: typing.Iterable[typing.Any],
+           cloud: openstack.Cloud | described_cloud.DescribedCloud,
+           settings: settings_module.Settings, *, creating: bool = True,
+           defaults: gather.Defaults = gather.Defaults()) -> Rendered:
     """Make the values of a cluster.
 
     :param template, cluster, groups: of description.read, or Magnum's rows.
-    :param cloud: openstack.Cloud, or alike.
     :param creating: whether the cluster is a new one.
     :raises: as gather.plan.
     """
@@ -53,13 +58,12 @@ def render(template, cluster, groups, cloud, settings, *, creating=True,
         release, names.namespace(cluster.project_id,
                                  settings.namespace_prefix),
         plan.chart, plan.values, names.credentials(release),
-        plan.proxies and plan.proxies.secret)
+        plan.proxies.secret if plan.proxies else None)
 
 
-def manifests(rendered, helm) -> str:
+def manifests(rendered: Rendered, helm: helm_module.Helm) -> str:
     """What Helm makes of it, YAML text. Needs no management cluster.
 
-    :param helm: helm.Helm.
     :raises helm_errors.HelmFailed: the chart refuses, or is not there.
     """
     return helm.template(rendered.release, rendered.chart, rendered.values,
