@@ -14,7 +14,8 @@ NAMES = ('apiserver_port', 'docker_volume_size', 'insecure_registry',
          'volume_driver')
 
 #: What is there without asking, or means that nothing is asked for.
-_TAKEN = {'apiserver_port': (6443,), 'volume_driver': ('cinder',)}
+_TAKEN: dict[str, tuple[typing.Any, ...]] = {
+    'apiserver_port': (6443,), 'volume_driver': ('cinder',)}
 
 _INSTEAD = {
     'apiserver_port': 'the API server listens on 6443',
@@ -35,7 +36,7 @@ def given(template: object, cluster: object) -> dict[str, typing.Any]:
 
     Defaults of Magnum's are left out.
     """
-    found = {}
+    found: dict[str, typing.Any] = {}
     for name in NAMES:
         of_template = getattr(template, name, None)
         value = getattr(cluster, name, None)

@@ -9,7 +9,9 @@ capi-helm-charts.
 """
 
 import dataclasses
+import typing
 
+from magnum_capi.driver.desired import label_registry
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import versions
 
@@ -39,7 +41,7 @@ class Features:
 #: Since which version of openstack-cluster what is there. Older ones make
 #: objects of infrastructure.cluster.x-k8s.io/v1alpha7, which its provider
 #: does not serve any more.
-_SINCE = (
+_SINCE: tuple[tuple[str, dict[str, typing.Any]], ...] = (
     ('0.11.0', {'allowed_cidrs': ('allowedCidrs',),
                 'dashboard': 'kubernetesDashboard', 'ingress': ('nginx',),
                 'dns_inside': True, 'autoscale_min': 1}),
@@ -55,7 +57,7 @@ OLDEST = _SINCE[0][0]
 _SANDBOX = Features(('allowedCIDRs',), None, ('nginx',), dns_inside=False)
 
 
-def features(name, version=None) -> Features:
+def features(name: str, version: str | None = None) -> Features:
     """Features of a chart.
 
     :param name: its name, path or oci:// reference; what comes after the
@@ -66,7 +68,8 @@ def features(name, version=None) -> Features:
     """
     if name.rstrip('/').rpartition('/')[2] == SANDBOX:
         return _SANDBOX
-    found, all_cidrs = {}, ()
+    found: dict[str, typing.Any] = {}
+    all_cidrs: tuple[str, ...] = ()
     wanted = _version(name, version) if version else None
     for since, changes in _SINCE:
         if wanted and wanted < versions.parse(since):
@@ -82,7 +85,8 @@ def features(name, version=None) -> Features:
     return Features(**found)
 
 
-def refusals(labels, chart) -> tuple[str, ...]:
+def refusals(labels: label_registry.Labels,
+             chart: Features) -> tuple[str, ...]:
     """What labels ask for and a chart does not have."""
     found = []
     # A default is no wish: such a cluster goes without.
@@ -97,7 +101,7 @@ def refusals(labels, chart) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _version(name, version):
+def _version(name: str, version: str) -> versions.Version:
     try:
         return versions.parse(version)
     except ValueError as e:

@@ -6,9 +6,27 @@
 """
 
 import dataclasses
+import datetime
+import typing
 
 #: Node groups of this role are the control plane.
 MASTER = 'master'
+
+
+class Progress(typing.Protocol):
+    """How far an operation has come; see progress.Progress."""
+
+    @property
+    def at(self) -> datetime.datetime:
+        """When a part last came nearer to its goal."""
+
+    @property
+    def looked(self) -> datetime.datetime:
+        """When somebody last looked."""
+
+    @property
+    def left(self) -> typing.Mapping[str, tuple[str, int]]:
+        """What was left to do, by part."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +56,7 @@ class GroupWanted:
     held: bool = False
 
     @property
-    def deleting(self):
+    def deleting(self) -> bool:
         return self.status.startswith('DELETE_')
 
 
@@ -54,8 +72,7 @@ class Wanted:
     :param timeout: minutes a creation may take; None or 0: no limit.
     :param limit: minutes that an update may take without progress; 0: no
         limit.
-    :param progress: progress.Progress of the operation, None when nobody
-        has looked closely yet.
+    :param progress: None when nobody has looked closely yet.
     :param patience: seconds for which each failed machine or addon is left
         to self-healing before the operation fails of it.
     :param failing: since when something is seen to have failed; see
@@ -70,24 +87,25 @@ class Wanted:
     status: str
     kube_version: str | None
     groups: tuple[GroupWanted, ...]
-    since: object = None
+    since: datetime.datetime | None = None
     timeout: float | None = None
     patience: float = 0.0
     addons: bool = True
     digest: str | None = None
-    failing: dict = dataclasses.field(default_factory=dict)
+    failing: typing.Mapping[str, datetime.datetime] = dataclasses.field(
+        default_factory=dict)
     limit: float = 0.0
-    progress: object = None
+    progress: Progress | None = None
 
     @property
-    def operation(self):
+    def operation(self) -> str:
         """CREATE, UPDATE, DELETE ..."""
         return self.status.partition('_')[0]
 
     @property
-    def in_progress(self):
+    def in_progress(self) -> bool:
         return self.status.endswith('_IN_PROGRESS')
 
     @property
-    def creating(self):
+    def creating(self) -> bool:
         return self.status == 'CREATE_IN_PROGRESS'

@@ -13,6 +13,7 @@ same here. Magnum adds no label.
 import dataclasses
 import enum
 import types
+import typing
 
 from magnum_capi.driver.desired import label_types
 
@@ -25,7 +26,8 @@ class Scope(enum.Enum):
     NODE_GROUP = 'template, cluster, node group'
 
 
-def _label(kind, default, text, scope=Scope.CLUSTER):
+def _label(kind: label_types.Kind, default: typing.Any, text: str,
+           scope: Scope = Scope.CLUSTER) -> typing.Any:
     return dataclasses.field(default=default, metadata={
         'kind': kind, 'text': text, 'scope': scope})
 
@@ -185,7 +187,7 @@ def documentation() -> str:
     return '\n'.join(lines) + '\n'
 
 
-def _shown(field):
+def _shown(field: dataclasses.Field[typing.Any]) -> str:
     value = field.default
     if value is None or value == ():
         return '(none)'

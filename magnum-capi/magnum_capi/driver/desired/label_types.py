@@ -11,6 +11,7 @@ no kind lets a character pass that means something there.
 import dataclasses
 import ipaddress
 import re
+import typing
 import uuid as uuid_lib
 
 from magnum_capi.driver.desired import versions
@@ -32,7 +33,21 @@ _YAML_WORDS = frozenset((
     'true', 'false', 'yes', 'no', 'on', 'off', 'null', 'y', 'n'))
 
 
-def plain(text) -> bool:
+class Kind(typing.Protocol):
+    """A kind of label."""
+
+    @property
+    def form(self) -> str:
+        """What it accepts, for messages."""
+
+    def read(self, text: str) -> typing.Any:
+        """What a text means.
+
+        :raises ValueError: it is not accepted; the text may say why.
+        """
+
+
+def plain(text: str) -> bool:
     """Whether YAML reads a text without quotes as that very string.
 
     Charts write flavors, keypairs and volume types without quotes: "2" would
@@ -48,7 +63,7 @@ class Bool:
 
     form = 'true or false (also yes/no, on/off, 1/0)'
 
-    def read(self, text):
+    def read(self, text: str) -> bool:
         word = text.lower()
         if word in _TRUE:
             return True
@@ -65,10 +80,10 @@ class Int:
     high: int = 999999999
 
     @property
-    def form(self):
+    def form(self) -> str:
         return f'a whole number from {self.low} to {self.high}'
 
-    def read(self, text):
+    def read(self, text: str) -> int:
         if not _WHOLE(text) or not self.low <= int(text) <= self.high:
             raise ValueError
         return int(text)
@@ -82,11 +97,11 @@ class Size:
     high: int = 65536
 
     @property
-    def form(self):
+    def form(self) -> str:
         return (f'a size in GiB from {self.low} to {self.high}, like 20 or '
                 '20G')
 
-    def read(self, text):
+    def read(self, text: str) -> int:
         match = _SIZE(text)
         if not match or not self.low <= int(match[1]) <= self.high:
             raise ValueError
@@ -100,10 +115,10 @@ class Enum:
     words: tuple[str, ...]
 
     @property
-    def form(self):
+    def form(self) -> str:
         return 'one of ' + ', '.join(self.words)
 
-    def read(self, text):
+    def read(self, text: str) -> str:
         if text not in self.words:
             raise ValueError
         return text
@@ -116,7 +131,7 @@ class Name:
     form = ('a name of letters, digits, spaces and _./+@- that YAML does '
             'not take for something else (as 1.0, yes, null)')
 
-    def read(self, text):
+    def read(self, text: str) -> str:
         if not plain(text):
             raise ValueError
         return text
@@ -131,7 +146,7 @@ class Names:
 
     form = 'names or uuids, separated by commas or spaces'
 
-    def read(self, text):
+    def read(self, text: str) -> tuple[str, ...]:
         found = tuple(filter(None, _SEPARATORS.split(text)))
         if not found or len(set(found)) < len(found):
             raise ValueError
@@ -147,7 +162,7 @@ class Cidr:
 
     form = 'a network like 10.0.0.0/24'
 
-    def read(self, text):
+    def read(self, text: str) -> str:
         if '/' not in text:
             raise ValueError
         return str(_network(text))
@@ -160,7 +175,7 @@ class Cidrs:
     form = ('networks like 192.0.2.0/24 or single addresses, separated by '
             'commas or spaces')
 
-    def read(self, text):
+    def read(self, text: str) -> tuple[str, ...]:
         found = tuple(filter(None, _SEPARATORS.split(text)))
         if not found:
             raise ValueError
@@ -173,7 +188,7 @@ class KubernetesVersion:
 
     form = versions.FORM
 
-    def read(self, text):
+    def read(self, text: str) -> str:
         if not versions.is_version(text):
             raise ValueError
         return text
@@ -185,13 +200,13 @@ class ChartVersion:
 
     form = 'a version of a chart like 0.27.0'
 
-    def read(self, text):
+    def read(self, text: str) -> str:
         if text.startswith('v') or not versions.is_version(text):
             raise ValueError
         return text
 
 
-def is_uuid(text) -> bool:
+def is_uuid(text: str) -> bool:
     """Whether a text is a uuid with its dashes."""
     try:
         return str(uuid_lib.UUID(text)) == text.lower()
@@ -199,7 +214,7 @@ def is_uuid(text) -> bool:
         return False
 
 
-def _network(text):
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     try:
         return ipaddress.ip_network(text)
     except ValueError:

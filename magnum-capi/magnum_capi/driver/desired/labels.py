@@ -11,6 +11,7 @@ import difflib
 import typing
 
 from magnum_capi.driver.desired import label_registry
+from magnum_capi.driver.desired import label_types
 from magnum_capi import errors
 
 Labels = label_registry.Labels
@@ -43,6 +44,9 @@ _OLDER = {'extra_network_name': 'extra_network_names',
           'etcd_volume_type': 'etcd_blockdevice_volume_type'}
 _LONGEST_SHOWN = 80
 
+#: Labels as Magnum has them.
+Texts: typing.TypeAlias = typing.Mapping[str, str]
+
 
 class InvalidLabels(errors.UsageError):
     """Labels that are unknown, malformed or in the wrong place.
@@ -50,7 +54,7 @@ class InvalidLabels(errors.UsageError):
     :param problems: one text each; it names the label and what is accepted.
     """
 
-    def __init__(self, problems):
+    def __init__(self, problems: typing.Iterable[str]) -> None:
         self.problems = tuple(problems)
         super().__init__('; '.join(self.problems))
 
@@ -59,12 +63,12 @@ class InvalidLabels(errors.UsageError):
 class Policy:
     """What an operator says about labels.
 
-    :param defaults: labels that count where nobody sets them, as texts.
+    :param defaults: labels that count where nobody sets them.
     :param ignored: names that may be set without having a meaning, so that
         templates of another driver can be used as they are.
     """
 
-    defaults: typing.Mapping = dataclasses.field(default_factory=dict)
+    defaults: Texts = dataclasses.field(default_factory=dict)
     ignored: frozenset[str] = frozenset()
 
 
@@ -73,13 +77,13 @@ def documentation() -> str:
     return f'{label_registry.documentation()}\n{MERGING}'
 
 
-def parse(labels, policy=Policy()) -> Labels:
+def parse(labels: Texts, policy: Policy = Policy()) -> Labels:
     """Read labels; all of them or none.
 
-    :param labels: texts by name, as :func:`merged` gives them.
+    :param labels: as :func:`merged` gives them.
     :raises InvalidLabels: with every problem, not only the first.
     """
-    problems = []
+    problems: list[str] = []
     given = _layer(labels, policy.ignored, problems)
     values = _layer(policy.defaults, policy.ignored, problems) | given
     problems += _contradictions(values)
@@ -88,8 +92,8 @@ def parse(labels, policy=Policy()) -> Labels:
     return Labels(given=frozenset(given), **values)
 
 
-def merged(cluster, template) -> dict:
-    """Labels that count for a cluster, as texts.
+def merged(cluster: Texts | None, template: Texts | None) -> dict[str, str]:
+    """Labels that count for a cluster.
 
     They are the cluster's own, as Magnum merged them, and those of its
     present template that belong to a template alone.
@@ -103,7 +107,8 @@ def merged(cluster, template) -> dict:
         k: v for k, v in (template or {}).items() if _of_template(k)}
 
 
-def misplaced(cluster, template) -> tuple[str, ...]:
+def misplaced(cluster: Texts | None,
+              template: Texts | None) -> tuple[str, ...]:
     """Problems of a new cluster: labels that only its template may carry.
 
     Copies that Magnum made are none. ``kube_tag`` may stand in both, it only
@@ -117,15 +122,16 @@ def misplaced(cluster, template) -> tuple[str, ...]:
         and (template or {}).get(name) != text)
 
 
-def node_group(labels, group, cluster, policy=Policy()) -> Labels:
+def node_group(labels: Labels, group: Texts | None, cluster: Texts | None,
+               policy: Policy = Policy()) -> Labels:
     """Labels of a node group.
 
     What a node group may have of its own is read from its labels, as Magnum
     copied or merged them; the rest is the cluster's.
 
     :param labels: the cluster's, read.
-    :param group: the node group's, texts.
-    :param cluster: the cluster's, texts as Magnum has them.
+    :param group: the node group's.
+    :param cluster: the cluster's, as Magnum has them.
     :raises InvalidLabels: a label differs that counts for a whole cluster,
         or is not accepted.
     """
@@ -150,9 +156,11 @@ def node_group(labels, group, cluster, policy=Policy()) -> Labels:
     return dataclasses.replace(labels, given=frozenset(given), **own)
 
 
-def _layer(labels, ignored, problems):
+def _layer(labels: Texts | None, ignored: frozenset[str],
+           problems: list[str]) -> dict[str, typing.Any]:
     """Values of one layer, under the present names of labels."""
-    values, older = {}, {}
+    values: dict[str, typing.Any] = {}
+    older: dict[str, typing.Any] = {}
     for name, text in sorted((labels or {}).items()):
         if name in REGISTRY:
             try:
@@ -169,18 +177,18 @@ def _layer(labels, ignored, problems):
     return values
 
 
-def _of_template(name):
+def _of_template(name: str) -> bool:
     return (name in REGISTRY
             and REGISTRY[name].metadata['scope'] is Scope.TEMPLATE)
 
 
-def _of_node_group(name):
+def _of_node_group(name: str) -> bool:
     return (name in REGISTRY
             and REGISTRY[name].metadata['scope'] is Scope.NODE_GROUP)
 
 
-def _read(name, text):
-    kind = REGISTRY[name].metadata['kind']
+def _read(name: str, text: str) -> typing.Any:
+    kind: label_types.Kind = REGISTRY[name].metadata['kind']
     try:
         return kind.read(str(text))
     except ValueError as e:
@@ -189,14 +197,15 @@ def _read(name, text):
                          f'only {kind.form}') from None
 
 
-def _unknown(name):
+def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name, REGISTRY, n=1)
     hint = f', perhaps {near[0]} is meant' if near else ''
     return (f'label {_cut(name)}: this driver has none of that name{hint}; '
             'accepted are those that its documentation lists')
 
 
-def _contradictions(values):
+def _contradictions(values: typing.Mapping[str, typing.Any]
+                    ) -> typing.Iterator[str]:
     low, high = values.get('min_node_count'), values.get('max_node_count')
     if low is not None and high is not None and high < low:
         yield (f'label max_node_count: {high} is less than min_node_count '
@@ -207,7 +216,7 @@ def _contradictions(values):
                'SOURCE_IP_PORT')
 
 
-def _cut(text):
+def _cut(text: str) -> str:
     shown = repr(str(text))
     if len(shown) <= _LONGEST_SHOWN:
         return shown

@@ -11,6 +11,7 @@ users asked for; an operator adds to them.
 """
 
 import copy
+import typing
 
 #: listType=map: items with the same value of this key are merged.
 #: listType=set: what is not there yet is added.
@@ -21,7 +22,7 @@ _KUBEADM = {'files': 'path', 'preKubeadmCommands': APPEND,
             'postKubeadmCommands': APPEND}
 
 #: Lists by their paths. The value is SET, APPEND or the key of a map.
-LISTS = {
+LISTS: dict[str, object] = {
     'addons.openstack.csiCinder.additionalStorageClasses': 'name',
     'apiServer.allowedCIDRs': SET,
     'apiServer.allowedCidrs': SET,
@@ -40,7 +41,9 @@ class Misfit(ValueError):
 _EITHER = ('content', 'contentFrom')
 
 
-def merged(below, above, path=()) -> dict:
+def merged(below: typing.Mapping[str, typing.Any],
+           above: typing.Mapping[str, typing.Any],
+           path: tuple[str, ...] = ()) -> dict[str, typing.Any]:
     """A mapping merged over another; neither is changed.
 
     :param path: keys that lead to the mappings.
@@ -62,7 +65,8 @@ def merged(below, above, path=()) -> dict:
     return result
 
 
-def _list(where, below, above):
+def _list(where: str, below: list[typing.Any],
+          above: typing.Any) -> list[typing.Any]:
     if not isinstance(above, list):
         raise Misfit(f'{where} has to be a list')
     kind, result = LISTS[where], list(below)
@@ -76,7 +80,8 @@ def _list(where, below, above):
     return result
 
 
-def _into_map(items, key, item, where):
+def _into_map(items: list[typing.Any], key: typing.Any, item: typing.Any,
+              where: str) -> None:
     if not isinstance(item, dict) or key not in item:
         raise Misfit(f'{where}: every item needs "{key}"')
     for number, known in enumerate(items):

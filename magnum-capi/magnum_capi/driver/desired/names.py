@@ -17,6 +17,7 @@ import hashlib
 import json
 import re
 import string
+import typing
 import uuid as uuid_lib
 
 #: Same keys as other Magnum drivers, so that operators' tools find both.
@@ -53,7 +54,7 @@ _DNS_LABEL = re.compile(
 _HASHED = re.compile(r'h-[0-9a-f]{30}', re.ASCII).fullmatch
 
 
-def cluster(uuid) -> str:
+def cluster(uuid: str | uuid_lib.UUID) -> str:
     """Name of the Helm release and of the Cluster, 33 characters.
 
     :param uuid: of Magnum's cluster, in any form that uuid.UUID takes.
@@ -62,7 +63,7 @@ def cluster(uuid) -> str:
     return f'c{uuid_lib.UUID(str(uuid)).hex}'
 
 
-def cluster_uuid(name) -> str:
+def cluster_uuid(name: str) -> str:
     """The uuid that :func:`cluster` made a name of.
 
     :raises ValueError: the name is none of those.
@@ -74,7 +75,7 @@ def cluster_uuid(name) -> str:
     return str(uuid_lib.UUID(match[1]))
 
 
-def node_group(uuid) -> str:
+def node_group(uuid: str | uuid_lib.UUID) -> str:
     """Name of a node group in a chart's values, 26 characters.
 
     :raises ValueError: it is no uuid.
@@ -86,25 +87,26 @@ def node_group(uuid) -> str:
     return f'g{digits}'
 
 
-def node_group_uuid(name) -> str:
+def node_group_uuid(name: str) -> str:
     """The uuid that :func:`node_group` made a name of.
 
     :raises ValueError: the name is none of those.
     """
     match = _NODE_GROUP(name)
-    with contextlib.suppress(TypeError, ValueError):
-        # There is no match, or a number of more than 128 bits.
-        return str(uuid_lib.UUID(int=int(match[1], 36)))
+    if match:
+        # A number of more than 128 bits is refused.
+        with contextlib.suppress(ValueError):
+            return str(uuid_lib.UUID(int=int(match[1], 36)))
     raise ValueError(f'{name!r} is no name of a node group: "g" and 25 '
                      'base-36 digits of a uuid')
 
 
-def control_plane(release) -> str:
+def control_plane(release: str) -> str:
     """Name of the KubeadmControlPlane, as both charts give it."""
     return f'{release}-control-plane'
 
 
-def machine_deployment(release, group) -> str:
+def machine_deployment(release: str, group: str) -> str:
     """Name of a node group's MachineDeployment, as both charts give it.
 
     :param group: name of :func:`node_group`.
@@ -112,12 +114,12 @@ def machine_deployment(release, group) -> str:
     return f'{release}-{group}'
 
 
-def credentials(release) -> str:
+def credentials(release: str) -> str:
     """Name of the Secret with clouds.yaml."""
     return f'{release}-cloud-credentials'
 
 
-def proxies(release, digest) -> str:
+def proxies(release: str, digest: str) -> str:
     """Name of a Secret with a file that has passwords of proxies.
 
     Another file has another name, so that its nodes are made anew.
@@ -125,7 +127,7 @@ def proxies(release, digest) -> str:
     return f'{release}-proxies-{digest}'
 
 
-def certificate(release, kind) -> str:
+def certificate(release: str, kind: str) -> str:
     """Name of a Secret with a certificate authority, or with the key pair.
 
     :param kind: ca, etcd, proxy or sa: Cluster API's own names.
@@ -133,7 +135,7 @@ def certificate(release, kind) -> str:
     return f'{release}-{kind}'
 
 
-def namespace(project_id, prefix='magnum') -> str:
+def namespace(project_id: str, prefix: str = 'magnum') -> str:
     """Namespace of a project's clusters.
 
     The project id stays as it is where Kubernetes takes it (Keystone's are 32
@@ -156,7 +158,7 @@ def namespace(project_id, prefix='magnum') -> str:
     return f'{prefix}-{project_id}'
 
 
-def is_label_value(text) -> bool:
+def is_label_value(text: str) -> bool:
     """Whether Kubernetes takes a text for a label's value (not empty)."""
     return bool(_LABEL_VALUE(text))
 
@@ -169,11 +171,12 @@ class Marks:
     :param annotations: the rest, as it is.
     """
 
-    labels: dict
-    annotations: dict
+    labels: dict[str, str]
+    annotations: dict[str, str]
 
 
-def cluster_marks(*, uuid, name, project_id, user_id) -> Marks:
+def cluster_marks(*, uuid: str | uuid_lib.UUID, name: str, project_id: str,
+                  user_id: str | None) -> Marks:
     """Marks of everything that the driver makes for a cluster.
 
     A user id of LDAP has 64 characters, one more than a label may have; a
@@ -184,14 +187,17 @@ def cluster_marks(*, uuid, name, project_id, user_id) -> Marks:
         PROJECT_ID: project_id, USER_ID: user_id})
 
 
-def node_group_marks(*, uuid, name, role=None) -> Marks:
+def node_group_marks(*, uuid: str | uuid_lib.UUID, name: str,
+                     role: str | None = None) -> Marks:
     """Marks of a node group; its nodes carry the labels, too."""
     return _marks({NODE_GROUP_UUID: str(uuid), NODE_GROUP_NAME: name,
                    NODE_GROUP_ROLE: role})
 
 
-def cluster_annotations(*, uuid, name, project_id, user_id,
-                        node_groups=()) -> dict:
+def cluster_annotations(*, uuid: str | uuid_lib.UUID, name: str,
+                        project_id: str, user_id: str | None,
+                        node_groups: typing.Iterable[tuple[str, str]] = ()
+                        ) -> dict[str, str]:
     """Annotations of the Cluster object, readable names included.
 
     Charts let a driver set annotations there, no labels; an annotation takes
@@ -206,7 +212,7 @@ def cluster_annotations(*, uuid, name, project_id, user_id,
             NODE_GROUPS: json.dumps(groups, sort_keys=True)}
 
 
-def _marks(values):
+def _marks(values: typing.Mapping[str, str | None]) -> Marks:
     given = {key: value for key, value in values.items() if value}
     labels = {k: v for k, v in given.items() if is_label_value(v)}
     return Marks(labels, {k: v for k, v in given.items() if k not in labels})

@@ -10,8 +10,11 @@ a file with a password is in a Secret, which kubeadmConfigSpec names
 
 import dataclasses
 import hashlib
+import typing
 
+from magnum_capi.driver.desired import label_registry
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import spec as spec_model
 
 #: Never asked by way of a proxy: the node, the metadata service, Services.
 LOCAL = ('localhost', '127.0.0.1', '169.254.169.254', '.svc',
@@ -34,9 +37,9 @@ class ProxyFile:
     content: str = dataclasses.field(repr=False)
     secret: str | None = None
 
-    def kubeadm(self) -> dict:
+    def kubeadm(self) -> dict[str, typing.Any]:
         """The kubeadmConfigSpec that has it."""
-        source = {'content': self.content}
+        source: dict[str, typing.Any] = {'content': self.content}
         if self.secret:
             source = {'contentFrom': {
                 'secret': {'name': self.secret, 'key': KEY}}}
@@ -46,14 +49,12 @@ class ProxyFile:
                                        'systemctl restart containerd']}
 
 
-def proxies(spec, labels) -> ProxyFile | None:
+def proxies(spec: spec_model.ClusterSpec,
+            labels: label_registry.Labels) -> ProxyFile | None:
     """The file for the proxies of a cluster; None: it has none.
 
     The template's proxies are for images of containers; pods are told by
     whoever writes them.
-
-    :param spec: spec.ClusterSpec.
-    :param labels: labels.Labels.
     """
     wanted = spec.proxies
     urls = [url for url in (wanted.http, wanted.https) if url]
@@ -74,7 +75,7 @@ def proxies(spec, labels) -> ProxyFile | None:
         spec.release, _digest(content, spec.release)) if hidden else None)
 
 
-def _digest(content, salt):
+def _digest(content: str, salt: str) -> str:
     """What changes with a file, and is slow to guess a password by."""
     return hashlib.scrypt(content.encode(), salt=salt.encode(), n=2 ** 14,
                           r=8, p=1, dklen=5).hex()

@@ -7,8 +7,11 @@ kubelet want more, and a node that never joins says nothing to anybody.
 """
 
 import re
+import typing
 
+from magnum_capi.driver.desired import label_registry
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import upgrade
 from magnum_capi.driver.desired import versions
 
@@ -23,7 +26,8 @@ _KEY_PREFIX = re.compile(
     re.ASCII).fullmatch
 
 
-def bounds(group, labels, scale_from_zero):
+def bounds(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
+           scale_from_zero: bool) -> tuple[int, int] | None:
     """Bounds of the autoscaler, or None when the size of a group is fixed.
 
     It is fixed when autoscaling is off, and when the group has no
@@ -36,7 +40,7 @@ def bounds(group, labels, scale_from_zero):
     means 1, unless the operator has taken care of that (scale_from_zero).
 
     :param labels: of the group.
-    :returns: (low, high) or None.
+    :returns: low and high.
     """
     high = group.max
     if high is None and is_default_worker(group):
@@ -46,12 +50,14 @@ def bounds(group, labels, scale_from_zero):
     return group.min or (0 if scale_from_zero else 1), high
 
 
-def is_default_worker(group):
+def is_default_worker(group: spec_model.NodeGroupSpec) -> bool:
     """Whether labels of the cluster speak of this group."""
     return group.is_default and group.role != 'master'
 
 
-def problems(group, labels, version, joins, scale_from_zero):
+def problems(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
+             version: versions.Version, joins: bool,
+             scale_from_zero: bool) -> typing.Iterator[str]:
     """What is wrong with a node group: texts that begin with its name.
 
     :param labels: of the group.
@@ -64,7 +70,8 @@ def problems(group, labels, version, joins, scale_from_zero):
         yield f'node group {group.name!r}: {text}'
 
 
-def _counts(group, labels, scale_from_zero):
+def _counts(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
+            scale_from_zero: bool) -> typing.Iterator[str]:
     limits = bounds(group, labels, scale_from_zero)
     if group.count < 0:
         yield f'node_count is {group.count}'
@@ -83,7 +90,8 @@ def _counts(group, labels, scale_from_zero):
                f'{high}')
 
 
-def _image(group, control_plane, joins):
+def _image(group: spec_model.NodeGroupSpec, control_plane: versions.Version,
+           joins: bool) -> typing.Iterator[str]:
     """Rules of kubeadm and kubelet, as Cluster API's MachineSet has them.
 
     A node that joins has the minor release of the control plane
@@ -108,7 +116,7 @@ def _image(group, control_plane, joins):
             yield f'its image {group.image.id}: {why}'
 
 
-def _labels(labels):
+def _labels(labels: typing.Mapping[str, str]) -> typing.Iterator[str]:
     for key, value in sorted((labels or {}).items()):
         yield from _key('node_labels', key)
         if value and not names.is_label_value(value):
@@ -116,7 +124,8 @@ def _labels(labels):
                    'in Kubernetes')
 
 
-def _taints(taints):
+def _taints(taints: tuple[typing.Mapping[str, str], ...]
+            ) -> typing.Iterator[str]:
     for taint in taints or ():
         key, value = taint.get('key') or '', taint.get('value')
         yield from _key('node_taints', key)
@@ -129,7 +138,7 @@ def _taints(taints):
                    f'{", ".join(EFFECTS)}')
 
 
-def _key(field, key):
+def _key(field: str, key: str) -> typing.Iterator[str]:
     prefix, slash, name = key.rpartition('/')
     if (not _KEY_NAME(name) or slash and not _KEY_PREFIX(prefix)
             or len(prefix) > 253):

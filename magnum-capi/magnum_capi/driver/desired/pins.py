@@ -44,7 +44,8 @@ class Pins:
     """
 
     chart: ChartPin | None = None
-    overlays: tuple[tuple[str, typing.Mapping], ...] | None = None
+    overlays: tuple[
+        tuple[str, typing.Mapping[str, typing.Any]], ...] | None = None
     default_labels: typing.Mapping[str, str] | None = None
     volumes: spec.Volumes | None = None
     images: typing.Mapping[str, spec.Image] = dataclasses.field(
@@ -92,7 +93,8 @@ class Pins:
         return _digest(found, ('overlays', 'default_labels', 'volumes'))
 
 
-def _digest(found, fields):
+def _digest(found: typing.Mapping[str, typing.Any],
+            fields: tuple[str, ...]) -> str:
     text = json.dumps([found[field] for field in fields], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -113,15 +115,18 @@ def load(found: typing.Mapping[str, typing.Any] | None) -> Pins:
             (name, overlay) for name, overlay in known['overlays'])
     if known.get('volumes'):
         volumes = _known(spec.Volumes, known['volumes'])
-        known['volumes'] = spec.Volumes(**{
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in volumes.items()})
+        for key, value in volumes.items():
+            if isinstance(value, list):
+                volumes[key] = tuple(value)
+        known['volumes'] = spec.Volumes(**volumes)
     known['images'] = {
         name: spec.Image(**_known(spec.Image, image))
         for name, image in known.get('images', {}).items()}
     return Pins(**known)
 
 
-def _known(kind, found):
+def _known(kind: type[Pins | ChartPin | spec.Volumes | spec.Image],
+           found: typing.Mapping[str, typing.Any]
+           ) -> dict[str, typing.Any]:
     names = {field.name for field in dataclasses.fields(kind)}
     return {key: value for key, value in found.items() if key in names}

@@ -16,6 +16,7 @@ Objects may be of v1beta1 or v1beta2, and one of each.
 """
 
 import dataclasses
+import typing
 
 CONTROL_PLANE = 'KubeadmControlPlane'
 NODE_GROUP = 'MachineDeployment'
@@ -27,6 +28,10 @@ _IN_PLACE = (('clusterConfiguration', 'controlPlaneEndpoint'),
 
 #: Lists of pairs in v1beta2 that are mappings in v1beta1.
 _ARGUMENTS = ('extraArgs', 'kubeletExtraArgs')
+
+_Object: typing.TypeAlias = typing.Mapping[str, typing.Any]
+_Key: typing.TypeAlias = tuple[str, str]
+_Objects: typing.TypeAlias = dict[_Key, _Object]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,23 +51,24 @@ class Rollout:
     reasons: tuple[str, ...] = ()
 
 
-def rollouts(now, then) -> tuple[Rollout, ...]:
+def rollouts(now: typing.Iterable[_Object],
+             then: typing.Iterable[_Object]) -> tuple[Rollout, ...]:
     """What happens to each part of a cluster, the control plane first.
 
-    :param now, then: objects, dicts as Helm renders them.
+    :param now, then: objects as Helm renders them.
     """
-    now, then = _by_name(now), _by_name(then)
+    old, new = _by_name(now), _by_name(then)
     return tuple(
-        _rollout(key, now, then)
+        _rollout(key, old, new)
         for kind in (CONTROL_PLANE, NODE_GROUP)
-        for key in dict.fromkeys((*now, *then)) if key[0] == kind)
+        for key in dict.fromkeys((*old, *new)) if key[0] == kind)
 
 
-def _by_name(objects):
+def _by_name(objects: typing.Iterable[_Object]) -> _Objects:
     return {(one['kind'], one['metadata']['name']): one for one in objects}
 
 
-def _rollout(key, now, then):
+def _rollout(key: _Key, now: _Objects, then: _Objects) -> Rollout:
     if key not in then:
         return Rollout(*key, True, ('is taken away',))
     if key not in now:
@@ -80,7 +86,7 @@ def _rollout(key, now, then):
     return Rollout(*key, True, reasons)
 
 
-def _of_control_plane(found):
+def _of_control_plane(found: _Object) -> _Object:
     spec = found.get('spec') or {}
     machines = spec.get('machineTemplate') or {}
     # v1beta1 has the reference a level higher.
@@ -92,7 +98,7 @@ def _of_control_plane(found):
         'rolloutAfter': _after(spec)}
 
 
-def _of_node_group(found):
+def _of_node_group(found: _Object) -> _Object:
     spec = found.get('spec') or {}
     machine = (spec.get('template') or {}).get('spec') or {}
     bootstrap = machine.get('bootstrap') or {}
@@ -105,15 +111,15 @@ def _of_node_group(found):
         'rolloutAfter': _after(spec)}
 
 
-def _after(spec):
+def _after(spec: _Object) -> typing.Any:
     return spec.get('rolloutAfter') or (spec.get('rollout') or {}).get('after')
 
 
-def _on_delete(found):
+def _on_delete(found: _Object) -> bool:
     spec = found.get('spec') or {}
     strategy = spec.get('strategy') or (
         spec.get('rollout') or {}).get('strategy') or {}
-    return strategy.get('type') == 'OnDelete'
+    return bool(strategy.get('type') == 'OnDelete')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,11 +130,11 @@ class _Reference:
     kind: str
     name: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.kind} {self.name}'
 
 
-def _reference(found):
+def _reference(found: _Object | None) -> _Reference | None:
     if not found:
         return None
     group = found.get('apiGroup') or (
@@ -136,7 +142,7 @@ def _reference(found):
     return _Reference(group, found.get('kind', ''), found.get('name', ''))
 
 
-def _kubeadm(spec):
+def _kubeadm(spec: _Object) -> typing.Any:
     spec = _plain(spec)
     for part, field in _IN_PLACE:
         if part in spec:
@@ -145,7 +151,7 @@ def _kubeadm(spec):
     return _plain(spec)
 
 
-def _plain(value, key=''):
+def _plain(value: typing.Any, key: str = '') -> typing.Any:
     """Without what is empty, and in the form of both versions."""
     if key in _ARGUMENTS and isinstance(value, list):
         value = {one.get('name'): one.get('value') for one in value}
@@ -158,7 +164,8 @@ def _plain(value, key=''):
     return value
 
 
-def _reasons(field, old, new, now, then):
+def _reasons(field: str, old: typing.Any, new: typing.Any, now: _Objects,
+             then: _Objects) -> typing.Iterator[str]:
     if old == new:
         return
     if isinstance(old, dict):
@@ -173,7 +180,8 @@ def _reasons(field, old, new, now, then):
         yield f'{field}: {_said(old)} -> {_said(new)}'
 
 
-def _later(facts, now, then):
+def _later(facts: _Object, now: _Objects,
+           then: _Objects) -> typing.Iterator[str]:
     """What changes in templates that keep their names."""
     for reference in facts.values():
         if isinstance(reference, _Reference):
@@ -183,16 +191,14 @@ def _later(facts, now, then):
                        f'later: {path}')
 
 
-def _content(reference, objects):
+def _content(reference: _Reference, objects: _Objects) -> typing.Any:
     found = objects.get((reference.kind, reference.name)) or {}
     return _plain(found.get('spec') or {})
 
 
-def changed(old, new, path=()):
-    """Paths of what differs; a list is one thing.
-
-    :param old, new: mappings.
-    """
+def changed(old: _Object, new: _Object,
+            path: tuple[str, ...] = ()) -> typing.Iterator[str]:
+    """Paths of what differs; a list is one thing."""
     for name in sorted({*old, *new}):
         one, other = old.get(name), new.get(name)
         if one == other:
@@ -203,5 +209,5 @@ def changed(old, new, path=()):
             yield '.'.join((*path, name))
 
 
-def _said(value):
+def _said(value: typing.Any) -> str:
     return 'nothing' if value is None else str(value)

@@ -13,6 +13,7 @@ replaces its nodes one by one.
 """
 
 import copy
+import typing
 
 from magnum_capi.driver.desired import spec
 
@@ -27,10 +28,9 @@ _SURGE = {'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': '0%'}}
 _HELD = {'type': 'OnDelete'}
 
 
-def batch(size):
+def batch(size: int | None) -> int | None:
     """Check ``max_batch_size``.
 
-    :returns: a number, or None when there is none.
     :raises spec.InvalidSpec: no batch can be of that size.
     """
     if size is None:
@@ -42,7 +42,8 @@ def batch(size):
     return size
 
 
-def strategy(defaults, size, group):
+def strategy(defaults: typing.Mapping[str, typing.Any], size: int | None,
+             group: spec.NodeGroupSpec) -> dict[str, typing.Any]:
     """The rolloutStrategy of a node group.
 
     Where the operator lets new nodes come before old ones go, so many of a
@@ -54,8 +55,7 @@ def strategy(defaults, size, group):
         may have changed; what they say there of numbers counts for groups of
         one node as well.
     :param size: of :func:`batch`.
-    :param group: spec.NodeGroupSpec.
-    :returns: dict, empty when nothing is to be said.
+    :returns: empty when nothing is to be said.
     """
     there = defaults.get('rolloutStrategy') or {}
     if there.get('type', _ROLLING) != _ROLLING:

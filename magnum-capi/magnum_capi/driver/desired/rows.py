@@ -9,14 +9,17 @@ rows do not.
 """
 
 import dataclasses
+import datetime
 import hashlib
 import json
 import types
+import typing
 
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_groups
+from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import spec
 
 MASTER = goal.MASTER
@@ -32,24 +35,68 @@ _GROUP_FIELDS = (
     'max_node_count', 'node_labels', 'node_taints')
 
 
+#: Image id and Kubernetes version by a node group's uuid; see state.State.
+Held: typing.TypeAlias = typing.Mapping[str, tuple[str, str]]
+
+
+class State(typing.Protocol):
+    """What counts of state.State, which is a floor above."""
+
+    @property
+    def operation(self) -> str:
+        """CREATE, UPDATE, DELETE, or nothing."""
+
+    @property
+    def since(self) -> datetime.datetime | None:
+        """When the operation began."""
+
+    @property
+    def applied(self) -> frozenset[str]:
+        """Uuids of node groups."""
+
+    @property
+    def addons(self) -> bool:
+        """Whether the chart deploys any."""
+
+    @property
+    def pins(self) -> pins_module.Pins | None:
+        """What the cluster was made of."""
+
+    @property
+    def failing(self) -> typing.Mapping[str, datetime.datetime]:
+        """What was seen to fail, and since when."""
+
+    @property
+    def progress(self) -> goal.Progress | None:
+        """Of the operation."""
+
+    @property
+    def sizes(self) -> typing.Mapping[str, int]:
+        """Of node groups by uuid."""
+
+    @property
+    def held(self) -> Held:
+        """What node groups keep."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Rows:
     """A cluster as Magnum has it.
 
     :param cluster, template: Magnum's objects, or alike.
     :param groups: all node groups.
-    :param policy: labels.Policy of the operator.
+    :param policy: of the operator.
     :param scale_from_zero: see node_groups.bounds.
     """
 
-    cluster: object
-    groups: tuple
-    template: object
+    cluster: typing.Any
+    groups: tuple[typing.Any, ...]
+    template: typing.Any
     policy: label_rules.Policy = label_rules.Policy()
     scale_from_zero: bool = False
 
     @property
-    def operation(self):
+    def operation(self) -> str:
         """CREATE, UPDATE, DELETE; of anything else an UPDATE."""
         if leaving(self.groups):
             return 'DELETE'
@@ -57,10 +104,11 @@ class Rows:
         return kind if kind in ('CREATE', 'DELETE') else 'UPDATE'
 
     @property
-    def in_progress(self):
-        return (self.cluster.status or '').endswith('_IN_PROGRESS')
+    def in_progress(self) -> bool:
+        return str(self.cluster.status or '').endswith('_IN_PROGRESS')
 
-    def live(self, applied=frozenset()):
+    def live(self, applied: frozenset[str] = frozenset()
+             ) -> tuple[typing.Any, ...]:
         """The desired node groups.
 
         One whose creation failed before Helm had it has left nothing
@@ -73,13 +121,14 @@ class Rows:
             if not (group.status or '').startswith('DELETE_')
             and not _stillborn(group, applied))
 
-    def masters(self):
+    def masters(self) -> typing.Any:
         """The row of the control plane, None when there is none."""
         found = [g for g in self.groups if g.role == MASTER]
         return found[0] if found else None
 
-    def digest(self, applied=frozenset(), held=types.MappingProxyType({}),
-               pins=None):
+    def digest(self, applied: frozenset[str] = frozenset(),
+               held: Held = types.MappingProxyType({}),
+               pins: pins_module.Pins | None = None) -> str:
         """Of what is asked for, 32 hexadecimal digits; goes with a release.
 
         Made of rows and not of a chart's values, so that a look at a cluster
@@ -87,8 +136,8 @@ class Rows:
         it, those are the autoscaler's.
 
         :param applied, held: see state.State.
-        :param pins: pins.Pins that the chart and its values come from. An
-            operator moves a cluster without a change of its rows.
+        :param pins: that the chart and its values come from. An operator
+            moves a cluster without a change of its rows.
         """
         groups = []
         for group in sorted(self.live(applied), key=lambda g: g.uuid):
@@ -108,7 +157,7 @@ class Rows:
             sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def bounds(self, group):
+    def bounds(self, group: typing.Any) -> tuple[int, int] | None:
         """Bounds of the autoscaler, None when it has no say."""
         if group.role == MASTER:
             return None
@@ -123,16 +172,15 @@ class Rows:
         return node_groups.bounds(
             node_group(group), own, scale_from_zero=self.scale_from_zero)
 
-    def limit(self, minutes):
+    def limit(self, minutes: float) -> float:
         """How long the operation may take without progress: goal.Wanted."""
         return minutes if self.operation == 'UPDATE' else 0.0
 
-    def wanted(self, state, *, patience=0.0, limit=0.0):
+    def wanted(self, state: State, *, patience: float = 0.0,
+               limit: float = 0.0) -> goal.Wanted:
         """What a look at the management cluster is judged by.
 
-        :param state: state.State.
         :param patience, limit: see goal.Wanted.
-        :returns: goal.Wanted.
         """
         cluster = self.cluster
         deleting = self.operation == 'DELETE'
@@ -158,7 +206,7 @@ class Rows:
             digest=None if deleting else self.digest(
                 state.applied, state.held, state.pins))
 
-    def _group(self, group, state):
+    def _group(self, group: typing.Any, state: State) -> goal.GroupWanted:
         asked = state.sizes.get(group.uuid)
         return goal.GroupWanted(
             key=names.node_group(group.uuid), name=group.name,
@@ -168,7 +216,7 @@ class Rows:
             held=group.uuid in state.held)
 
 
-def leaving(groups):
+def leaving(groups: typing.Iterable[typing.Any]) -> bool:
     """Whether the deletion of the whole cluster was asked for.
 
     The row of the control plane says so for good. Magnum's conductor writes
@@ -181,16 +229,18 @@ def leaving(groups):
                for group in groups)
 
 
-def follows(group, template):
+def follows(group: typing.Any, template: typing.Any) -> bool:
     """Whether a node group has the image of the cluster's template."""
-    return not group.image_id or group.image_id == template.image_id
+    return not group.image_id or bool(group.image_id == template.image_id)
 
 
-def node_group(group, *, flavor=None, image=None, held=False):
-    """A row as spec.NodeGroupSpec.
+def node_group(group: typing.Any, *, flavor: str | None = None,
+               image: spec.Image | None = None,
+               held: bool = False) -> spec.NodeGroupSpec:
+    """A row in plain values.
 
     :param flavor: name of its flavor.
-    :param image: spec.Image, None: the cluster's.
+    :param image: None: the cluster's.
     :param held: see there.
     """
     return spec.NodeGroupSpec(
@@ -203,6 +253,6 @@ def node_group(group, *, flavor=None, image=None, held=False):
         is_default=bool(group.is_default), held=held)
 
 
-def _stillborn(group, applied):
+def _stillborn(group: typing.Any, applied: frozenset[str]) -> bool:
     return (group.status == 'CREATE_FAILED' and not group.is_default
             and group.uuid not in applied)

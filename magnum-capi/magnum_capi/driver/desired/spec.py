@@ -10,6 +10,7 @@ they can be had, ``values`` makes a chart's values of them.
 import dataclasses
 import typing
 
+from magnum_capi.driver.desired import label_registry
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import versions
 from magnum_capi import errors
@@ -21,7 +22,7 @@ class InvalidSpec(errors.UsageError):
     :param problems: one text each, all that were found.
     """
 
-    def __init__(self, problems):
+    def __init__(self, problems: typing.Iterable[str]) -> None:
         self.problems = tuple(problems)
         super().__init__('; '.join(self.problems))
 
@@ -50,7 +51,7 @@ class Volumes:
     default_type: str | None = None
     boot_size: int = 0
     boot_type: str | None = None
-    allowed_topologies: tuple = ()
+    allowed_topologies: tuple[typing.Any, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,9 +77,9 @@ class NodeGroupSpec:
     :param min: of the autoscaler.
     :param max: None: no autoscaling of this group.
     :param image: None: the cluster's.
-    :param labels: of the group, as Magnum has them (texts).
+    :param labels: of the group, as Magnum has them.
     :param node_labels: for its nodes in Kubernetes.
-    :param node_taints: mappings with key, effect and perhaps value.
+    :param node_taints: with key, effect and perhaps value.
     :param held: it keeps the nodes that it has, because its turn in an
         upgrade has not come; ``image`` is then what they were made of.
     """
@@ -91,16 +92,16 @@ class NodeGroupSpec:
     min: int = 0
     max: int | None = None
     image: Image | None = None
-    labels: typing.Mapping = dataclasses.field(
+    labels: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
-    node_labels: typing.Mapping = dataclasses.field(
+    node_labels: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
-    node_taints: tuple = ()
+    node_taints: tuple[typing.Mapping[str, str], ...] = ()
     is_default: bool = False
     held: bool = False
 
     @property
-    def kube_name(self):
+    def kube_name(self) -> str:
         """Its name in the chart's values."""
         return names.node_group(self.uuid)
 
@@ -110,7 +111,7 @@ class ClusterSpec:
     """A cluster.
 
     :param node_groups: of workers; masters are two fields.
-    :param labels: of the cluster, as Magnum merged them (texts).
+    :param labels: of the cluster, as Magnum merged them.
     :param template_labels: of its present template.
     :param network_driver: None: calico.
     :param external_network_id: None: Cluster API's provider finds it.
@@ -132,9 +133,9 @@ class ClusterSpec:
     master_flavor: str
     master_count: int = 1
     node_groups: tuple[NodeGroupSpec, ...] = ()
-    labels: typing.Mapping = dataclasses.field(
+    labels: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
-    template_labels: typing.Mapping = dataclasses.field(
+    template_labels: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
     network_driver: str | None = None
     external_network_id: str | None = None
@@ -151,15 +152,16 @@ class ClusterSpec:
         default_factory=dict)
 
     @property
-    def release(self):
+    def release(self) -> str:
         """Name of the Helm release and of the Cluster."""
         return names.cluster(self.uuid)
 
 
-def image(image_id, properties) -> Image:
+def image(image_id: str,
+          properties: typing.Mapping[str, typing.Any] | None) -> Image:
     """Read an image of Glance.
 
-    :param properties: its properties by name; None or empty are taken.
+    :param properties: by name.
     :raises InvalidSpec: kube_version or os_distro is missing, or the version
         is none. It is kept as it is: v1.35.0-rc.1 is not 1.35.0.1.
     """
@@ -179,7 +181,7 @@ def image(image_id, properties) -> Image:
     return Image(image_id, **found)
 
 
-def floating_ip(spec, labels) -> bool:
+def floating_ip(spec: ClusterSpec, labels: label_registry.Labels) -> bool:
     """Whether the API server gets a floating IP, as Magnum reads it.
 
     The label master_lb_floating_ip_enabled wins over floating_ip_enabled
@@ -190,7 +192,8 @@ def floating_ip(spec, labels) -> bool:
     return labels.master_lb_floating_ip_enabled
 
 
-def root_volume(spec, labels) -> tuple[int, str | None]:
+def root_volume(spec: ClusterSpec, labels: label_registry.Labels
+                ) -> tuple[int, str | None]:
     """Size in GiB, 0 for the flavor's disk, and type of root volumes."""
     size = labels.boot_volume_size
     return (spec.volumes.boot_size if size is None else size,

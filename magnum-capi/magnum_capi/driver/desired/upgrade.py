@@ -10,6 +10,7 @@ wrong at once, so that nobody has to try twice.
 """
 
 import dataclasses
+import typing
 
 from magnum_capi.driver.desired import versions
 
@@ -100,14 +101,15 @@ FIXED = {
 }
 
 
-def refusals(present, target, running, groups=()):
+def refusals(present: Template, target: Template, running: str | None,
+             groups: typing.Iterable[Group] = ()) -> list[str]:
     """Why a cluster cannot be upgraded; empty when it can.
 
-    :param present: Template that the cluster is of.
-    :param target: Template to upgrade to.
+    :param present: that the cluster is of.
+    :param target: to upgrade to.
     :param running: version of its control plane, None when not known.
-    :param groups: Group of every node group of workers.
-    :returns: list of texts, each a refusal of its own.
+    :param groups: all of workers.
+    :returns: each a refusal of its own.
     """
     return [
         *_fixed(present, target),
@@ -116,7 +118,7 @@ def refusals(present, target, running, groups=()):
     ]
 
 
-def skew(control_plane, workers) -> str:
+def skew(control_plane: str, workers: str) -> str:
     """Why workers cannot run with a control plane; empty when they can.
 
     :param control_plane: version of the control plane.
@@ -140,7 +142,7 @@ def skew(control_plane, workers) -> str:
     return ''
 
 
-def _fixed(present, target):
+def _fixed(present: Template, target: Template) -> list[str]:
     found = []
     for field, why in FIXED.items():
         old, new = getattr(present, field), getattr(target, field)
@@ -151,7 +153,7 @@ def _fixed(present, target):
     return found
 
 
-def _image(target):
+def _image(target: Template) -> list[str]:
     image = target.image
     if image.status is None:
         return [f'image {image.id} of the template does not exist']
@@ -169,7 +171,8 @@ def _image(target):
     return found
 
 
-def _versions(present, target, running, groups):
+def _versions(present: Template, target: Template, running: str | None,
+              groups: typing.Iterable[Group]) -> list[str]:
     new_text = target.image.kube_version
     old_text = running or present.image.kube_version
     if not new_text:
@@ -190,7 +193,7 @@ def _versions(present, target, running, groups):
     return found
 
 
-def _step(old_text, new):
+def _step(old_text: str, new: versions.Version) -> list[str]:
     try:
         old = versions.parse(old_text)
     except ValueError as problem:
@@ -204,14 +207,14 @@ def _step(old_text, new):
     return []
 
 
-def _same(one, other):
+def _same(one: str, other: str) -> bool:
     try:
         return versions.parse(one) == versions.parse(other)
     except ValueError:
         return one == other
 
 
-def _quote(value):
+def _quote(value: typing.Any) -> str:
     return 'nothing' if value is None else f'"{value}"'
 
 
@@ -225,19 +228,22 @@ class Restore:
     kind: str
     uuid: str
     field: str
-    value: object
+    value: typing.Any
 
+
+_Row: typing.TypeAlias = typing.Mapping[str, typing.Any]
 
 #: What an upgrade changes in Magnum's rows before Helm is run.
 _CLUSTER_FIELDS = ('cluster_template_id', 'labels', 'coe_version')
 _GROUP_FIELDS = ('image_id', 'status', 'status_reason', 'labels')
 
 
-def remember(cluster, groups) -> tuple[Restore, ...]:
+def remember(cluster: _Row,
+             groups: typing.Iterable[_Row]) -> tuple[Restore, ...]:
     """What to put back when an upgrade fails before it is on its way.
 
-    :param cluster: dict with ``uuid`` and the fields that are saved.
-    :param groups: dicts of the node groups, alike.
+    :param cluster: with ``uuid`` and the fields that are saved.
+    :param groups: the node groups, alike.
     :returns: to be applied in this order: node groups first, so that the
         template, which says what they should be, is right once they are.
 
@@ -252,12 +258,12 @@ def remember(cluster, groups) -> tuple[Restore, ...]:
                       for field in _CLUSTER_FIELDS if field in cluster))
 
 
-def differences(plan, rows) -> tuple[Restore, ...]:
+def differences(plan: typing.Iterable[Restore],
+                rows: typing.Mapping[str, _Row]) -> tuple[Restore, ...]:
     """Those of a plan that are not as they were.
 
     :param plan: of :func:`remember`.
-    :param rows: by uuid, dicts as they are now; rows that are gone need
-        nothing.
+    :param rows: by uuid, as they are now; rows that are gone need nothing.
     """
     return tuple(
         step for step in plan if step.uuid in rows

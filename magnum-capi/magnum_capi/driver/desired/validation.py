@@ -9,6 +9,7 @@ joins would say it, or nobody.
 
 import ipaddress
 import re
+import typing
 
 from magnum_capi.driver.desired import attributes
 from magnum_capi.driver.desired import label_types
@@ -26,8 +27,11 @@ _PROXY = re.compile(r'https?://[A-Za-z0-9._~:@%\[\]-]+(?:/[A-Za-z0-9._~/-]*)?',
 _NO_PROXY = re.compile(r'[A-Za-z0-9._:*/\[\], -]+', re.ASCII).fullmatch
 
 
-def check(spec, policy=label_rules.Policy(), *, creating=False,
-          joining=None, scale_from_zero=False) -> label_rules.Labels:
+def check(spec: spec_model.ClusterSpec,
+          policy: label_rules.Policy = label_rules.Policy(), *,
+          creating: bool = False,
+          joining: typing.Container[str] | None = None,
+          scale_from_zero: bool = False) -> label_rules.Labels:
     """Read the labels of a cluster and check all of it.
 
     :param policy: the operator's, for labels.
@@ -40,7 +44,7 @@ def check(spec, policy=label_rules.Policy(), *, creating=False,
     :param scale_from_zero: see node_groups.bounds.
     :raises spec.InvalidSpec: with every problem, those of labels included.
     """
-    problems = []
+    problems: list[str] = []
     if creating:
         problems += label_rules.misplaced(spec.labels, spec.template_labels)
         problems += attributes.refusals(spec.attributes)
@@ -70,7 +74,8 @@ def check(spec, policy=label_rules.Policy(), *, creating=False,
     return read
 
 
-def _problems(spec, labels, creating):
+def _problems(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+              creating: bool) -> typing.Iterator[str]:
     yield from _kubernetes(spec, labels, creating)
     if spec.network_driver not in (None, *NETWORK_DRIVERS):
         yield (f'network driver {spec.network_driver!r} is not supported, '
@@ -88,20 +93,22 @@ def _problems(spec, labels, creating):
         yield 'label keystone_auth_enabled: the URL of Keystone is not known'
 
 
-def _kubernetes(spec, labels, creating):
+def _kubernetes(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+                creating: bool) -> typing.Iterator[str]:
     version = versions.parse(spec.image.kube_version)
     tags = [labels.kube_tag]
     if creating:
         tags.append(spec.labels.get('kube_tag'))
     for tag in dict.fromkeys(tags):
-        if versions.is_version(tag) and versions.parse(tag) != version:
+        if (tag and versions.is_version(tag)
+                and versions.parse(tag) != version):
             yield (f'label kube_tag: it says {tag}, the image '
                    f'{spec.image.id} has Kubernetes '
                    f'{spec.image.kube_version}; correct the label or choose '
                    'another image')
 
 
-def _texts(spec):
+def _texts(spec: spec_model.ClusterSpec) -> typing.Iterator[str]:
     """Texts that charts write into YAML without quotes."""
     texts = [('master flavor', spec.master_flavor),
              ('keypair', spec.keypair),
@@ -130,7 +137,8 @@ def _texts(spec):
             yield f'{name}_proxy of the template has an unexpected form'
 
 
-def _api_server(spec, labels):
+def _api_server(spec: spec_model.ClusterSpec,
+                labels: label_rules.Labels) -> typing.Iterator[str]:
     if spec.load_balancer:
         return
     if spec.master_count > 1:
@@ -143,7 +151,8 @@ def _api_server(spec, labels):
                '(floating_ip_enabled)')
 
 
-def _root_volume(spec, labels, where):
+def _root_volume(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+                 where: str) -> typing.Iterator[str]:
     size, _type = spec_model.root_volume(spec, labels)
     if 'boot_volume_type' in labels.given and not size:
         yield (f'{where}label boot_volume_type: it has no effect without '

@@ -9,6 +9,7 @@ that nobody asked for is left out, so that the chart's own default counts.
 
 import hashlib
 import re
+import typing
 
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import label_types
@@ -33,18 +34,21 @@ PROTECTED = (
     'nodeGroupDefaults.kubernetesVersion', 'nodeGroupDefaults.machineImage',
     'nodeGroupDefaults.machineImageId')
 
+_Values: typing.TypeAlias = dict[str, typing.Any]
 _STORAGE_CLASS = re.compile(
     r'[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?', re.ASCII).fullmatch
 
 
-def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
-           scale_from_zero=False, batch=None) -> dict:
+def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+           chart: charts.Features, *, overlays: typing.Iterable[
+               tuple[str, typing.Mapping[str, typing.Any]]] = (),
+           policy: label_rules.Policy = label_rules.Policy(),
+           scale_from_zero: bool = False,
+           batch: int | None = None) -> _Values:
     """Helm values of a cluster.
 
-    :param spec: spec.ClusterSpec, checked by ``validation``.
-    :param labels: labels.Labels of the cluster, as validation.check gives
-        them.
-    :param chart: charts.Features.
+    :param spec: checked by ``validation``.
+    :param labels: of the cluster, as validation.check gives them.
     :param overlays: pairs of name and mapping, from the operator's
         allow-list, merged over the rest in this order; see ``merging``.
     :param policy: the operator's, for the labels of node groups.
@@ -57,7 +61,7 @@ def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
     refused = charts.refusals(labels, chart)
     if refused:
         raise spec_model.InvalidSpec(refused)
-    result = {
+    result: _Values = {
         'kubernetesVersion': str(versions.parse(spec.image.kube_version)),
         'machineImageId': spec.image.id,
         'osDistro': spec.image.os_distro,
@@ -97,25 +101,28 @@ def values(spec, labels, chart, *, overlays=(), policy=label_rules.Policy(),
     return result
 
 
-def _api_server(spec, labels, chart):
-    result = {'enableLoadBalancer': spec.load_balancer,
-              'associateFloatingIP': spec_model.floating_ip(spec, labels),
-              'loadBalancerProvider': labels.octavia_provider}
+def _api_server(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+                chart: charts.Features) -> _Values:
+    result: _Values = {
+        'enableLoadBalancer': spec.load_balancer,
+        'associateFloatingIP': spec_model.floating_ip(spec, labels),
+        'loadBalancerProvider': labels.octavia_provider}
     if labels.api_master_lb_allowed_cidrs:
         for key in chart.allowed_cidrs:
             result[key] = list(labels.api_master_lb_allowed_cidrs)
     return result
 
 
-def _networking(spec, labels, chart):
-    inside = {}
+def _networking(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+                chart: charts.Features) -> _Values:
+    inside: _Values = {}
     if spec.fixed_network_id:
         inside['networkFilter'] = {'id': spec.fixed_network_id}
     if spec.fixed_subnet_id:
         inside['subnetFilter'] = {'id': spec.fixed_subnet_id}
     if not inside:
         inside['nodeCidr'] = labels.fixed_subnet_cidr
-    result = {'internalNetwork': inside}
+    result: _Values = {'internalNetwork': inside}
     if spec.dns_nameservers:
         (inside if chart.dns_inside else result)['dnsNameservers'] = list(
             spec.dns_nameservers)
@@ -124,11 +131,13 @@ def _networking(spec, labels, chart):
     return result
 
 
-def _control_plane(spec, labels):
-    result = {'machineFlavor': spec.master_flavor,
-              'machineCount': spec.master_count,
-              'healthCheck': {'enabled': labels.auto_healing_enabled},
-              **_disk(spec, labels)}
+def _control_plane(spec: spec_model.ClusterSpec,
+                   labels: label_rules.Labels) -> _Values:
+    result: _Values = {
+        'machineFlavor': spec.master_flavor,
+        'machineCount': spec.master_count,
+        'healthCheck': {'enabled': labels.auto_healing_enabled},
+        **_disk(spec, labels)}
     if labels.extra_network_control_plane:
         result |= _networks(labels)
     if labels.control_plane_availability_zones:
@@ -137,15 +146,18 @@ def _control_plane(spec, labels):
     return result
 
 
-def _node_group(spec, group, labels, chart, scale_from_zero):
+def _node_group(spec: spec_model.ClusterSpec,
+                group: spec_model.NodeGroupSpec, labels: label_rules.Labels,
+                chart: charts.Features, scale_from_zero: bool) -> _Values:
     marks = names.node_group_marks(
         uuid=group.uuid, name=group.name, role=group.role)
-    result = {'name': group.kube_name,
-              'machineFlavor': group.flavor,
-              'machineCount': group.count,
-              'healthCheck': {'enabled': labels.auto_healing_enabled},
-              'nodeLabels': {**(group.node_labels or {}), **marks.labels},
-              **_disk(spec, labels), **_networks(labels)}
+    result: _Values = {
+        'name': group.kube_name,
+        'machineFlavor': group.flavor,
+        'machineCount': group.count,
+        'healthCheck': {'enabled': labels.auto_healing_enabled},
+        'nodeLabels': {**(group.node_labels or {}), **marks.labels},
+        **_disk(spec, labels), **_networks(labels)}
     if group.image:
         result |= {'machineImageId': group.image.id, 'kubernetesVersion': str(
             versions.parse(group.image.kube_version))}
@@ -166,31 +178,32 @@ def _node_group(spec, group, labels, chart, scale_from_zero):
     return result
 
 
-def _disk(spec, labels):
+def _disk(spec: spec_model.ClusterSpec,
+          labels: label_rules.Labels) -> _Values:
     size, volume_type = spec_model.root_volume(spec, labels)
     if not size:
         return {}
-    disk = {'diskSize': size}
+    disk: _Values = {'diskSize': size}
     if volume_type:
         disk['volumeType'] = volume_type
     return {'machineRootVolume': disk}
 
 
-def _networks(labels):
+def _networks(labels: label_rules.Labels) -> _Values:
     if not labels.extra_network_names:
         return {}
     # {} is the cluster's own network.
-    ports = [{}]
+    ports: list[_Values] = [{}]
     for name in labels.extra_network_names:
         key = 'id' if label_types.is_uuid(name) else 'name'
         ports.append({'network': {key: name}, 'securityGroups': []})
     return {'machineNetworking': {'ports': ports}}
 
 
-def _etcd(labels):
+def _etcd(labels: label_rules.Labels) -> _Values | None:
     if not labels.etcd_blockdevice_size:
         return None
-    result = {'size': labels.etcd_blockdevice_size}
+    result: _Values = {'size': labels.etcd_blockdevice_size}
     if labels.etcd_blockdevice_type == 'local':
         return result | {'type': 'Local'}
     result['type'] = 'Volume'
@@ -201,11 +214,12 @@ def _etcd(labels):
     return result
 
 
-def _addons(spec, labels, chart):
+def _addons(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+            chart: charts.Features) -> _Values:
     provider = labels.octavia_provider
     algorithm = labels.octavia_lb_algorithm or (
         'SOURCE_IP_PORT' if provider == 'ovn' else 'ROUND_ROBIN')
-    openstack = {
+    openstack: _Values = {
         'csiCinder': _csi(spec.volumes, labels),
         'cloudConfig': {'LoadBalancer': {
             'lb-provider': provider, 'lb-method': algorithm,
@@ -215,7 +229,7 @@ def _addons(spec, labels, chart):
             'openstackAuthUrl': spec.auth_url,
             'projectId': spec.project_id}}
     controller = labels.ingress_controller
-    result = {
+    result: _Values = {
         'cni': {'type': spec.network_driver or 'calico'},
         'openstack': openstack,
         'metricsServer': {'enabled': labels.metrics_server_enabled},
@@ -228,10 +242,10 @@ def _addons(spec, labels, chart):
     return result
 
 
-def _csi(volumes, labels):
+def _csi(volumes: spec_model.Volumes, labels: label_rules.Labels) -> _Values:
     if volumes.types is None or not labels.cinder_csi_enabled:
         return {'enabled': False}
-    common = {
+    common: _Values = {
         'reclaimPolicy': labels.csi_cinder_reclaim_policy,
         'allowVolumeExpansion': labels.csi_cinder_allow_volume_expansion,
         'volumeBindingMode': labels.csi_cinder_volume_binding_mode,
@@ -254,7 +268,7 @@ def _csi(volumes, labels):
             'additionalStorageClasses': list(classes.values())}
 
 
-def _storage_class(volume_type):
+def _storage_class(volume_type: str) -> str:
     """Name of a storage class: the type's, or one that no other type has."""
     if _STORAGE_CLASS(volume_type):
         return volume_type
@@ -263,7 +277,8 @@ def _storage_class(volume_type):
     return f'{readable or "type"}-{digest}'
 
 
-def _overlaid(below, name, above):
+def _overlaid(below: _Values, name: str,
+              above: typing.Mapping[str, typing.Any]) -> _Values:
     touched = [path for path in PROTECTED if _has(above, path.split('.'))]
     annotations = (above.get('clusterAnnotations') or {})
     touched += [f'clusterAnnotations.{key}' for key in annotations
@@ -279,7 +294,7 @@ def _overlaid(below, name, above):
             f'The value overlay "{name}" does not fit: {e}') from None
 
 
-def _has(mapping, path):
+def _has(mapping: typing.Any, path: list[str]) -> bool:
     for key in path:
         if not isinstance(mapping, dict) or key not in mapping:
             return False

@@ -26,11 +26,13 @@ class Version:
     Build metadata (after "+") does not count when versions are compared.
     """
 
-    def __init__(self, major, minor, patch, pre=None, build=None):
+    def __init__(self, major: int, minor: int, patch: int,
+                 pre: str | None = None, build: str | None = None) -> None:
         self.major, self.minor, self.patch = major, minor, patch
         self.pre, self.build = pre, build
 
-    def _key(self):
+    def _key(self) -> tuple[
+            int, int, int, tuple[tuple[int, int, str], ...]]:
         # Identifiers of digits are numbers, and lower than words; a version
         # without any is higher than those with some.
         pre = tuple(
@@ -38,21 +40,21 @@ class Version:
             for part in self.pre.split('.')) if self.pre else ((2, 0, ''),)
         return self.major, self.minor, self.patch, pre
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Version) and self._key() == other._key()
 
-    def __lt__(self, other):
+    def __lt__(self, other: 'Version') -> bool:
         return self._key() < other._key()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._key())
 
     @property
-    def release(self):
-        """Pair of major and minor."""
+    def release(self) -> tuple[int, int]:
+        """Major and minor."""
         return self.major, self.minor
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = f'{self.major}.{self.minor}.{self.patch}'
         if self.pre:
             text += f'-{self.pre}'
@@ -60,11 +62,11 @@ class Version:
             text += f'+{self.build}'
         return text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f'Version({self})'
 
 
-def parse(text) -> Version:
+def parse(text: str) -> Version:
     """Read a version, with or without a leading "v".
 
     :raises ValueError: the text is none; it says what is accepted.
@@ -76,6 +78,6 @@ def parse(text) -> Version:
     return Version(int(major), int(minor), int(patch), pre, build)
 
 
-def is_version(text) -> bool:
+def is_version(text: str | None) -> bool:
     """Whether :func:`parse` takes a text."""
     return isinstance(text, str) and bool(_VERSION(text))
