@@ -10,6 +10,7 @@ import importlib.util
 
 from tempest.lib.common import api_version_request
 from tempest.lib import exceptions as lib_exc
+import urllib3.exceptions
 
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
@@ -17,6 +18,8 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import capi_objects
 from magnum_capi_tempest.tests.common import driver_naming
 from magnum_capi_tempest.tests.common import microversions
+from magnum_capi_tempest.tests.common import preflight_options
+from magnum_capi_tempest.tests.common import preflight_quotas
 
 
 class Cloud:
@@ -95,10 +98,7 @@ def image(cloud):
     if not client:
         return ('[service_available] glance is false, but Magnum needs an '
                 'image')
-    try:
-        found = [client.show_image(wanted)]
-    except lib_exc.NotFound:
-        found = client.list_images(params={'name': wanted})['images']
+    found = preflight_options.images(client, wanted)
     if len(found) != 1:
         return (f'image_id is {wanted!r}, and {len(found)} images with this '
                 'name or id are visible. Compare: openstack image list')
@@ -112,7 +112,8 @@ def flavors(cloud):
     known = cloud.manager.flavors_client.list_flavors()['flavors']
     names = {n for f in known for n in (f['id'], f['name'])}
     wrong = [f'{o} is {cloud.options[o]!r}'
-             for o in ('flavor_id', 'master_flavor_id')
+             for o in ('flavor_id', 'master_flavor_id',
+                       *preflight_options.FLAVORS)
              if cloud.options[o] and cloud.options[o] not in names]
     if wrong:
         return (f'{" and ".join(wrong)}, and no such flavor is visible. '
@@ -181,7 +182,8 @@ def _flag(cloud, flag, what, counts):
 
 #: In the order in which a person would mend them.
 CHECKS = (options, endpoint, microversion, conductor, image, flavors,
-          external_network, evidence)
+          external_network, evidence, *preflight_options.CHECKS,
+          preflight_quotas.quotas)
 
 #: They make cluster templates, which a cloud must fit.
 TRIALS = (template_driver, image_driver)
@@ -189,7 +191,9 @@ TRIALS = (template_driver, image_driver)
 
 def problems(cloud):
     """Return what does not fit, a list of sentences."""
-    return _found(cloud, CHECKS) or _found(cloud, TRIALS)
+    return (_found(cloud, CHECKS)
+            or _found(cloud, preflight_options.TRIALS)
+            or _found(cloud, TRIALS))
 
 
 def _found(cloud, checks):
@@ -197,7 +201,7 @@ def _found(cloud, checks):
     for check in checks:
         try:
             found.append(check(cloud))
-        except lib_exc.TempestException as e:
+        except (lib_exc.TempestException, urllib3.exceptions.HTTPError) as e:
             failed.setdefault(' '.join(str(e).split()), []).append(
                 check.__name__)
     found += [f'{", ".join(names)}: could not be checked, as the cloud '

@@ -7,8 +7,10 @@ import types
 import fixtures
 from tempest.lib import exceptions as lib_exc
 import testtools
+import urllib3.exceptions
 
 from magnum_capi_tempest.tests.common import preflight
+from tests.unit.package_tests import preflight_clouds
 from tests.unit.package_tests import test_capi_objects
 
 OPTIONS = {
@@ -21,6 +23,8 @@ OPTIONS = {
     'driver': '',
 }
 
+OPTIONS |= preflight_clouds.OPTIONS
+
 
 class Options(dict):
     """Options as oslo.config gives them: by attribute and by name."""
@@ -28,7 +32,7 @@ class Options(dict):
     __getattr__ = dict.__getitem__
 
 
-class FakeMagnum:
+class FakeMagnum(preflight_clouds.Magnum):
     """All clients of Magnum in one; a healthy cloud unless told otherwise."""
 
     def __init__(self):
@@ -68,7 +72,7 @@ class NoEndpoint(FakeMagnum):
         raise lib_exc.EndpointNotFound('container-infra')
 
 
-class FakeManager:
+class FakeManager(preflight_clouds.Manager):
     """Glance, Nova and Neutron of a healthy cloud."""
 
     def __init__(self):
@@ -94,7 +98,7 @@ class FakeManager:
     def delete_image(self, image):
         pass
 
-    def list_flavors(self):
+    def list_flavors(self, detail=False):
         return {'flavors': [{'id': '1', 'name': 'm1'}]}
 
     def list_networks(self):
@@ -114,8 +118,8 @@ class PreflightTest(testtools.TestCase):
             resource_name_prefix='tempest',
             magnum_capi=Options(OPTIONS, **options),
             magnum_capi_feature_enabled=Options(
-                workload_api=True, template_driver=template_driver,
-                image_driver=image_driver))
+                workload_api=True, real_nodes=self.manager.real_nodes,
+                template_driver=template_driver, image_driver=image_driver))
         magnum = magnum or self.magnum
         return preflight.problems(preflight.Cloud(
             conf, self.manager, magnum, magnum, self.addCleanup))
@@ -222,13 +226,13 @@ class PreflightTest(testtools.TestCase):
         self.assert_one_problem('pip install kubernetes')
 
     def test_a_service_that_fails_does_not_hide_the_rest(self):
-        def list_flavors():
+        def list_flavors(detail=False):
             raise lib_exc.ServerFault('nova is down')
 
         self.manager.list_flavors = list_flavors
 
         second, first = self.problems(external_network='x')
-        self.assertIn('flavors: could not be checked', first)
+        self.assertIn('flavors, quotas: could not be checked', first)
         self.assertIn('nova is down', first)
         self.assertIn('0 networks', second)
 
@@ -239,8 +243,19 @@ class PreflightTest(testtools.TestCase):
         self.manager.list_flavors = self.manager.list_networks = down
 
         told, = self.problems()
-        self.assertIn('flavors, external_network: could not be checked', told)
+        self.assertIn('flavors, external_network, quotas: could not be '
+                      'checked', told)
         self.assertEqual(1, told.count('keystone is down'))
+
+    def test_a_connection_that_fails_is_told_once(self):
+        def down(*args, **kwargs):
+            raise urllib3.exceptions.MaxRetryError(
+                None, '/v3/auth/tokens', 'connection refused')
+
+        self.manager.list_flavors = self.manager.list_networks = down
+
+        told, = self.problems()
+        self.assertEqual(1, told.count('connection refused'))
 
     def test_all_problems_are_on_one_screen(self):
         found = self.problems(image_id='x', flavor_id='y')
@@ -269,7 +284,9 @@ class PreflightTest(testtools.TestCase):
         self.magnum.heeds = set()
         self.magnum.create_cluster_template = self._refuse
 
-        self.assert_one_problem('could not be checked', template_driver=False)
+        self.assert_one_problem(
+            'Magnum refuses a cluster template of these options: ',
+            template_driver=False)
 
     def _refuse(self, **body):
         raise lib_exc.BadRequest('no flavor')
@@ -280,4 +297,4 @@ class PreflightTest(testtools.TestCase):
 
         self.doCleanups()
 
-        self.assertEqual(['t', 't'], self.magnum.deleted)
+        self.assertEqual(['t', 't', 't'], self.magnum.deleted)

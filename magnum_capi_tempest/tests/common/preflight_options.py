@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Options of single tests that do not fit the cloud, in words.
+
+Checks of :mod:`.common.preflight`: what is empty is not tested, and no
+problem; what is wrong would fail a test an hour later.
+"""
+
+import re
+
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest.tests.common import factories
+
+#: Flavors of single tests.
+FLAVORS = ('slow_flavor', 'failing_flavor', 'stuck_flavor', 'late_flavor')
+
+_VERSION = re.compile(r'v?(\d+)\.(\d+)\.(\d+)')
+
+
+def upgrade_image(cloud) -> str | None:
+    """Say what keeps upgrade_image_id from being an upgrade."""
+    wanted = cloud.options.upgrade_image_id
+    client = getattr(cloud.manager, 'image_client_v2', None)
+    if not wanted or not client:
+        return None
+    found = images(client, wanted)
+    if len(found) != 1:
+        return (f'upgrade_image_id is {wanted!r}, and {len(found)} images '
+                'with this name or id are visible. Compare: openstack image '
+                'list')
+    first = images(client, cloud.options.image_id)
+    if len(first) != 1:
+        # Said of image_id already.
+        return None
+    return upgrade_problem(first[0], found[0], cloud.options.labels,
+                           cloud.options.upgrade_labels)
+
+
+def images(client, wanted: str) -> list[dict]:
+    """Return the images of a name or an id."""
+    try:
+        return [client.show_image(wanted)]
+    except lib_exc.NotFound:
+        return client.list_images(params={'name': wanted})['images']
+
+
+def upgrade_problem(first: dict, second: dict, labels: dict,
+                    upgrade_labels: dict) -> str | None:
+    """Say why a template of one image is no upgrade of another's. Pure.
+
+    Versions that neither image nor label tells are not compared.
+
+    :param first: properties of the image of image_id.
+    :param second: of that of upgrade_image_id.
+    :param labels: of all cluster templates.
+    :param upgrade_labels: more of those to upgrade to.
+    """
+    if first.get('os_distro') != second.get('os_distro'):
+        return ('os_distro of upgrade_image_id is '
+                f'{second.get("os_distro")!r}, and of image_id '
+                f'{first.get("os_distro")!r}: Magnum would take another '
+                'driver')
+    versions = [factories.upgrade_version(*each) for each in (
+        (first, labels), (second, {**labels, **upgrade_labels}))]
+    old, new = map(_parsed, versions)
+    if not (old and new) or (old < new and new[:2] <= (old[0], old[1] + 1)):
+        return None
+    return (f'An upgrade would go from {versions[0]} (image_id, labels) to '
+            f'{versions[1]} (upgrade_image_id, upgrade_labels), which must be '
+            'newer, by one minor version at most')
+
+
+def _parsed(version):
+    found = _VERSION.fullmatch(version or '')
+    return found and tuple(map(int, found.groups()))
+
+
+def clashing_drivers(cloud) -> str | None:
+    """Say why clashing_drivers names no clash."""
+    names = cloud.options.clashing_drivers
+    if names and len(set(names)) < 2:
+        return (f'clashing_drivers is {",".join(names)!r}, and must name two '
+                'drivers or more')
+
+
+def template(cloud) -> str | None:
+    """Say what Magnum has against a cluster template of these options."""
+    answer = _refused(cloud)
+    if answer and 'etwork driver' in answer:
+        return (f'network_driver is {cloud.options.network_driver!r}, which '
+                f'Magnum refuses: {answer}. Compare [cluster_template] '
+                'kubernetes_allowed_network_drivers of magnum.conf')
+    return answer and ('Magnum refuses a cluster template of these options: '
+                       f'{answer}')
+
+
+def clashing_templates(cloud) -> str | None:
+    """Say which of clashing_drivers Magnum does not take for a template."""
+    wrong = [f'{name!r}: {answer}'
+             for name in cloud.options.clashing_drivers
+             if (answer := _refused(cloud, driver=name))]
+    if wrong:
+        return ('clashing_drivers must be enabled and provide the type of '
+                f'image_id, and Magnum refuses {"; ".join(wrong)}')
+
+
+def _refused(cloud, **changes):
+    """Create a cluster template; return why it was refused, or None."""
+    body = factories.template_body(cloud.conf, **changes)
+    try:
+        made = cloud.magnum.templates.create_cluster_template(**body)
+    except (lib_exc.BadRequest, lib_exc.NotFound, lib_exc.Conflict,
+            lib_exc.Forbidden) as e:
+        return ' '.join(str(e).split())
+    cloud.magnum.templates.delete_cluster_template(made['uuid'])
+    return None
+
+
+#: They look only.
+CHECKS = (upgrade_image, clashing_drivers)
+
+#: They make cluster templates, for a moment, which a cloud must fit.
+TRIALS = (template, clashing_templates)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Options of single tests, and quotas, before an hour is lost with them."""
+
+import types
+
+from tempest.lib import exceptions as lib_exc
+import testtools
+
+from magnum_capi_tempest.tests.common import preflight_options
+from magnum_capi_tempest.tests.common import preflight_quotas
+from tests.unit.package_tests import test_preflight
+
+NEWER = {'id': 'j', 'name': 'newer', 'os_distro': 'ubuntu',
+         'kube_version': 'v1.35.1'}
+
+
+class _Base(testtools.TestCase):
+
+    problems = test_preflight.PreflightTest.problems
+    assert_one_problem = test_preflight.PreflightTest.assert_one_problem
+
+    def setUp(self):
+        super().setUp()
+        self.manager = test_preflight.FakeManager()
+        self.magnum = test_preflight.FakeMagnum()
+
+
+class FlavorsTest(_Base):
+
+    def test_special_ones(self):
+        self.assert_one_problem(
+            "slow_flavor is 'x' and late_flavor is 'y', and no such flavor",
+            slow_flavor='x', late_flavor='y', stuck_flavor='m1')
+
+
+class UpgradeTest(_Base):
+
+    def setUp(self):
+        super().setUp()
+        self.manager.images[0]['kube_version'] = 'v1.34.2'
+        self.newer = dict(NEWER)
+        self.manager.images.append(self.newer)
+
+    def test_a_good_one(self):
+        self.assertEqual([], self.problems(upgrade_image_id='newer'))
+        self.assertEqual([], self.problems(upgrade_image_id='j'))
+
+    def test_none_of_the_name(self):
+        self.assert_one_problem(
+            "upgrade_image_id is 'x', and 0 images", upgrade_image_id='x')
+
+    def test_another_operating_system(self):
+        self.newer['os_distro'] = 'flatcar'
+
+        self.assert_one_problem(
+            "os_distro of upgrade_image_id is 'flatcar'",
+            upgrade_image_id='newer')
+
+    def test_versions_that_are_no_upgrade(self):
+        for version in ('v1.34.2', '1.33.9', 'v1.36.0', 'v2.0.0'):
+            self.newer['kube_version'] = version
+
+            self.assert_one_problem(
+                'must be newer, by one minor version at most',
+                upgrade_image_id='newer')
+
+    def test_versions_of_labels(self):
+        self.assertEqual([], self.problems(
+            upgrade_image_id='ubuntu', labels={'kube_tag': 'v1.34.2'},
+            upgrade_labels={'kube_tag': 'v1.35.0'}))
+        self.assert_one_problem(
+            'from v1.34.2 (image_id, labels) to v1.34.2',
+            upgrade_image_id='newer', labels={'kube_tag': 'v1.34.2'})
+
+    def test_what_nobody_tells_is_not_compared(self):
+        del self.newer['kube_version']
+
+        self.assertEqual([], self.problems(upgrade_image_id='newer'))
+
+
+class TemplateTest(_Base):
+
+    def refuse(self, said, **wanted):
+        def create_cluster_template(**body):
+            if wanted.items() <= body.items():
+                raise lib_exc.BadRequest(said)
+            self.made.append(body.get('driver'))
+            return {'uuid': 't'}
+
+        self.made, self.deleted = [], []
+        self.magnum.create_cluster_template = create_cluster_template
+        self.magnum.delete_cluster_template = self.deleted.append
+
+    def cloud(self, **options):
+        conf = types.SimpleNamespace(
+            resource_name_prefix='tempest', magnum_capi=(
+                test_preflight.Options(test_preflight.OPTIONS, **options)))
+        return types.SimpleNamespace(
+            conf=conf, options=conf.magnum_capi, magnum=self.magnum)
+
+    def test_network_driver(self):
+        self.refuse('Network driver type x is not supported, expecting a '
+                    '[calico] network driver.', network_driver='x')
+
+        said = preflight_options.template(self.cloud(network_driver='x'))
+
+        self.assertIn("network_driver is 'x', which Magnum refuses", said)
+        self.assertIn('kubernetes_allowed_network_drivers', said)
+
+    def test_another_refusal(self):
+        self.refuse('no such label')
+
+        self.assertIn('Magnum refuses a cluster template of these options: ',
+                      preflight_options.template(self.cloud()))
+
+    def test_what_was_made_is_deleted(self):
+        self.refuse('x', driver='nobody')
+
+        self.assertIsNone(preflight_options.template(self.cloud()))
+        self.assertEqual(['t'], self.deleted)
+
+    def test_clashing_drivers(self):
+        self.refuse('Cluster driver k8s_y not supported', driver='k8s_y')
+
+        said = preflight_options.clashing_templates(
+            self.cloud(clashing_drivers=['k8s_x', 'k8s_y']))
+
+        self.assertIn("Magnum refuses 'k8s_y': ", said)
+        self.assertNotIn('k8s_x', said)
+
+    def test_a_clash_takes_two(self):
+        self.assert_one_problem('must name two drivers or more',
+                                clashing_drivers=['k8s_x', 'k8s_x'])
+
+    def test_trials_are_made_only_in_a_cloud_that_fits(self):
+        self.refuse('x')
+
+        self.assert_one_problem("image_id is 'x'", image_id='x')
+        self.assertEqual([], self.made)
+
+
+class QuotasTest(_Base):
+
+    def test_clusters(self):
+        self.magnum.room = 3
+
+        self.assert_one_problem('3 clusters, of 3 there are 1 in use')
+
+    def test_many_clusters(self):
+        self.assert_one_problem('20 clusters, of 20', many_clusters=20)
+
+    def test_a_magnum_without_quotas(self):
+        def show_quota(project, microversion):
+            raise lib_exc.NotFound('x')
+
+        self.magnum.show_quota = show_quota
+
+        self.assertEqual([], self.problems())
+
+    def test_nova_and_neutron_are_asked_where_nodes_are_servers(self):
+        self.manager.cores, self.manager.floating = 20, 50
+        self.manager.list_flavors = lambda detail=False: {'flavors': [
+            {'id': '1', 'name': 'm1', 'vcpus': 2, 'ram': 4096}]}
+        self.assertEqual([], self.problems())
+
+        self.manager.real_nodes = True
+
+        self.assert_one_problem(
+            '18 cores, of 20 there are 4 in use; '
+            '3 floatingip, of 50 there are 49 in use')
+
+    def test_no_limit(self):
+        self.assertEqual([], preflight_quotas.lacking(
+            {'ram': 7}, {'ram': (-1, 10 ** 9)}))
