@@ -2,12 +2,14 @@
 
 """``magnum-capi tempest``: test a cloud that is there already."""
 
+import argparse
 import os
 import pathlib
 import shlex
 
 from magnum_capi.cli import base
 from magnum_capi import errors
+from magnum_capi_tempest.cli import sandbox as box_commands
 
 
 class Init(base.Command):
@@ -24,12 +26,17 @@ class Init(base.Command):
             '--driver', default='', metavar='NAME',
             help='Magnum driver to test; wanted where several provide the '
                  'type of the image (default: the one that Magnum chooses).')
+        add_more(parser)
         parser.add_argument('folder', metavar='DIR', type=pathlib.Path,
                             help='The workspace; new or empty.')
         return parser
 
     def take_action(self, args):
-        choice = init(args.folder, args, args.driver)
+        choice = init(
+            args.folder, args, args.driver, overwrite=args.overwrite,
+            labels=tuple(args.label), upgrade_image=args.upgrade_image,
+            management_kubeconfig=_kubeconfig(args.management_kubeconfig),
+            options=tuple(args.option), features=tuple(args.feature))
         say = self.app.stdout.write
         for line in choice.notes():
             say(f'{line[0].upper()}{line[1:]}.\n')
@@ -42,6 +49,63 @@ class Init(base.Command):
             f'{unset}'
             f'  cd {shlex.quote(str(args.folder))}\n'
             f"  tempest run --regex 'magnum_capi.*smoke'{workers}\n")
+
+
+def add_more(parser):
+    """Options that say what else tempest.conf has."""
+    parser.add_argument(
+        '--label', type=_label, action='append', default=[],
+        metavar='NAME=VALUE',
+        help='Label of all cluster templates; may be repeated.')
+    parser.add_argument(
+        '--upgrade-image', metavar='IMAGE',
+        help='Name or id of an image with the next minor version of '
+             'Kubernetes; without it, upgrades are not tested.')
+    parser.add_argument(
+        '--management-kubeconfig', type=pathlib.Path, metavar='FILE',
+        help='Kubeconfig of the management cluster, which failures are '
+             'explained by.')
+    parser.add_argument(
+        '--option', type=box_commands.option, action='append', default=[],
+        metavar='NAME=VALUE',
+        help='More of [magnum_capi] in tempest.conf; may be repeated.')
+    parser.add_argument(
+        '--feature', type=feature, action='append', default=[],
+        metavar='NAME[=false]',
+        help='What the cloud promises, of [magnum_capi_feature_enabled]; may '
+             'be repeated.')
+    parser.add_argument(
+        '--overwrite', action='store_true',
+        help='Rename files of the workspace that have been edited, instead '
+             'of refusing to write them anew.')
+
+
+def _label(text):
+    name, equals, value = text.partition('=')
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f'{text!r} is not NAME=VALUE')
+    return name, value
+
+
+def feature(text):
+    """A word NAME or NAME=false as (name, bool), for argparse."""
+    # Only here is oslo.config needed.
+    from magnum_capi_tempest import config
+    name, _, value = text.partition('=')
+    if value not in ('', 'true', 'false'):
+        raise argparse.ArgumentTypeError(f'{text!r} is not NAME[=false]')
+    if name not in {known.dest for known in config.FEATURE_OPTS}:
+        raise argparse.ArgumentTypeError(
+            f'[magnum_capi_feature_enabled] has no option {name!r}')
+    return name, value != 'false'
+
+
+def _kubeconfig(path):
+    if path is None:
+        return ''
+    if not path.is_file():
+        raise errors.UsageError('There is no such kubeconfig', where=path)
+    return str(path.absolute())
 
 
 def add_cloud(parser, required):
@@ -73,8 +137,11 @@ def add_cloud(parser, required):
         help='Make no users, not even as an administrator.')
 
 
-def init(folder, args, driver=''):
-    """Make the workspace that options of :func:`add_cloud` describe."""
+def init(folder, args, driver='', *, overwrite=False, **more):
+    """Make the workspace that options of :func:`add_cloud` describe.
+
+    :param more: fields of workspace.selection.Preferences.
+    """
     try:
         from magnum_capi_tempest.workspace import init as workspaces
         from magnum_capi_tempest.workspace import selection
@@ -85,5 +152,5 @@ def init(folder, args, driver=''):
     return workspaces.init(
         folder, args.cloud, selection.Preferences(
             args.image, args.flavor, args.master_flavor,
-            args.external_network, args.network_driver, driver),
-        static=args.static)
+            args.external_network, args.network_driver, driver, **more),
+        static=args.static, overwrite=overwrite)

@@ -2,12 +2,15 @@
 
 """Make a workspace for a cloud: look, choose, write."""
 
+import hashlib
 import importlib.util
+import json
 import pathlib
 
 import jinja2
 
 from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi_tempest.workspace import cloud
 from magnum_capi_tempest.workspace import folder as folders
 from magnum_capi_tempest.workspace import runs
@@ -15,15 +18,20 @@ from magnum_capi_tempest.workspace import selection
 
 #: How tempest.conf of a workspace begins that was made here.
 _MARK = '# Made by "magnum-capi tempest init"'
+
+#: Names of the files that were made, and SHA-256 of what was in them.
+_MADE = '.made.json'
 _VOLUMES = {'volumev3', 'block-storage', 'block-store', 'volume'}
 
 
-def init(folder, names, preferred, *, static=False) -> selection.Choice:
+def init(folder, names, preferred, *, static=False,
+         overwrite=False) -> selection.Choice:
     """Write a workspace; returns what was chosen.
 
     :param folder: new or empty, or one that this made before.
     :param names: of clouds in clouds.yaml, one a user.
     :param preferred: :class:`~.selection.Preferences`.
+    :param overwrite: a file that somebody has edited is renamed, not kept.
     :raises MagnumCapiError: see :func:`.cloud.read` and
         :func:`.selection.choose`.
     """
@@ -33,13 +41,52 @@ def init(folder, names, preferred, *, static=False) -> selection.Choice:
         cloud.read(names), preferred, static=static,
         workload_api=bool(importlib.util.find_spec('kubernetes')))
     accounts = selection.accounts(choice)
-    path = folders.lay_out(folder, tempest_config(choice, folder),
-                           accounts=accounts)
+    made = {'tempest.conf': tempest_config(choice, folder),
+            folders.ACCOUNTS: accounts}
+    _spare_edits(folder, made, overwrite)
+    path = folders.lay_out(folder, made['tempest.conf'], accounts=accounts)
     if accounts is None:
         # Of users that were named before.
         path.with_name(folders.ACCOUNTS).unlink(missing_ok=True)
+    outfile.write_private(folder / _MADE, json.dumps({
+        name: _digest(text.encode()) for name, text in made.items() if text}))
     runs.make_repository(folder)
     return choice
+
+
+def edited(before: dict[str, bytes], recorded: dict[str, str],
+           made: dict[str, str | None]) -> list[str]:
+    """Return the names of files that have something of somebody else. Pure.
+
+    :param before: content of the files that are there, by name.
+    :param recorded: SHA-256 of what was written into them.
+    :param made: what will be; None: the file goes.
+    """
+    return sorted(
+        name for name, content in before.items()
+        if _digest(content) != recorded.get(name)
+        and content != (made.get(name) or '').encode())
+
+
+def _spare_edits(folder, made, overwrite):
+    etc = folder / folders.ETC
+    try:
+        recorded = json.loads((folder / _MADE).read_text())
+    except (OSError, ValueError):
+        recorded = {}
+    for name in edited({name: (etc / name).read_bytes() for name in made
+                        if (etc / name).exists()}, recorded, made):
+        if not overwrite:
+            raise errors.UsageError(
+                'This file has been edited since it was made, or was made by '
+                'an older release', where=etc / name,
+                hint='Name another folder, or have it renamed to '
+                     f'{name}.edited: --overwrite')
+        (etc / name).replace(etc / f'{name}.edited')
+
+
+def _digest(content):
+    return hashlib.sha256(content).hexdigest()
 
 
 def _check(folder):

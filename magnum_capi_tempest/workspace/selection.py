@@ -82,7 +82,13 @@ class Cloud:
 
 @dataclasses.dataclass(frozen=True)
 class Preferences:
-    """What the user says; None is for us to find."""
+    """What the user says; None is for us to find.
+
+    :param labels: of cluster templates.
+    :param management_kubeconfig: absolute path; empty: none.
+    :param options: more of [magnum_capi], or others than are found.
+    :param features: of [magnum_capi_feature_enabled].
+    """
 
     image: str
     flavor: str | None = None
@@ -90,6 +96,11 @@ class Preferences:
     network: str | None = None
     network_driver: str = 'calico'
     driver: str = ''
+    labels: tuple[tuple[str, str], ...] = ()
+    upgrade_image: str | None = None
+    management_kubeconfig: str = ''
+    options: tuple[tuple[str, str], ...] = ()
+    features: tuple[tuple[str, bool], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,6 +108,7 @@ class Choice:
     """What to test with, and who does it.
 
     :param dynamic: the first account makes users as Tempest needs them.
+    :param preferred: what the user said.
     """
 
     cloud: Cloud
@@ -109,6 +121,35 @@ class Choice:
     dynamic: bool
     workload_api: bool
     microversions: tuple[str, str]
+    preferred: Preferences
+    upgrade_image: Thing | None = None
+
+    @property
+    def options(self) -> dict[str, str]:
+        """What tempest.conf has in [magnum_capi]."""
+        said = self.preferred
+        found = {
+            'endpoint_type': self.cloud.interface,
+            'min_microversion': self.microversions[0],
+            'max_microversion': self.microversions[1],
+            'image_id': self.image.id,
+            'flavor_id': self.flavor.id,
+            'master_flavor_id': self.master_flavor.id,
+            'external_network': self.network.id,
+            'network_driver': self.network_driver,
+            'driver': self.driver,
+            'labels': ','.join(f'{key}:{text}' for key, text in said.labels),
+            'upgrade_image_id': (self.upgrade_image.id
+                                 if self.upgrade_image else ''),
+            'management_kubeconfig': said.management_kubeconfig,
+        } | dict(said.options)
+        return {name: text for name, text in found.items() if text}
+
+    @property
+    def features(self) -> dict[str, bool]:
+        """What it has in [magnum_capi_feature_enabled]."""
+        return ({'workload_api': self.workload_api} | self.of_release
+                | dict(self.preferred.features))
 
     @property
     def workers(self) -> int | None:
@@ -133,6 +174,8 @@ class Choice:
             f'driver {self.driver or "as Magnum chooses"}, microversions '
             f'{" to ".join(self.microversions)}',
         ]
+        if self.upgrade_image:
+            found.append(f'upgrades to image {_said(self.upgrade_image)}')
         if self.dynamic:
             found.append(
                 f'the user {cloud.accounts[0].username} is an administrator: '
@@ -175,6 +218,9 @@ def choose(cloud, preferred, *, workload_api=True, static=False) -> Choice:
                     '--flavor'))
     master = (_one(cloud.flavors, preferred.master_flavor, 'flavor',
                    '--master-flavor') if preferred.master_flavor else flavor)
+    later = preferred.upgrade_image and _one(
+        cloud.images, preferred.upgrade_image, 'image', '--upgrade-image')
+    _check_labels(preferred.labels)
     first = cloud.accounts[0]
     network = (_one(cloud.networks, preferred.network, 'external network',
                     '--external-network') if preferred.network else
@@ -185,7 +231,16 @@ def choose(cloud, preferred, *, workload_api=True, static=False) -> Choice:
         preferred.driver,
         # tempest.conf has one name for the domains of user and project.
         first.admin and first.user_domain == first.project_domain
-        and not static, workload_api, _between(cloud.microversions))
+        and not static, workload_api, _between(cloud.microversions),
+        preferred, later or None)
+
+
+def _check_labels(labels):
+    for key, text in labels:
+        if ',' in text or ',' in key or ':' in key:
+            raise errors.UsageError(
+                'A label with a comma, or with a colon in its name, cannot '
+                'stand in tempest.conf', where=f'{key}={text}')
 
 
 def _one(things, wanted, kind, option):

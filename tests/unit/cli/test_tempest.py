@@ -42,9 +42,10 @@ class InitTest(testtools.TestCase):
 
     def init(self, *words, **cloud):
         made = self.useFixture(fixtures.MockPatchObject(
-            init, 'init', side_effect=lambda folder, names, preferred, static:
-            test_selection.selection.choose(test_selection.a_cloud(**cloud),
-                                            preferred, static=static))).mock
+            init, 'init', side_effect=lambda folder, names, preferred, static,
+            overwrite: test_selection.selection.choose(
+                test_selection.a_cloud(**cloud), preferred,
+                static=static))).mock
         code, out, _ = call(tempest.Init, *words)
         self.assertEqual(0, code)
         return out, made.call_args
@@ -73,6 +74,37 @@ class InitTest(testtools.TestCase):
 
         self.assertNotIn('--concurrency', out)
         self.assertIn('Driver k8s_x', out)
+
+    def test_what_else_is_told(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (folder / 'k').write_text('x')
+
+        out, called = self.init(
+            '--cloud', 'c', '--image', 'ubuntu', '--label', 'a=b=c',
+            '--upgrade-image', 'ubuntu', '--option', 'node_count=2',
+            '--management-kubeconfig', folder / 'k', '--feature', 'any_name',
+            '--feature', 'resize=false', 'd')
+
+        preferred = called.args[2]
+        self.assertEqual(
+            ((('a', 'b=c'),), 'ubuntu', str(folder / 'k'),
+             (('node_count', '2'),), (('any_name', True), ('resize', False))),
+            (preferred.labels, preferred.upgrade_image,
+             preferred.management_kubeconfig, preferred.options,
+             preferred.features))
+        self.assertIn('Upgrades to image ubuntu.', out)
+
+    def test_what_no_tempest_conf_has(self):
+        for words in (('--feature', 'colour'), ('--feature', 'resize=no'),
+                      ('--option', 'colour=red'), ('--label', 'a')):
+            self.assertRaises(
+                SystemExit, call, tempest.Init, '--cloud', 'c', '--image', 'i',
+                *words, 'd')
+        code, _, err = call(
+            tempest.Init, '--cloud', 'c', '--image', 'i',
+            '--management-kubeconfig', '/nowhere/k', 'd')
+        self.assertEqual(2, code)
+        self.assertIn('There is no such kubeconfig', err)
 
     def test_an_error_has_no_traceback(self):
         self.useFixture(fixtures.MockPatchObject(

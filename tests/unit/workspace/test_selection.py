@@ -152,12 +152,13 @@ class FilesTest(testtools.TestCase):
         self.folder = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'work'
 
-    def init(self, **cloud):
+    def init(self, overwrite=False, preferred=None, **cloud):
         with (mock.patch.object(clouds, 'read',
                                 return_value=a_cloud(**cloud)),
               mock.patch.object(runs, 'make_repository')):
-            return init.init(
-                self.folder, ['x'], selection.Preferences('ubuntu'))
+            return init.init(self.folder, ['x'],
+                             preferred or selection.Preferences('ubuntu'),
+                             overwrite=overwrite)
 
     def conf(self):
         """As Tempest reads it."""
@@ -180,6 +181,73 @@ class FilesTest(testtools.TestCase):
             ('i-1', 'f-1', 'f-1', 'n-1', '1.14'),
             (options.image_id, options.flavor_id, options.master_flavor_id,
              options.external_network, options.max_microversion))
+
+    def test_what_the_user_says_is_written(self):
+        newer = selection.Thing('i-2', 'newer', {'os_distro': 'ubuntu'})
+        self.init(images=(IMAGE, newer), preferred=selection.Preferences(
+            'ubuntu', labels=(('a', 'b'), ('kube_tag', 'v1.34.2')),
+            upgrade_image='newer', management_kubeconfig='/etc/k',
+            options=(('node_count', '2'), ('image_id', 'other')),
+            features=(('any_name', True), ('workload_api', False))))
+        conf = self.conf()
+        options, features = conf.magnum_capi, conf.magnum_capi_feature_enabled
+
+        self.assertEqual(
+            ({'a': 'b', 'kube_tag': 'v1.34.2'}, 'i-2', '/etc/k', 2, 'other'),
+            (options.labels, options.upgrade_image_id,
+             options.management_kubeconfig, options.node_count,
+             options.image_id))
+        self.assertEqual((True, False, True), (
+            features.any_name, features.workload_api, features.resize))
+
+    def test_a_label_that_no_file_can_have(self):
+        self.assertRaises(
+            errors.UsageError, self.init,
+            preferred=selection.Preferences('ubuntu', labels=(('a', 'b,c'),)))
+
+    def edit(self, name='tempest.conf'):
+        path = self.folder / 'etc' / name
+        path.write_text(path.read_text() + '# mine\n')
+        return path
+
+    def test_what_somebody_has_edited_stays(self):
+        for name in ('accounts.yaml', 'tempest.conf'):
+            self.init()
+            path = self.edit(name)
+            text = path.read_text()
+
+            error = self.assertRaises(errors.UsageError, self.init)
+
+            self.assertIn('--overwrite', str(error))
+            self.assertEqual(text, path.read_text())
+            self.init(overwrite=True)
+
+    def test_an_edit_can_be_set_aside(self):
+        self.init()
+        path = self.edit()
+
+        self.init(overwrite=True)
+
+        self.assertNotIn('# mine', path.read_text())
+        self.assertIn('# mine', path.with_name(
+            'tempest.conf.edited').read_text())
+
+    def test_users_that_somebody_has_edited_are_not_forgotten(self):
+        self.init()
+        path = self.edit('accounts.yaml')
+
+        self.assertRaises(errors.UsageError, self.init, accounts=(ADMIN,))
+        self.assertTrue(path.exists())
+
+    def test_a_workspace_of_an_older_release(self):
+        self.init()
+        (self.folder / '.made.json').unlink()
+
+        # As it would be written now: nothing is lost.
+        self.init()
+        (self.folder / '.made.json').unlink()
+
+        self.assertRaises(errors.UsageError, self.init, region='Other')
 
     def test_accounts_are_read_as_they_are(self):
         self.init()
