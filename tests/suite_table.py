@@ -8,7 +8,9 @@ classes note them (:mod:`magnum_capi_tempest.tests.common.flags`). Which
 operations a test asks for is followed through what it calls.
 """
 
+import collections
 import csv
+import dataclasses
 import dis
 import importlib
 import inspect
@@ -16,7 +18,9 @@ import pathlib
 import types
 
 import magnum_capi_tempest
+from magnum_capi_tempest.matrix import plan
 from magnum_capi_tempest.matrix import suite
+from magnum_capi_tempest.tests.common import rbac
 
 PROJECT = (magnum_capi_tempest.__name__, 'tests')
 
@@ -41,9 +45,7 @@ def tests(names):
     """
     for module in _modules('tests', 'test_*.py'):
         for case in _classes(module):
-            for name in dict.fromkeys(
-                    name for base in case.__mro__ for name in vars(base)
-                    if name.startswith('test')):
+            for name in _names(case):
                 yield read(case, name, names)
 
 
@@ -53,37 +55,100 @@ def read(case, name, names):
     :param names: of operations.
     """
     test = inspect.getattr_static(case, name)
-    # What all tests share sets up evidence, not operations.
-    setups = [vars(base)['setUp'] for base in case.__mro__
-              if 'setUp' in vars(base)
-              and base.__module__.rpartition('.')[2].startswith('test_')]
     asked, stricter, seen = set(), set(), set()
-    todo = [_function(found) for found in (test, *setups[:1])]
+    todo = [_function(found) for found in (test, *_setups(case)[:1])]
     while todo:
         function = todo.pop()
-        if function in seen or function is None or (
-                getattr(function, 'is_cleanup', False)):
+        if function in seen or function is None:
             continue
         seen.add(function)
         stricter.update(getattr(function, 'stricter_flags', ()))
-        for owner, word in _words(function.__code__):
-            if owner in ('self', 'cls'):
-                found = inspect.getattr_static(case, word, None)
-            elif owner is None:
-                found = function.__globals__.get(word)
-            else:
-                module = function.__globals__.get(owner)
-                found = (getattr(module, word, None)
-                         if inspect.ismodule(module) else None)
-                if found is None and word in names:
-                    asked.add(word)
-            todo.append(_function(found))
+        words, called = _used(case, function, names)
+        asked.update(words)
+        todo += called
     return suite.Test(
         f'{case.__module__}.{case.__name__}.{name}'.removeprefix(
             f'{suite.PACKAGE}.'),
         frozenset((*case.required_flags,
                    *getattr(test, 'required_flags', ()))),
         frozenset(asked), frozenset(stricter))
+
+
+def costs(names):
+    """Yield a plan.Cost for each class, and each test, that takes clusters.
+
+    What a call asks for is counted as often as it stands there, loops once.
+    Only tests of type "slow" are served; those about bad input, or about who
+    may do what, are refused.
+    """
+    for module in _modules('tests', 'test_*.py'):
+        for case in _classes(module):
+            found = [read(case, name, names) for name in _names(case)]
+            asked = sum((_counted(case, vars(base)['resource_setup'], names)
+                         for base in case.__mro__
+                         if 'resource_setup' in vars(base)),
+                        collections.Counter())
+            if found:
+                yield _cost(found[0].class_id, asked)
+            for test in found:
+                name = test.id.rpartition('.')[2]
+                if not (test.stricter or _is_refused(case, name)):
+                    yield _cost(test.id, sum((
+                        _counted(case, function, names) for function in (
+                            inspect.getattr_static(case, name),
+                            *_setups(case)[:1])), collections.Counter()))
+
+
+def _cost(ident, asked):
+    return plan.Cost(ident, asked['create_cluster'],
+                     sum(asked[name] for name in plan.CHANGES))
+
+
+def _is_refused(case, name):
+    test = inspect.getattr_static(case, name)
+    return ('slow' not in getattr(test, '__testtools_attrs', ())
+            or issubclass(case, rbac.BaseRbacTest))
+
+
+def _counted(case, function, names, within=()):
+    """Count the operations that a function asks for, a Counter."""
+    function = _function(function)
+    if function is None or function in within:
+        return collections.Counter()
+    words, called = _used(case, function, names)
+    return sum((_counted(case, found, names, (*within, function))
+                for found in called), collections.Counter(words))
+
+
+def _setups(case):
+    # What all tests share sets up evidence, not operations.
+    return [vars(base)['setUp'] for base in case.__mro__
+            if 'setUp' in vars(base)
+            and base.__module__.rpartition('.')[2].startswith('test_')]
+
+
+def _names(case):
+    return dict.fromkeys(name for base in case.__mro__ for name in vars(base)
+                         if name.startswith('test'))
+
+
+def _used(case, function, names):
+    """Return the operations and the functions that a function uses, lists."""
+    asked, called = [], []
+    for owner, word in _words(function.__code__):
+        if owner in ('self', 'cls'):
+            found = inspect.getattr_static(case, word, None)
+        elif owner is None:
+            found = function.__globals__.get(word)
+        else:
+            module = function.__globals__.get(owner)
+            found = (getattr(module, word, None)
+                     if inspect.ismodule(module) else None)
+            if found is None and word in names:
+                asked.append(word)
+        called.append(_function(found))
+    return asked, [found for found in called
+                   if found and not getattr(found, 'is_cleanup', False)]
 
 
 def _modules(folder, pattern):
@@ -145,6 +210,10 @@ def main():
           ((test.id, *(' '.join(sorted(names)) for names in (
               test.required, test.operations, test.stricter)))
            for test in tests({one.name for one in found})))
+    write(plan.COSTS, ('id', 'clusters', 'changes'),
+          (dataclasses.astuple(cost)
+           for cost in costs({one.name for one in found})
+           if cost.clusters or cost.changes))
 
 
 if __name__ == '__main__':

@@ -15,6 +15,7 @@ from sphinx.util import docutils
 import drawing
 from magnum_capi.driver.desired import labels
 from magnum_capi_tempest.matrix import columns
+from magnum_capi_tempest.matrix import plan
 from magnum_capi_tempest.matrix import rst
 from magnum_capi_tempest.matrix import suite
 import sequence
@@ -122,6 +123,14 @@ class SuiteMatrix(docutils.SphinxDirective):
             rst.render(matrix, suite.tests()), allow_section_headings=True)
 
 
+class SuitePlan(docutils.SphinxDirective):
+    """What a run of the suite takes of a cloud."""
+
+    def run(self):
+        self.env.note_dependency(str(plan.COSTS))
+        return self.parse_text_to_nodes(rst.plans(plan.costs()))
+
+
 def setup(app):
     """Entry point for Sphinx."""
     app.setup_extension('cliff.sphinxext')
@@ -133,4 +142,5 @@ def setup(app):
     app.add_directive('magnum-capi', Commands)
     app.add_directive('sequence', Sequence)
     app.add_directive('suite-matrix', SuiteMatrix)
+    app.add_directive('suite-plan', SuitePlan)
     return {'parallel_read_safe': True}

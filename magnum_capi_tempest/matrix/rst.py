@@ -9,6 +9,7 @@ which test is about what. The last one is there without any record.
 import re
 
 from magnum_capi_tempest.matrix import forms
+from magnum_capi_tempest.matrix import plan
 
 _SPECIAL = re.compile(r'([\\`*_|<>:])')
 
@@ -36,6 +37,21 @@ def render(matrix, tests) -> str:
          *(_ended(record.of(test)) for record in matrix.columns)]
         for test in tests))
     return '\n'.join(out)
+
+
+def plans(costs) -> str:
+    """What a run takes, for some clouds and numbers of workers.
+
+    :param costs: of :class:`~.plan.Cost`.
+    """
+    found = [plan.plan(costs, workers=workers, minutes=minutes)
+             for minutes in (1, 5, 15, 30) for workers in (1, 2, 4)]
+    kinds = list(found[0].quotas)
+    return '\n'.join((
+        escape(plan.lines(found[0])[0]), '',
+        *_table(['a cluster takes', 'workers', 'hours', *kinds], (
+            [f'{one.minutes} min', one.workers, f'{one.hours:g}',
+             *one.quotas.values()] for one in found))))
 
 
 def _measured(matrix):

@@ -7,6 +7,7 @@ import types
 from tempest.lib import exceptions as lib_exc
 import testtools
 
+from magnum_capi_tempest.matrix import plan
 from magnum_capi_tempest.tests.common import preflight_options
 from magnum_capi_tempest.tests.common import preflight_quotas
 from tests.unit.package_tests import test_preflight
@@ -143,9 +144,9 @@ class TemplateTest(_Base):
 class QuotasTest(_Base):
 
     def test_clusters(self):
-        self.magnum.room = 3
+        self.magnum.room = 2
 
-        self.assert_one_problem('3 clusters, of 3 there are 1 in use')
+        self.assert_one_problem('2 clusters, of 2 there are 1 in use')
 
     def test_many_clusters(self):
         self.assert_one_problem('20 clusters, of 20', many_clusters=20)
@@ -168,7 +169,12 @@ class QuotasTest(_Base):
 
         self.assert_one_problem(
             '18 cores, of 20 there are 4 in use; '
-            '3 floatingip, of 50 there are 49 in use')
+            '2 floatingip, of 50 there are 49 in use')
+
+    def test_what_the_largest_class_takes(self):
+        self.assertEqual(
+            (max(plan.classes(plan.costs()).values()), plan.GROWTH),
+            (preflight_quotas.CLUSTERS, preflight_quotas.GROWTH))
 
     def test_no_limit(self):
         self.assertEqual([], preflight_quotas.lacking(

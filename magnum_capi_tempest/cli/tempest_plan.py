@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``magnum-capi tempest plan``: what will a run take of a cloud?"""
+
+from magnum_capi.cli import base
+from magnum_capi_tempest.matrix import plan
+
+
+class Plan(base.Command):
+    """Say what a run of the whole suite takes: clusters, nodes, hours.
+
+    It asks no cloud. The numbers are counted from the tests, with all options
+    and promises on.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--minutes', type=float, default=15.0, metavar='N',
+            help='How long a cluster takes to be complete (default: 15).')
+        parser.add_argument(
+            '-c', '--concurrency', type=int, default=2, metavar='N',
+            help='Workers (default: 2).')
+        parser.add_argument(
+            '--masters', type=int, default=1, metavar='N',
+            help='[magnum_capi] master_count (default: 1).')
+        parser.add_argument(
+            '--nodes', type=int, default=1, metavar='N',
+            help='[magnum_capi] node_count (default: 1).')
+        return parser
+
+    def take_action(self, args):
+        found = plan.plan(
+            plan.costs(), workers=args.concurrency, minutes=args.minutes,
+            masters=args.masters, nodes=args.nodes)
+        for line in plan.lines(found):
+            self.app.stdout.write(f'{line}\n')
