@@ -97,6 +97,9 @@ def template(cloud) -> str | None:
 
 def clashing_templates(cloud) -> str | None:
     """Say which of clashing_drivers Magnum does not take for a template."""
+    if not cloud.options.clashing_drivers or _refused(cloud):
+        # Said of the template already.
+        return None
     wrong = [f'{name!r}: {answer}'
              for name in cloud.options.clashing_drivers
              if (answer := _refused(cloud, driver=name))]
@@ -112,9 +115,18 @@ def _refused(cloud, **changes):
         made = cloud.magnum.templates.create_cluster_template(**body)
     except (lib_exc.BadRequest, lib_exc.NotFound, lib_exc.Conflict,
             lib_exc.Forbidden) as e:
-        return ' '.join(str(e).split())
+        return _said(e)
     cloud.magnum.templates.delete_cluster_template(made['uuid'])
     return None
+
+
+def _said(error):
+    """Return what Magnum has to say in an error, one line without a stop."""
+    try:
+        said = '; '.join(one['detail'] for one in error.resp_body)
+    except (AttributeError, KeyError, TypeError):
+        said = str(error)
+    return ' '.join(said.split()).rstrip('.')
 
 
 #: They look only.

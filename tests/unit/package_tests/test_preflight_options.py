@@ -85,7 +85,8 @@ class TemplateTest(_Base):
     def refuse(self, said, **wanted):
         def create_cluster_template(**body):
             if wanted.items() <= body.items():
-                raise lib_exc.BadRequest(said)
+                raise lib_exc.BadRequest(resp_body=[
+                    {'request_id': '', 'title': said, 'detail': said}])
             self.made.append(body.get('driver'))
             return {'uuid': 't'}
 
@@ -106,8 +107,11 @@ class TemplateTest(_Base):
 
         said = preflight_options.template(self.cloud(network_driver='x'))
 
-        self.assertIn("network_driver is 'x', which Magnum refuses", said)
-        self.assertIn('kubernetes_allowed_network_drivers', said)
+        self.assertEqual(
+            "network_driver is 'x', which Magnum refuses: Network driver type "
+            'x is not supported, expecting a [calico] network driver. Compare '
+            '[cluster_template] kubernetes_allowed_network_drivers of '
+            'magnum.conf', said)
 
     def test_another_refusal(self):
         self.refuse('no such label')
@@ -129,6 +133,12 @@ class TemplateTest(_Base):
 
         self.assertIn("Magnum refuses 'k8s_y': ", said)
         self.assertNotIn('k8s_x', said)
+
+    def test_a_template_that_is_refused_is_told_once(self):
+        self.refuse('no such label')
+
+        self.assertIsNone(preflight_options.clashing_templates(
+            self.cloud(clashing_drivers=['k8s_x', 'k8s_y'])))
 
     def test_a_clash_takes_two(self):
         self.assert_one_problem('must name two drivers or more',
