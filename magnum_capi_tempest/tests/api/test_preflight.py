@@ -22,7 +22,8 @@ class PreflightTest(base.BaseMagnumCapiTest):
         # A cloud can be tested without an admin, with fewer checks.
         if cls.is_admin_available():
             cls.credentials = ['primary', 'admin']
-        super().setup_credentials()
+        with preflight.identity(CONF.identity.uri_v3):
+            super().setup_credentials()
 
     @decorators.idempotent_id('fa186e67-45de-43c3-8868-3cb247c9e9d7')
     @decorators.attr(type='smoke')

@@ -6,6 +6,8 @@ Each check returns a sentence, or None when there is nothing to say. A person
 with a new cloud gets all of them on one screen, not one a run.
 """
 
+import collections.abc
+import contextlib
 import importlib.util
 
 from tempest.lib.common import api_version_request
@@ -39,6 +41,23 @@ class Cloud:
         self.magnum = magnum
         self.admin_magnum = admin_magnum
         self.cleanup = cleanup
+
+
+@contextlib.contextmanager
+def identity(uri: str) -> collections.abc.Iterator[None]:
+    """Say in one line that Keystone does not let Tempest in.
+
+    :param uri: [identity] uri_v3.
+    :raises EnvironmentProblem: it does not answer, fails or refuses.
+    """
+    try:
+        yield
+    except (lib_exc.IdentityError, lib_exc.Unauthorized,
+            urllib3.exceptions.HTTPError) as e:
+        raise errors.EnvironmentProblem(
+            'Keystone does not let Tempest in', where=uri,
+            last_seen=' '.join(str(e).split()),
+            hint='Look at [identity] and [auth] of tempest.conf') from None
 
 
 def options(cloud):

@@ -6,8 +6,12 @@ import types
 
 from tempest.lib import exceptions as lib_exc
 import testtools
+import urllib3.exceptions
 
+from magnum_capi import errors
 from magnum_capi_tempest.matrix import plan
+from magnum_capi_tempest.report import environment
+from magnum_capi_tempest.tests.common import preflight
 from magnum_capi_tempest.tests.common import preflight_options
 from magnum_capi_tempest.tests.common import preflight_quotas
 from tests.unit.package_tests import test_preflight
@@ -25,6 +29,32 @@ class _Base(testtools.TestCase):
         super().setUp()
         self.manager = test_preflight.FakeManager()
         self.magnum = test_preflight.FakeMagnum()
+
+
+class IdentityTest(testtools.TestCase):
+
+    def told(self, error):
+        def enter():
+            with preflight.identity('http://cloud/v3'):
+                raise error
+
+        return self.assertRaises(errors.EnvironmentProblem, enter)
+
+    def test_a_keystone_that_is_down_is_one_line(self):
+        error = self.told(urllib3.exceptions.MaxRetryError(
+            None, '/v3/auth/tokens', 'connection refused'))
+
+        self.assertEqual(1, len(str(error).splitlines()))
+        self.assertIn('http://cloud/v3', str(error))
+        self.assertIn('connection refused', str(error))
+        # No trace of the libraries below.
+        self.assertTrue(error.__suppress_context__)
+        self.assertEqual('Keystone is down', environment.cause(str(error)))
+
+    def test_one_that_fails_or_refuses(self):
+        for kind in (lib_exc.IdentityError, lib_exc.Unauthorized):
+            self.assertIn('does not let Tempest in',
+                          str(self.told(kind('No.'))))
 
 
 class FlavorsTest(_Base):
