@@ -96,6 +96,13 @@ class TriedTest(testtools.TestCase):
         self.assertEqual([('boolean', 'a word')],
                          [args[:2] for args in asked])
 
+    def test_requests_have_the_same_name_in_every_run(self):
+        found, = refusals.tried([(
+            'depth', '5000 brackets', lambda: bad_input.Answer(500),
+            'PATCH clusters/19c35aaa-c4f0-42cc-af33-2e231c6c8849')])
+
+        self.assertEqual('PATCH clusters/UUID 5000 brackets', found.request)
+
     def test_all_values_are_tried(self):
         given = bad_input.Answer(201)
 
