@@ -98,28 +98,33 @@ def difference(before, after) -> Difference:
     :param before: the earlier :class:`~..model.Result`.
     :param after: the later one.
     """
-    first, second = _by_name(before), _by_name(after)
-    old_names = renames(first.keys() - second.keys(),
-                        second.keys() - first.keys())
-    matched = second.keys() | old_names.values()
-    changes = [_change(first.get(old_names.get(name, name)), spec,
-                       old_names.get(name, ''))
-               for name, spec in second.items()]
-    changes += [_change(spec, None) for name, spec in first.items()
-                if name not in matched]
+    found = changes(before, after)
     kinds = collections.defaultdict(list)
-    for change in changes:
-        kinds[_kind(change)].append(change)
+    for change in found:
+        kinds[kind(change)].append(change)
     kinds.pop('', None)
-    timed = [c for c in changes
+    timed = [c for c in found
              if c.before == c.after == model.PASSED
              and c.delta is not None and abs(c.delta) >= NOTABLE]
     return Difference(
         before.title, after.title,
-        renamed=tuple(c for c in changes if c.was),
+        renamed=tuple(c for c in found if c.was),
         durations=tuple(sorted(
             timed, key=lambda c: -abs(c.delta))[:CHANGES]),
         **{kind: tuple(some) for kind, some in kinds.items()})
+
+
+def changes(before, after) -> list[Change]:
+    """Every spec that either of two results knows, once."""
+    first, second = _by_name(before), _by_name(after)
+    old_names = renames(first.keys() - second.keys(),
+                        second.keys() - first.keys())
+    matched = second.keys() | old_names.values()
+    return [*(_change(first.get(old_names.get(name, name)), spec,
+                      old_names.get(name, ''))
+              for name, spec in second.items()),
+            *(_change(spec, None) for name, spec in first.items()
+              if name not in matched)]
 
 
 def renames(gone, new) -> dict[str, str]:
@@ -166,7 +171,7 @@ def _change(old, spec, was=''):
                           spec.seconds if spec else None))
 
 
-def _kind(change):
+def kind(change) -> str:
     """Field of :class:`Difference` for a change, empty when for none."""
     ran_before = change.before not in ('', model.SKIPPED)
     if change.after in _FAILING:

@@ -15,6 +15,7 @@ from magnum_capi_tempest.conformance.showing import charts
 from magnum_capi_tempest.conformance.showing import compare
 from magnum_capi_tempest.conformance.showing import comparison as comparisons
 from magnum_capi_tempest.conformance.showing import comparison_forms
+from magnum_capi_tempest.conformance.showing import difference_charts
 from magnum_capi_tempest.conformance.showing import fingerprints
 from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance.showing import rerun
@@ -74,10 +75,12 @@ def render(result, verdict, reruns=()) -> str:
 
 def render_comparison(comparison) -> str:
     """The page of a :class:`~.comparison.Comparison`."""
+    first, *others = [run.result for run in comparison.runs]
     return html.page(
         'comparison.html', package=_PACKAGE, style=_STYLE,
         title=comparison_forms.TITLE, comparison=comparison,
         grid_title=comparison_forms.grid_title(comparison.grid),
+        pictures=[difference_charts.sigs(first, other) for other in others],
         kinds=compare.KINDS, duration_line=comparisons.duration,
         statement=comparisons.statement,
         delta=lambda seconds: ('+' if seconds >= 0 else '-')
