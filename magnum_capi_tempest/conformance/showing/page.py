@@ -16,6 +16,7 @@ from magnum_capi_tempest.conformance.showing import compare
 from magnum_capi_tempest.conformance.showing import comparison as comparisons
 from magnum_capi_tempest.conformance.showing import comparison_forms
 from magnum_capi_tempest.conformance.showing import difference_charts
+from magnum_capi_tempest.conformance.showing import excerpts
 from magnum_capi_tempest.conformance.showing import fingerprints
 from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance.showing import rerun
@@ -74,14 +75,23 @@ def render(result, verdict, reruns=()) -> str:
 
 
 def render_comparison(comparison) -> str:
-    """The page of a :class:`~.comparison.Comparison`."""
-    first, *others = [run.result for run in comparison.runs]
+    """The page of a :class:`~.comparison.Comparison`, or what fits of it."""
+    first = comparison.runs[0].result
+    pictures = [difference_charts.sigs(first, run.result)
+                for run in comparison.runs[1:]]
+    return excerpts.page(comparison, lambda excerpt: _comparison(
+        comparison, pictures, excerpt))
+
+
+def _comparison(whole, pictures, excerpt):
     return html.page(
         'comparison.html', package=_PACKAGE, style=_STYLE,
-        title=comparison_forms.TITLE, comparison=comparison,
-        grid_title=comparison_forms.grid_title(comparison.grid),
-        pictures=[difference_charts.sigs(first, other) for other in others],
-        kinds=compare.KINDS, duration_line=comparisons.duration,
-        statement=comparisons.statement,
+        title=comparison_forms.TITLE, whole=whole, comparison=excerpt.shown,
+        left_off=excerpt.left_off,
+        differences=[(one, whole.differences[i - 1], pictures[i - 1])
+                     for one, i in zip(excerpt.shown.differences,
+                                       excerpt.chosen[1:])],
+        grid_title=comparison_forms.grid_title(whole.grid),
+        kinds=compare.KINDS, statement=comparisons.statement,
         delta=lambda seconds: ('+' if seconds >= 0 else '-')
         + text.duration(abs(seconds)))
