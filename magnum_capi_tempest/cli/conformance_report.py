@@ -63,15 +63,14 @@ class Compare(base.Judging):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument('first', metavar=_RECORD, help=sources.HELP)
-        parser.add_argument(
-            'others', metavar='RECORD', nargs='+',
-            help='What to compare with it, of the same form.')
+        parser.add_argument('records', metavar=_RECORD, nargs='+',
+                            help=f'{sources.HELP} {sources.TREES} The first '
+                                 'is what the others are compared with.')
         add_output(parser, 'comparison', 'HTML, Markdown, JSON')
         return parser
 
     def act(self, args):
-        found = comparison.of(sources.load_all([args.first, *args.others]))
+        found = comparison.of(sources.load_all(args.records))
         if args.folder:
             files.write_comparison(args.folder, found)
         if args.html:

@@ -17,6 +17,7 @@ from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance.running import outcome
 from magnum_capi_tempest.conformance.running import runs
 from magnum_capi_tempest.conformance.showing import comparison
+from magnum_capi_tempest.conformance.showing import folders
 from magnum_capi_tempest.conformance import verdict as verdicts
 
 #: What a person may say of a cluster, field by field of model.Cluster.
@@ -27,6 +28,7 @@ FORM = ('RECORD[,driver=NAME][,cni=NAME][,image=NAME][,name=NAME]'
 HELP = (f'An archive, a folder with one or with junit_01.xml and e2e.log, or '
         f'the name of a run; {FORM} adds what it does not say of its '
         'cluster.')
+TREES = 'A folder with records anywhere below it counts as all of them.'
 
 
 def parse(given) -> tuple[str, dict[str, str]]:
@@ -63,12 +65,16 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
     path = pathlib.Path(name)
     version = about.pop('kubernetes', '')
     if path.exists():
+        told = folders.told(path)
         # An archive knows its version better than anybody.
-        result = reading.find(path, kubernetes=version)
+        result = reading.find(
+            path, kubernetes=version or told.cluster.kubernetes)
+        if told.stand_in:
+            result = dataclasses.replace(result, stand_in_images=True)
         run = _of_path(store, path)
         if run is not None:
             result = outcome.told(run, result)
-        about = _known(run) | about
+        about = _known(told.cluster) | _known(run and run.about) | about
     else:
         record = _record(store, name)
         result = outcome.of_archive(record).result
@@ -80,9 +86,13 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
 
 
 def load_all(given, store=None) -> list[comparison.Judged]:
-    """Read several records; those of one name get titles that differ."""
+    """Read several records; those of one name get titles that differ.
+
+    :param given: of a folder that is no record, all below it count.
+    """
     store = store or runs.Store()
-    found = [load(one, store=store) for one in given]
+    found = [load(one, title=title, store=store)
+             for one, title in _each(given)]
     titles = [one.result.title for one in found]
     return [
         one if titles.count(one.result.title) == 1
@@ -97,6 +107,19 @@ def run_of(given, store=None) -> runs.Run | None:
     name, _ = parse(given)
     path = pathlib.Path(name)
     return _of_path(store, path) if path.exists() else _record(store, name)
+
+
+def _each(given):
+    """Pairs of a record and its title, None for its own name."""
+    for one in given:
+        name, about = parse(one)
+        path = pathlib.Path(name)
+        if not folders.is_tree(path):
+            yield one, None
+            continue
+        said = ''.join(f',{key}={value}' for key, value in about.items())
+        for title, record in folders.records(path).items():
+            yield f'{record}{said}', title
 
 
 def _record(store, name):
@@ -124,7 +147,7 @@ def _of_path(store, path):
     return None
 
 
-def _known(record):
-    about = dataclasses.asdict(record.about if record else model.Cluster())
+def _known(cluster):
+    about = dataclasses.asdict(cluster or model.Cluster())
     return {key: about[key] for key in KNOWN
             if about[key] and key != 'kubernetes'}

@@ -24,11 +24,11 @@ from magnum_capi import redact
 from magnum_capi_tempest.conformance.record import members
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.showing import files as forms
+from magnum_capi_tempest.conformance.showing import folders
 from magnum_capi_tempest.conformance.showing import page
-from magnum_capi_tempest.conformance.showing import presentation
 from magnum_capi_tempest.conformance.submission import redactedxml
 from magnum_capi_tempest.conformance import verdict as verdicts
-from magnum_capi_tempest.report import json_
 
 COUNTS = 'redacted.json'
 JSON, HTML = 'report.json', 'report.html'
@@ -74,7 +74,7 @@ def publish(source, folder, *, full=False) -> Published:
     if full and source.is_dir():
         raise errors.UsageError('It is a folder and no archive',
                                 where=source, hint='Leave out --full')
-    result, counts = clean(reading.find(source))
+    result, counts = clean(_read(source))
     found = {'report': dict(counts)}
     files = []
     for name, pieces in members.each(source):
@@ -95,6 +95,17 @@ def publish(source, folder, *, full=False) -> Published:
             shutil.copyfileobj(archive, stream)
         files.append(target)
     return Published(tuple(files), found)
+
+
+def _read(source):
+    """The result, with what the report beside its record knows."""
+    told = folders.told(source)
+    result = reading.find(source, kubernetes=told.cluster.kubernetes)
+    return dataclasses.replace(
+        result, stand_in_images=result.stand_in_images or told.stand_in,
+        cluster=dataclasses.replace(told.cluster, **{
+            field: value for field, value
+            in dataclasses.asdict(result.cluster).items() if value}))
 
 
 def clean(value):
@@ -153,7 +164,7 @@ def _lines(pieces):
 def _reports(result):
     verdict = verdicts.judge(
         result, required.of(result.cluster.kubernetes))
-    return {JSON: json_.render(presentation.run(result, verdict)),
+    return {JSON: forms.to_json(result, verdict),
             HTML: page.render(result, verdict)}
 
 

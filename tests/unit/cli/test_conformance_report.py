@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import pathlib
+import shutil
 from unittest import mock
 
 import fixtures
@@ -98,6 +99,22 @@ class CompareTest(TestCase):
         code, _, _ = self.call(cli.Compare, by_hand.PARALLEL, by_hand.RERUN)
 
         self.assertEqual(0, code)
+
+    def test_one_folder_with_several_runs(self):
+        for name, record in (('a', by_hand.RERUN), ('b', by_hand.PARALLEL)):
+            (self.folder / 'tree' / name).mkdir(parents=True)
+            shutil.copy(record, self.folder / 'tree' / name)
+
+        code, out, _ = self.call(cli.Compare, self.folder / 'tree')
+
+        self.assertEqual(1, code)
+        self.assertIn('b: FAILED', out)
+
+    def test_one_run_is_nothing_to_compare(self):
+        code, _, err = self.call(cli.Compare, by_hand.QUICK)
+
+        self.assertEqual(2, code)
+        self.assertIn('needs two runs', err)
 
 
 class RerunTest(TestCase):
