@@ -24,12 +24,12 @@ from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import layers
 from magnum_capi_tempest.images import plan as plan_
 from magnum_capi_tempest.images import recipes as recipes_
+from magnum_capi_tempest.images import releases
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import lock
-from magnum_capi_tempest.toolchain import pins
 
 #: Modules of this room that make images which are not layers over layers.
 BUILDERS = 'node', 'kicbase', 'haproxy'
@@ -60,7 +60,7 @@ def build(directory=None, names=None, minors=None, progress=None):
 
     :param directory: the folder; by default as in :mod:`.inventory`.
     :param names: see :func:`.plan.choose`.
-    :param minors: of Kubernetes; all by default.
+    :param minors: of Kubernetes, or releases; all by default.
     :returns: the :class:`.inventory.Inventory` of the folder.
     :raises UsageError: a name or minor is unknown, or the folder has
         something else in it; nothing was done.
@@ -70,8 +70,9 @@ def build(directory=None, names=None, minors=None, progress=None):
     progress = progress or progress_.Progress()
     directory = pathlib.Path(
         directory or inventory.default_directory()).absolute()
-    recipes = recipes_.load()
-    chosen = plan_.choose(recipes, names, minors or recipes_.minors())
+    wanted = releases.asked(minors or recipes_.minors())
+    recipes = recipes_.load(releases.chosen(wanted, progress))
+    chosen = plan_.choose(recipes, names, tuple(wanted))
     with _writing(directory), lock.hold(
             directory / 'lock', 'makes images', progress):
         return _Maker(directory, recipes, progress).make(chosen)
@@ -95,9 +96,9 @@ class _Maker:
         return inventory.read(self._directory)
 
     def _announce(self, chosen):
-        there = {s.program for s in toolchain.describe()
-                 if s.state == 'ready'}
         wanted = {p for r in chosen for p in r.programs.values()}
+        there = {s.program for s in toolchain.describe(wanted)
+                 if s.state == 'ready'}
         todo = plan_.plan(
             chosen, wanted - there,
             inventory.read(self._directory).archives, _measured())
@@ -163,7 +164,7 @@ class _Maker:
             name, self._directory / 'layers', self._progress)
 
     def _contents(self, recipe):
-        known = pins.load().programs
+        known = toolchain.known(recipe.programs.values()).programs
         contents = {p: known[p].version for p in recipe.programs.values()}
         for name in recipe.layers():
             contents[f'layer {name}'] = self._layer(name).sha256

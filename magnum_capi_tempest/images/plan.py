@@ -52,7 +52,8 @@ def choose(recipes: dict, names, minors) -> tuple:
     if strange:
         raise errors.UsageError(
             f'No images of Kubernetes {", ".join(strange)} can be made',
-            hint=f'There are recipes for {", ".join(sorted(known))}')
+            hint=f'There are recipes for {", ".join(sorted(known))}, minors '
+                 'that the pinned Cluster API supports')
     possible = {n: r for n, r in recipes.items()
                 if r.minor is None or r.minor in minors}
     chosen = possible
@@ -97,13 +98,15 @@ def plan(chosen, lacking, archives: dict, measured: dict) -> Plan:
     :param chosen: recipes of :func:`choose`.
     :param lacking: names of programs that the toolchain does not have.
     :param archives: what the folder has, name -> archive.
-    :param measured: {"programs": {name: seconds}, "archives": {name of the
+    :param measured: {"programs": {name, of several versions without the
+        version: seconds}, "archives": {name of the
         recipe without its minor: {"seconds": s, "mib": n}}}.
     """
     programs = tuple(dict.fromkeys(
         p for r in chosen for p in r.programs.values() if p in lacking))
     missing = tuple(r for r in chosen if r.name not in archives)
-    seconds = sum(measured.get('programs', {}).get(p, _SECONDS)
+    known = measured.get('programs', {})
+    seconds = sum(known.get(p, known.get(p.rpartition('-')[0], _SECONDS))
                   for p in programs)
     size = scratch = 0
     for recipe in missing:
@@ -140,3 +143,14 @@ def missing(recipes: dict, minors, purpose, archives) -> tuple[str, ...]:
     }[purpose]
     return tuple(sorted(
         n for n, r in recipes.items() if needed(r) and n not in archives))
+
+
+def of_other_releases(chosen, archives, asked) -> dict[str, str]:
+    """Archives of another release than the one that was named.
+
+    :param asked: minor -> release, None for any.
+    :returns: name -> release that it is of.
+    """
+    return {r.name: archives[r.name].kubernetes for r in chosen
+            if r.name in archives and asked.get(r.minor)
+            and archives[r.name].kubernetes != f'v{asked[r.minor]}'}

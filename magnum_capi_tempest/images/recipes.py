@@ -118,15 +118,26 @@ def minors() -> tuple[str, ...]:
     return tuple(sorted(_releases(), key=lambda m: int(m.split('.')[1])))
 
 
+def defaults() -> dict[str, str]:
+    """Minor -> release that is made when only the minor is named."""
+    return {minor: names['kubernetes']
+            for minor, names in _releases().items()}
+
+
 @functools.cache
-def load() -> dict[str, Recipe]:
+def load(releases: tuple = ()) -> dict[str, Recipe]:
     """All recipes of this installation, by name.
 
+    :param releases: releases to make instead of the default ones: pairs of a
+        minor and pairs of what differs, see :func:`.releases.chosen`.
     :raises EnvironmentProblem: a file is not valid.
     """
+    known = _releases()
+    for minor, names in releases:
+        known = {**known, minor: {**known[minor], **dict(names)}}
     found = {}
     for file in sorted(resources.find(f'{FOLDER}/recipes').glob('*.toml')):
-        for recipe in parse(_read(file), _releases(), file):
+        for recipe in parse(_read(file), known, file):
             if recipe.name in found:
                 raise _invalid(file, f'{recipe.name} is there twice')
             found[recipe.name] = recipe
@@ -146,7 +157,7 @@ def _releases() -> dict[str, dict[str, str]]:
     file = resources.find(f'{FOLDER}/kubernetes.toml')
     programs = pins.load().programs
     return {
-        minor: {'minor': minor,
+        minor: {'minor': minor, 'release': minor,
                 'kubernetes': programs[f'kubelet-{minor}'].version,
                 **names}
         for minor, names in _read(file).items()}

@@ -17,7 +17,7 @@ MEMORY, DOCKER = 'memory', 'docker'
 KINDS = (MEMORY, DOCKER)
 
 #: Minor versions of Kubernetes that are asked for when there is no archive.
-MINORS = ('1.34',)
+MINORS = ('1.36',)
 
 #: Of the load balancer in front of a control plane, by its repository.
 LOAD_BALANCER = 'kindest/haproxy'

@@ -6,12 +6,14 @@ The door of this room. What is pinned is in ``pins.toml``; Go itself and the
 files of Go modules are in :mod:`magnum_capi_tempest.toolchain.go`.
 """
 
+import dataclasses
 import pathlib
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import download
+from magnum_capi_tempest.toolchain import kubernetes
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import resolve
 
@@ -40,19 +42,42 @@ def ensure(names, progress=None) -> dict[str, pathlib.Path]:
     :raises CommandFailed: a build failed.
     """
     names = list(names)
-    known = pins.load().programs
-    unknown = [n for n in names if n not in known]
+    progress = progress or progress_.Progress()
+    found = known(names, progress)
+    unknown = [n for n in names if n not in found.programs]
     if unknown:
         raise errors.UsageError(
             f'Unknown program {", ".join(unknown)}',
-            hint=f'Known are: {", ".join(known)}')
-    resolver = _resolver(progress or progress_.Progress())
+            hint=f'Known are: {", ".join(found.programs)}')
+    resolver = _resolver(found, progress)
     return {name: resolver.get(name) for name in names}
 
 
-def describe() -> list[resolve.State]:
-    """What of the pinned programs is there, and where."""
-    return _resolver(progress_.Silent()).describe()
+def known(names=(), progress=None) -> pins.Pins:
+    """The pins, and the programs of other releases of Kubernetes.
+
+    :param names: ``kubelet-1.36.4``: programs of that release are made known.
+    :raises UsageError: the module proxy does not serve such a release.
+    """
+    found = pins.load()
+    for version in dict.fromkeys(name.rpartition('-')[2] for name in names
+                                 if name not in found.programs):
+        if kubernetes.is_release(version):
+            folder = kubernetes.module(
+                version, found.kubernetes.packages, progress)
+            found = dataclasses.replace(found, programs={
+                **found.programs, **found.kubernetes.programs(
+                    version, version, kubernetes.requirement(
+                        folder, 'github.com/onsi/ginkgo/v2'), folder)})
+    return found
+
+
+def describe(names=()) -> list[resolve.State]:
+    """What of the pinned programs is there, and where.
+
+    :param names: see :func:`known`.
+    """
+    return _resolver(known(names), progress_.Silent()).describe()
 
 
 def clean() -> int:
@@ -65,6 +90,5 @@ def clean() -> int:
     return cache.Store().clean()
 
 
-def _resolver(progress):
-    return resolve.Resolver(
-        pins.load(), cache.Store(), progress, hosts=_HOSTS)
+def _resolver(found, progress):
+    return resolve.Resolver(found, cache.Store(), progress, hosts=_HOSTS)

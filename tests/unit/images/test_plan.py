@@ -67,6 +67,15 @@ class TestChoose(base.TestCase):
 
 class TestPlan(base.TestCase):
 
+    def test_versions_of_one_program_take_the_same_time(self):
+        recipe = base.recipe('node', programs={
+            '/a': 'kubelet-1.34', '/b': 'kubelet-1.36.4', '/c': 'kubelet'})
+
+        found = plan.plan((recipe,), set(recipe.programs.values()),
+                          {'node': None}, {'programs': {'kubelet': 188}})
+
+        self.assertEqual(3 * 188, found.seconds)
+
     def test_counts_what_is_missing(self):
         found = plan.plan(
             (PAUSE, PROXY, MANAGER), {'pause', 'proxy'}, {'manager': None},
