@@ -51,7 +51,7 @@ class Monitor:
             LOG.warning('Cluster %s: its health is not known: %s',
                         self._cluster.uuid, e)
             if not self.data:
-                self._note(*health.health(None, None, None))
+                self._note(*health.unanswered())
 
     def _poll(self):
         runtime = self._runtime()

@@ -9,11 +9,14 @@ project (https://github.com/kubernetes-sigs/cluster-api-addon-provider-helm,
 api/v1alpha1/helmchartproxy_types.go) has conditions and no phase at all.
 """
 
+import collections.abc
 import enum
 import hashlib
 import json
+import typing
 
 from magnum_capi.driver.observed import conditions
+from magnum_capi.kube import kinds
 
 
 class State(enum.Enum):
@@ -28,8 +31,12 @@ _PHASED = ('HelmRelease', 'Manifests')
 
 _GROUP = 'addons.stackhpc.com'
 
+#: ``data`` of a Secret, values in base64.
+_Data: typing.TypeAlias = collections.abc.Mapping[str, str]
 
-def of_cluster(objects, cluster) -> tuple:
+
+def of_cluster(objects: collections.abc.Iterable[kinds.Object],
+               cluster: str) -> tuple[kinds.Object, ...]:
     """Addons of one cluster out of those of a namespace.
 
     By ``spec.clusterName``, which the chart writes. The label
@@ -44,7 +51,7 @@ def of_cluster(objects, cluster) -> tuple:
         or conditions.labels(obj).get(f'{_GROUP}/cluster') == cluster)
 
 
-def state(obj) -> tuple[State, str]:
+def state(obj: kinds.Object) -> tuple[State, str]:
     """State of an addon, and what is said of it.
 
     A phase is not tied to a generation: between a changed spec and the
@@ -75,22 +82,22 @@ def state(obj) -> tuple[State, str]:
     return State.WAITING, str(problems[0])
 
 
-def checksum(data) -> str:
+def checksum(data: _Data) -> str:
     """Checksum that the provider notes of a Secret it watches.
 
-    :param data: ``data`` of the Secret, values in base64.
     Source: capi_addons/operator.py, handle_config_event.
     """
     text = ';'.join(sorted(f'{key}={value}' for key, value in data.items()))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def took_up(objects, secret, data) -> tuple[bool, str] | None:
+def took_up(objects: collections.abc.Iterable[kinds.Object], secret: str,
+            data: _Data) -> tuple[bool, str] | None:
     """Whether the addons that use a Secret run with its present content.
 
     :param objects: the addons of the cluster.
     :param secret: name of the Secret.
-    :param data: its ``data``, values in base64.
+    :param data: of the Secret.
     :returns: None when no addon uses it; otherwise whether all do, and the
         first one that does not, as text.
     """
@@ -112,20 +119,22 @@ def took_up(objects, secret, data) -> tuple[bool, str] | None:
     return True, ''
 
 
-def _note(obj, secret):
-    notes = conditions.metadata(obj).get('annotations') or {}
-    return notes.get(f'secret.{_GROUP}/{secret}')
+def _note(obj: kinds.Object, secret: str) -> str | None:
+    return _notes(obj).get(f'secret.{_GROUP}/{secret}')
 
 
-def _handled(obj):
+def _notes(obj: kinds.Object) -> dict[str, str]:
+    return conditions.metadata(obj).get('annotations') or {}
+
+
+def _handled(obj: kinds.Object) -> kinds.Object | None:
     """What the provider last handled of an addon; None when nobody says.
 
     It keeps spec, labels and annotations as they were then (kopf,
     AnnotationsDiffBaseStorage; capi_addons/operator.py, apply_settings).
     """
-    notes = conditions.metadata(obj).get('annotations') or {}
     try:
-        found = json.loads(notes[f'{_GROUP}/last-handled-configuration'])
+        found = json.loads(_notes(obj)[f'{_GROUP}/last-handled-configuration'])
     except (KeyError, TypeError, ValueError):
         return None
     return found if isinstance(found, dict) else None

@@ -11,6 +11,8 @@ minutes.
 
 import dataclasses
 
+from magnum_capi.kube import kinds
+
 #: Looks from one that reads everything to the next, while something happens.
 THOROUGH = 3
 
@@ -37,15 +39,17 @@ class Attention:
     version: str | None = None
     restless: bool = True
 
-    def next(self, cluster, restless=False) -> bool:
+    def next(self, cluster: kinds.Object | None,
+             restless: bool = False) -> bool:
         """Count a look, and say whether it has to be thorough.
 
-        :param cluster: Cluster as it is now, or None.
+        :param cluster: Cluster as it is now, None when there is none.
         :param restless: what to look for does not show in the Cluster.
         """
         self.looks += 1
         since = self.looks - self.last
-        version = cluster and cluster['metadata'].get('resourceVersion')
+        version = (cluster['metadata'].get('resourceVersion') if cluster
+                   else None)
         if since < THOROUGH or since < CALM and not (
                 restless or self.restless or version is None
                 or version != self.version):
@@ -54,7 +58,7 @@ class Attention:
         self.restless = True
         return True
 
-    def found(self, restless):
+    def found(self, restless: bool) -> None:
         """Note that a thorough look came to its end.
 
         :param restless: whether it found what may change unseen.

@@ -8,12 +8,13 @@ shape, those of the old one under ``status.deprecated.v1beta1`` of the new
 (Cluster API 1.14, api/core/v1beta1 and v1beta2, ``*_types.go``). Older
 releases have the old vocabulary only. Callers need not know: these
 functions answer from the newest vocabulary that is there.
-
-Objects are plain dicts as the Kubernetes API returns them.
 """
 
+import collections.abc
 import dataclasses
 import re
+
+from magnum_capi.kube import kinds
 
 #: Conditions that are well when False (Cluster API 1.14,
 #: api/core/v1beta2/condition_consts.go and machine_types.go). All of the old
@@ -39,7 +40,7 @@ class Condition:
     message: str = ''
 
     @property
-    def well(self):
+    def well(self) -> bool:
         """Whether it is as it should be in the end.
 
         "Unknown" is well where False is: those tell of work, and nobody
@@ -49,7 +50,7 @@ class Condition:
             return self.status != 'True'
         return self.status == 'True'
 
-    def __str__(self):
+    def __str__(self) -> str:
         why = ': '.join(text for text in (self.reason, self.message) if text)
         text = f'{self.type} is {self.status}'
         return f'{text} ({why})' if why else text
@@ -66,43 +67,43 @@ class Replicas:
     available: int
 
     @property
-    def settled(self):
+    def settled(self) -> bool:
         """Whether all that are wanted are there, new, and ready."""
         return (self.there == self.updated == self.ready == self.available
                 == self.wanted)
 
 
-def one_line(text) -> str:
+def one_line(text: str | None) -> str:
     """Message of a controller as one line, without its bullets."""
     text = _FIRST_BULLET.sub(r'\1 ', text or '')
     return ' '.join(_BULLET.sub(', ', text).split())
 
 
-def metadata(obj) -> dict:
+def metadata(obj: kinds.Object) -> kinds.Object:
     return obj.get('metadata') or {}
 
 
-def spec(obj) -> dict:
+def spec(obj: kinds.Object) -> kinds.Object:
     return obj.get('spec') or {}
 
 
-def status(obj) -> dict:
+def status(obj: kinds.Object) -> kinds.Object:
     return obj.get('status') or {}
 
 
-def name(obj) -> str:
-    return metadata(obj).get('name', '')
+def name(obj: kinds.Object) -> str:
+    return metadata(obj).get('name') or ''
 
 
-def labels(obj) -> dict:
+def labels(obj: kinds.Object) -> dict[str, str]:
     return metadata(obj).get('labels') or {}
 
 
-def deleting(obj) -> bool:
+def deleting(obj: kinds.Object) -> bool:
     return bool(metadata(obj).get('deletionTimestamp'))
 
 
-def observed(obj) -> bool:
+def observed(obj: kinds.Object) -> bool:
     """Whether the status was made with the latest spec in view.
 
     Controllers move observedGeneration only in a reconciliation that
@@ -113,7 +114,7 @@ def observed(obj) -> bool:
             >= (metadata(obj).get('generation') or 0))
 
 
-def newer(obj) -> dict[str, Condition]:
+def newer(obj: kinds.Object) -> dict[str, Condition]:
     """Conditions of the v1beta2 vocabulary by type; none on old releases."""
     found = status(obj)
     if _new_shape(obj):
@@ -121,12 +122,12 @@ def newer(obj) -> dict[str, Condition]:
     return _by_type(found.get('v1beta2') or {})
 
 
-def older(obj) -> dict[str, Condition]:
+def older(obj: kinds.Object) -> dict[str, Condition]:
     """Conditions of the v1beta1 vocabulary by type."""
     return _by_type(_deprecated(obj))
 
 
-def problems(obj) -> list[Condition]:
+def problems(obj: kinds.Object) -> list[Condition]:
     """Conditions that are not well, those that say most first."""
     found = newer(obj) or older(obj)
     return sorted(
@@ -135,7 +136,8 @@ def problems(obj) -> list[Condition]:
                                condition.type in WELL_WHEN_FALSE))
 
 
-def missing(obj, new, old) -> list[str]:
+def missing(obj: kinds.Object, new: collections.abc.Iterable[str],
+            old: collections.abc.Iterable[str]) -> list[str]:
     """Conditions that have to be True and are not, or not there.
 
     :param new: their types if the object has the v1beta2 vocabulary.
@@ -148,7 +150,7 @@ def missing(obj, new, old) -> list[str]:
             if kind not in found or found[kind].status != 'True']
 
 
-def replicas(obj) -> Replicas:
+def replicas(obj: kinds.Object) -> Replicas:
     """Counts of a MachineDeployment, MachineSet or KubeadmControlPlane."""
     found = status(obj)
     wanted = spec(obj).get('replicas')
@@ -170,7 +172,7 @@ def replicas(obj) -> Replicas:
                     ready, available)
 
 
-def failure(obj) -> str:
+def failure(obj: kinds.Object) -> str:
     """Why an object is given up by its controller; empty when it is not.
 
     ``failureReason`` and ``failureMessage`` are for what needs somebody's
@@ -187,21 +189,21 @@ def failure(obj) -> str:
     return text
 
 
-def _new_shape(obj):
+def _new_shape(obj: kinds.Object) -> bool:
     version = (obj.get('apiVersion') or '').rpartition('/')[2]
     if version:
         return version not in ('v1alpha3', 'v1alpha4', 'v1beta1')
     return 'v1beta2' not in status(obj) and 'deprecated' in status(obj)
 
 
-def _deprecated(obj):
+def _deprecated(obj: kinds.Object) -> kinds.Object:
     found = status(obj)
     if _new_shape(obj):
         return (found.get('deprecated') or {}).get('v1beta1') or {}
     return found
 
 
-def _by_type(holder):
+def _by_type(holder: kinds.Object) -> dict[str, Condition]:
     return {
         found['type']: Condition(
             found['type'], found.get('status') or 'Unknown',

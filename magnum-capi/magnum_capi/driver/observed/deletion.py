@@ -8,17 +8,21 @@ did not own yet when it went has nobody who deletes it. Of the templates that
 Helm keeps, those with an owner are Kubernetes' to collect.
 """
 
+import datetime
+
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import reasons
+from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver.observed import verdicts
+from magnum_capi.kube import kinds
 
 
-def judge(snapshot, wanted, now) -> verdicts.Verdict:
+def judge(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+          now: datetime.datetime) -> verdicts.Verdict:
     """Judge a deletion: done when nothing is left.
 
-    :param snapshot: snapshot.Snapshot.
-    :param wanted: goal.Wanted.
-    :param now: aware datetime.
+    :param now: aware.
     """
     left = [obj for obj in (
         snapshot.cluster, snapshot.get('control_plane', None),
@@ -28,7 +32,7 @@ def judge(snapshot, wanted, now) -> verdicts.Verdict:
     release = snapshot.get('release', None)
     parts = ('control_plane', 'machine_deployments', 'machines',
              'leftovers', 'release')
-    unseen = frozenset() if snapshot.cluster else frozenset(
+    unseen: frozenset[str] = frozenset() if snapshot.cluster else frozenset(
         part for part in parts if not snapshot.seen(part))
     # With its Cluster gone nobody deletes what was not yet owned by it.
     orphans = [obj for obj in left if is_orphan(obj)
@@ -57,13 +61,13 @@ def judge(snapshot, wanted, now) -> verdicts.Verdict:
          for group in wanted.groups}, action, unseen)
 
 
-def is_orphan(obj):
+def is_orphan(obj: kinds.Object) -> bool:
     """Whether something goes only when it is asked to, its Cluster gone."""
     kept = (obj.get('kind') or '').endswith('Template') and bool(_owners(obj))
     return not conditions.deleting(obj) and not kept
 
 
-def belongs(obj, name):
+def belongs(obj: kinds.Object, name: str) -> bool:
     """Whether something that is labelled so is of this cluster alone.
 
     Cluster API makes the Cluster an owner of the templates that it uses
@@ -76,13 +80,13 @@ def belongs(obj, name):
     return not owners or any(owner.get('name') == name for owner in owners)
 
 
-def _owners(obj):
-    return conditions.metadata(obj).get('ownerReferences') or ()
+def _owners(obj: kinds.Object) -> kinds.Objects:
+    return conditions.metadata(obj).get('ownerReferences') or []
 
 
-def _waits(left, orphans):
+def _waits(left: kinds.Objects, orphans: kinds.Objects) -> list[str]:
     """What is left and why, machines first: everything waits for them."""
-    def rank(obj):
+    def rank(obj: kinds.Object) -> tuple[bool, bool]:
         return (obj.get('kind') != 'Machine', obj.get('kind') == 'Cluster')
     found = []
     for obj in sorted(left, key=rank):

@@ -8,12 +8,16 @@ is right, whatever they are made of and whether they are ready (Cluster API
 1.14, core/reconcilers/machinedeployment/machinedeployment_status.go).
 """
 
+import collections.abc
 import dataclasses
 import enum
+import typing
 
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
+from magnum_capi.driver.observed import snapshot as snapshot_module
+from magnum_capi.kube import kinds
 
 _AUTOSCALER = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
 
@@ -53,17 +57,21 @@ class Observation:
     why: str = ''
     drift: bool = False
     count: int | None = None
-    unseen: frozenset = frozenset()
-    failures: dict = dataclasses.field(default_factory=dict)
+    unseen: frozenset[str] = frozenset()
+    failures: typing.Mapping[str, str] = dataclasses.field(
+        default_factory=dict)
 
 
-def observe(snapshot, group, wanted) -> Observation:
-    """Judge one node group.
+class _Found(typing.TypedDict):
+    """What an Observation says of a group, whatever its state."""
 
-    :param snapshot: snapshot.Snapshot.
-    :param group: goal.GroupWanted.
-    :param wanted: goal.Wanted.
-    """
+    count: int | None
+    drift: bool
+
+
+def observe(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
+            wanted: goal.Wanted) -> Observation:
+    """Judge one node group."""
     if group.role == goal.MASTER:
         return _control_plane(snapshot, group, wanted)
     if group.deleting:
@@ -71,12 +79,13 @@ def observe(snapshot, group, wanted) -> Observation:
     return _workers(snapshot, group, wanted)
 
 
-def same_version(one, other) -> bool:
+def same_version(one: str | None, other: str | None) -> bool:
     """Whether two versions are one, with or without "v"."""
     return (one or '').removeprefix('v') == (other or '').removeprefix('v')
 
 
-def _control_plane(snapshot, group, wanted):
+def _control_plane(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
+                   wanted: goal.Wanted) -> Observation:
     if not snapshot.seen('control_plane'):
         return _waiting('control plane: not looked at',
                         unseen=frozenset(('control_plane',)))
@@ -90,7 +99,7 @@ def _control_plane(snapshot, group, wanted):
         *_differs('machines', counts.wanted, group.count),
         *_version_differs(conditions.spec(plane).get('version'), wanted,
                           group)]
-    found = {'count': counts.wanted, 'drift': bool(drift)}
+    found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
     failures = _failures('control plane', 'control_plane', plane,
                          machines.masters(snapshot))
     if failures:
@@ -104,10 +113,11 @@ def _control_plane(snapshot, group, wanted):
     if blocked:
         return _waiting('control plane: ' + ', '.join(blocked), **found)
     return _joined(snapshot, 'control plane', machines.masters(snapshot),
-                   **found)
+                   found)
 
 
-def _workers(snapshot, group, wanted):
+def _workers(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
+             wanted: goal.Wanted) -> Observation:
     label = f'node group {group.name}'
     if not snapshot.seen('machine_deployments'):
         return _waiting(f'{label}: not looked at',
@@ -125,7 +135,7 @@ def _workers(snapshot, group, wanted):
         drift += _bounds_differ(deployment, group)
     else:
         drift += _differs('machines', counts.wanted, group.count)
-    found = {'count': counts.wanted, 'drift': bool(drift)}
+    found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
     if group.held:
         # Ill or not: what follows may be its cure.
         return Observation(State.HELD, f'{label}: waits for its turn', **found)
@@ -141,30 +151,31 @@ def _workers(snapshot, group, wanted):
     if not snapshot.seen('machine_sets'):
         return _waiting(f'{label}: its machines were not looked at',
                         unseen=frozenset(('machine_sets',)), **found)
-    blocked = _not_rolled(snapshot, deployment, template, counts.wanted)
-    if blocked:
-        return _waiting(f'{label}: {blocked}', **found)
-    return _joined(snapshot, label, own, **found)
+    mixed = _not_rolled(snapshot, deployment, template, counts.wanted)
+    if mixed:
+        return _waiting(f'{label}: {mixed}', **found)
+    return _joined(snapshot, label, own, found)
 
 
-def _joined(snapshot, label, own, *, count, **found):
+def _joined(snapshot: snapshot_module.Snapshot, label: str, own: kinds.Objects,
+            found: _Found) -> Observation:
     """The last look: at the machines themselves.
 
     Counts in a status are a moment old: a machine that was just deleted is
     still one of them, and ready.
     """
-    found['count'] = count
     if not snapshot.seen('machines'):
         return _waiting(f'{label}: its machines were not looked at',
                         unseen=frozenset(('machines',)), **found)
     nodes = sum(machines.is_node(machine) for machine in own)
-    if nodes != count:
-        return _waiting(
-            f'{label}: {nodes} of {count} machines are nodes', **found)
+    if nodes != found['count']:
+        return _waiting(f'{label}: {nodes} of {found["count"]} machines '
+                        'are nodes', **found)
     return Observation(State.READY, **found)
 
 
-def _failures(label, part, obj, own):
+def _failures(label: str, part: str, obj: kinds.Object,
+              own: kinds.Objects) -> dict[str, str]:
     """What was given up of a group: itself, and its machines."""
     found = {f'machines/{name}': text
              for name, text in machines.failed(own).items()}
@@ -174,16 +185,19 @@ def _failures(label, part, obj, own):
     return {key: f'{label}: {text}' for key, text in found.items()}
 
 
-def _waiting(why, **found):
-    return Observation(State.WAITING, why, **found)
+def _waiting(why: str, drift: bool = False, count: int | None = None,
+             unseen: frozenset[str] = frozenset()) -> Observation:
+    return Observation(State.WAITING, why, drift, count, unseen)
 
 
-def _failed(failures, **found):
-    return Observation(State.FAILED, next(iter(failures.values())),
-                       failures=failures, **found)
+def _failed(failures: dict[str, str], drift: bool,
+            count: int | None) -> Observation:
+    return Observation(State.FAILED, next(iter(failures.values())), drift,
+                       count, failures=failures)
 
 
-def _removal(snapshot, group, wanted):
+def _removal(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
+             wanted: goal.Wanted) -> Observation:
     label = f'node group {group.name}'
     unseen = frozenset(part for part in ('machine_deployments', 'machines')
                        if not snapshot.seen(part))
@@ -202,7 +216,7 @@ def _removal(snapshot, group, wanted):
     return Observation(State.GONE)
 
 
-def _deletion(obj):
+def _deletion(obj: kinds.Object) -> str:
     if not conditions.deleting(obj):
         return 'is not being deleted yet'
     found = conditions.newer(obj).get('Deleting')
@@ -211,20 +225,22 @@ def _deletion(obj):
     return 'is being deleted'
 
 
-def _differs(what, there, wanted):
+def _differs(what: str, there: int | None, wanted: int) -> list[str]:
     if there == wanted:
         return []
     return [f'is asked for {there} {what} instead of {wanted}']
 
 
-def _version_differs(there, wanted, group):
+def _version_differs(there: str | None, wanted: goal.Wanted,
+                     group: goal.GroupWanted) -> list[str]:
     version = group.kube_version or wanted.kube_version
     if version is None or same_version(there, version):
         return []
     return [f'is asked for version {there} instead of {version}']
 
 
-def _bounds_differ(deployment, group):
+def _bounds_differ(deployment: kinds.Object,
+                   group: goal.GroupWanted) -> list[str]:
     notes = conditions.metadata(deployment).get('annotations') or {}
     return [
         f'is autoscaled to {side} {notes.get(f"{_AUTOSCALER}-{side}-size")} '
@@ -234,7 +250,9 @@ def _bounds_differ(deployment, group):
         and notes.get(f'{_AUTOSCALER}-{side}-size') != str(bound)]
 
 
-def _unsettled(obj, counts, new, old, strict=False):
+def _unsettled(obj: kinds.Object, counts: conditions.Replicas,
+               new: tuple[str, ...], old: tuple[str, ...],
+               strict: bool = False) -> list[str]:
     """What keeps an object from being settled, most telling first."""
     blocked = []
     problems = conditions.problems(obj)
@@ -248,7 +266,7 @@ def _unsettled(obj, counts, new, old, strict=False):
     return blocked or [f'{kind} is not known' for kind in lacking]
 
 
-def _counted(counts):
+def _counted(counts: conditions.Replicas) -> str:
     text = f'{counts.ready} of {counts.wanted} machines ready'
     if counts.updated != counts.wanted:
         text += f', {counts.updated} up to date'
@@ -257,10 +275,11 @@ def _counted(counts):
     return text
 
 
-def older(snapshot, deployment) -> int:
+def older(snapshot: snapshot_module.Snapshot,
+          deployment: kinds.Object) -> int:
     """Number of machines that are not of the present template.
 
-    :param snapshot: snapshot.Snapshot in which machine_sets were seen.
+    :param snapshot: in which machine_sets were seen.
     """
     template = conditions.spec(
         conditions.spec(deployment).get('template') or {})
@@ -269,7 +288,8 @@ def older(snapshot, deployment) -> int:
                if not _is_made_of(found, template))
 
 
-def _replaced(snapshot, deployment, counts):
+def _replaced(snapshot: snapshot_module.Snapshot, deployment: kinds.Object,
+              counts: conditions.Replicas) -> collections.abc.Iterator[str]:
     """How far a rollout is; nothing when there is none."""
     left = snapshot.seen('machine_sets') and older(snapshot, deployment)
     if left and counts.wanted:
@@ -277,18 +297,20 @@ def _replaced(snapshot, deployment, counts):
                'replaced')
 
 
-def _own(snapshot, deployment):
+def _own(snapshot: snapshot_module.Snapshot,
+         deployment: kinds.Object) -> kinds.Objects:
     return [found for found in snapshot.machine_sets
             if conditions.labels(found).get(machines.DEPLOYMENT)
             == conditions.name(deployment)]
 
 
-def _is_made_of(machine_set, template):
+def _is_made_of(machine_set: kinds.Object, template: kinds.Object) -> bool:
     return _essence(template) == _essence(conditions.spec(
         conditions.spec(machine_set).get('template') or {}))
 
 
-def _not_rolled(snapshot, deployment, template, count):
+def _not_rolled(snapshot: snapshot_module.Snapshot, deployment: kinds.Object,
+                template: kinds.Object, count: int | None) -> str:
     """Why not all machines are of the present template; empty if they are.
 
     A MachineDeployment's own count of up-to-date machines is the sum of what
@@ -313,13 +335,13 @@ def _not_rolled(snapshot, deployment, template, count):
     return ''
 
 
-def _essence(template):
+def _essence(template: kinds.Object) -> tuple[typing.Any, ...]:
     """What machines are made of: version, templates, failure domain.
 
     Other fields of a template change in place, without new machines (Cluster
     API 1.14, mdutil.MachineTemplateUpToDate).
     """
-    def name(ref):
+    def name(ref: kinds.Object | None) -> tuple[str | None, str | None]:
         return (ref or {}).get('kind'), (ref or {}).get('name')
     return (template.get('version'), name(template.get('infrastructureRef')),
             name((template.get('bootstrap') or {}).get('configRef')),

@@ -11,10 +11,14 @@ Work is no illness: what is rolled out, added or removed right now, or is
 only late within reason, does not make a cluster unhealthy.
 """
 
+import datetime
+
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import reasons
+from magnum_capi.driver.observed import snapshot as snapshot_module
+from magnum_capi.kube import kinds
 
 HEALTHY = 'HEALTHY'
 UNHEALTHY = 'UNHEALTHY'
@@ -33,18 +37,22 @@ CURE = ('the application credential of the cluster is no longer valid '
         'of the project runs "openstack coe credential rotate <cluster>"')
 
 
-def health(snapshot, wanted, now, refused=False):
+def unanswered() -> tuple[str, dict[str, str]]:
+    """The health of a cluster whose management cluster does not answer."""
+    return UNKNOWN, {'api': 'the management cluster does not answer'}
+
+
+def health(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+           now: datetime.datetime,
+           refused: bool = False) -> tuple[str, dict[str, str]]:
     """Judge the health of a cluster.
 
-    :param snapshot: snapshot.Snapshot with machines and machine deployments;
-        None when the management cluster did not answer.
-    :param wanted: goal.Wanted.
-    :param now: aware datetime.
+    :param snapshot: with machines and machine deployments.
+    :param now: aware.
     :param refused: whether Keystone refuses the application credential.
-    :returns: pair of HEALTHY, UNHEALTHY or UNKNOWN, and a dict of texts.
+    :returns: HEALTHY, UNHEALTHY or UNKNOWN, and texts by what they are
+        about.
     """
-    if snapshot is None:
-        return UNKNOWN, {'api': 'the management cluster does not answer'}
     found = {'credential': CURE} if refused else {}
     if wanted.operation == 'DELETE':
         return UNKNOWN, {'cluster': 'is being deleted'} | found
@@ -73,7 +81,7 @@ def health(snapshot, wanted, now, refused=False):
     return HEALTHY if looked else UNKNOWN, found
 
 
-def _api(cluster):
+def _api(cluster: kinds.Object) -> str:
     """Whether the API of the workload cluster answers Cluster API."""
     probe = conditions.newer(cluster).get('RemoteConnectionProbe')
     plane = (conditions.newer(cluster).get('ControlPlaneInitialized')
@@ -84,7 +92,7 @@ def _api(cluster):
     return OK if probe or plane else 'nothing is known of it'
 
 
-def _infrastructure(cluster):
+def _infrastructure(cluster: kinds.Object) -> str:
     failure = conditions.failure(cluster)
     if failure:
         return failure
@@ -95,7 +103,8 @@ def _infrastructure(cluster):
     return OK if condition.well else str(condition)
 
 
-def _control_plane(snapshot, wanted):
+def _control_plane(snapshot: snapshot_module.Snapshot,
+                   wanted: goal.Wanted) -> str:
     plane = snapshot.get('control_plane', None)
     if plane is None:
         return (OK if wanted.creating or not snapshot.seen('control_plane')
@@ -116,7 +125,8 @@ def _control_plane(snapshot, wanted):
     return OK
 
 
-def _machines(snapshot, wanted):
+def _machines(snapshot: snapshot_module.Snapshot,
+              wanted: goal.Wanted) -> kinds.Objects:
     """Machines that count: not those of groups that go, nor strangers."""
     going = [machine for group in wanted.groups if group.deleting
              for machine in machines.of_group(snapshot, group, wanted)]
@@ -125,7 +135,8 @@ def _machines(snapshot, wanted):
             and machine not in going]
 
 
-def _machine(machine, expected, now):
+def _machine(machine: kinds.Object, expected: bool,
+             now: datetime.datetime) -> tuple[str, str, bool]:
     """Key and text of a machine, and whether it is ill.
 
     Replacing a machine is no illness, so one that is not a node yet has its
@@ -153,7 +164,8 @@ def _machine(machine, expected, now):
     return key, f'{healthy.status}: {why}', not excused
 
 
-def _expected(machine, snapshot, wanted):
+def _expected(machine: kinds.Object, snapshot: snapshot_module.Snapshot,
+              wanted: goal.Wanted) -> bool:
     """Whether new machines are to be expected where this one is."""
     if wanted.in_progress:
         return True
@@ -161,13 +173,14 @@ def _expected(machine, snapshot, wanted):
                for group in wanted.groups if group.autoscaled)
 
 
-def _age(machine, now):
+def _age(machine: kinds.Object, now: datetime.datetime) -> float | None:
     begun = reasons.moment(
         conditions.metadata(machine).get('creationTimestamp'))
     return (now - begun).total_seconds() if begun else None
 
 
-def _groups(snapshot, wanted, found):
+def _groups(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+            found: dict[str, str]) -> bool:
     """Note groups that are not there; return whether one is missed."""
     if not snapshot.seen('machine_deployments'):
         return False

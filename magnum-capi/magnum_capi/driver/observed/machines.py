@@ -2,7 +2,12 @@
 
 """Machines of a cluster: whose they are, and which were given up."""
 
+import collections.abc
+
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import snapshot as snapshot_module
+from magnum_capi.kube import kinds
 
 #: Label of what belongs to a MachineDeployment, by its name.
 DEPLOYMENT = 'cluster.x-k8s.io/deployment-name'
@@ -16,35 +21,34 @@ CONTROL_PLANE = 'cluster.x-k8s.io/control-plane'
 _GIVEN_UP = ('InstanceStateError', 'InstanceDeleted', 'InvalidMachineSpec')
 
 
-def of_group(snapshot, group, wanted) -> list[dict]:
+def of_group(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
+             wanted: goal.Wanted) -> kinds.Objects:
     """The machines of a node group of workers that are there."""
     name = f'{wanted.name}-{group.key}'
     return [machine for machine in snapshot.get('machines')
             if conditions.labels(machine).get(DEPLOYMENT) == name]
 
 
-def image_id(template) -> str | None:
-    """Id of the image in an OpenStackMachineTemplate, None: it has none.
-
-    :param template: the object, or None.
-    """
+def image_id(template: kinds.Object | None) -> str | None:
+    """Id of the image in an OpenStackMachineTemplate, None: it has none."""
     spec = conditions.spec(template or {}).get('template') or {}
-    return (conditions.spec(spec).get('image') or {}).get('id')
+    found: str | None = (conditions.spec(spec).get('image') or {}).get('id')
+    return found
 
 
-def masters(snapshot) -> list[dict]:
+def masters(snapshot: snapshot_module.Snapshot) -> kinds.Objects:
     """The machines of the control plane that are there."""
     return [machine for machine in snapshot.get('machines')
             if CONTROL_PLANE in conditions.labels(machine)]
 
 
-def is_node(machine) -> bool:
+def is_node(machine: kinds.Object) -> bool:
     """Whether a machine has joined its cluster and is not being deleted."""
     return bool(conditions.status(machine).get('nodeRef')
                 and not conditions.deleting(machine))
 
 
-def given_up(machine) -> str:
+def given_up(machine: kinds.Object) -> str:
     """Why a machine was given up; empty when it was not.
 
     After v1beta1 there is no failureReason; what the provider says of the
@@ -60,7 +64,7 @@ def given_up(machine) -> str:
     return f'{ready.reason}: {ready.message}'
 
 
-def failed(found) -> dict[str, str]:
+def failed(found: collections.abc.Iterable[kinds.Object]) -> dict[str, str]:
     """Texts about the machines that were given up, by their names.
 
     Those that are being deleted are already replaced.

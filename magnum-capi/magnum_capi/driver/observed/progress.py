@@ -19,6 +19,7 @@ from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import groups as node_groups
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import snapshot as snapshot_module
+from magnum_capi.kube import kinds
 
 #: Shares of the limit. So often it is noted that somebody looks, and for so
 #: long nobody may: longer times are not held against the operation.
@@ -71,7 +72,7 @@ def noted(progress: Progress | None,
     return Progress(min(progress.at + lost, now), now, progress.left)
 
 
-def is_over(progress: Progress | None, now: datetime.datetime,
+def is_over(progress: goal.Progress | None, now: datetime.datetime,
             limit: float) -> bool:
     """Whether there was no progress for the whole limit."""
     return bool(limit and progress is not None and (
@@ -86,7 +87,7 @@ def left(snapshot: snapshot_module.Snapshot,
     """
     if wanted.operation == 'DELETE':
         return _of_deletion(snapshot)
-    found = {}
+    found: dict[str, tuple[str, int]] = {}
     cluster = snapshot.cluster
     if cluster is None:
         return {'cluster': ('', 1)}
@@ -105,13 +106,14 @@ def left(snapshot: snapshot_module.Snapshot,
     return found
 
 
-def _target(obj):
+def _target(obj: kinds.Object) -> str:
     """Changes with what is wanted of an object, and with nothing else."""
     metadata = conditions.metadata(obj)
     return f'{metadata.get("uid", "")}/{metadata.get("generation", "")}'
 
 
-def _of_group(snapshot, group, wanted):
+def _of_group(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
+              wanted: goal.Wanted) -> dict[str, tuple[str, int]]:
     key = f'groups/{group.key}'
     if group.role == goal.MASTER:
         plane = snapshot.get('control_plane', None)
@@ -138,13 +140,14 @@ def _of_group(snapshot, group, wanted):
                   older + _short(counts, counts.there - older))}
 
 
-def _short(counts, there):
+def _short(counts: conditions.Replicas, there: int) -> int:
     """Machines that are not ready, and those that are there beyond need."""
     wanted = counts.wanted or 0
     return max(wanted - counts.ready, 0) + max(there - wanted, 0)
 
 
-def _of_deletion(snapshot):
+def _of_deletion(snapshot: snapshot_module.Snapshot
+                 ) -> dict[str, tuple[str, int]]:
     counts = {'cluster': int(snapshot.cluster is not None)}
     counts |= {part: int(getattr(snapshot, part) is not None)
                for part in ('control_plane', 'release')

@@ -6,10 +6,14 @@ Somebody reads them in a terminal, without access to the management cluster.
 So they use Magnum's names of node groups, are one line, and end.
 """
 
+import collections.abc
 import datetime
 import re
+import typing
 
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
+from magnum_capi.kube import kinds
 
 #: Longest text, in characters; longer ones are cut and marked.
 LIMIT = 1000
@@ -24,14 +28,14 @@ _MACHINE_BASE = 58
 _CUT = ' ...'
 
 
-def cut(text, limit) -> str:
+def cut(text: str, limit: int) -> str:
     """A text of at most ``limit`` characters; what was cut is marked."""
     if len(text) <= limit:
         return text
     return text[:limit - len(_CUT)].rstrip() + _CUT
 
 
-def readable(text, wanted) -> str:
+def readable(text: str, wanted: goal.Wanted) -> str:
     """A text with names of objects shortened to what Magnum's user knows.
 
     ``<cluster>-<key>-x7k2p`` becomes ``<node group's name>-x7k2p``, and
@@ -41,15 +45,16 @@ def readable(text, wanted) -> str:
     """
     for group in wanted.groups:
         name = f'{wanted.name}-{group.key}'
+        to = group.name
         text = re.sub(f'{re.escape(name)}(?![a-z0-9])',
-                      lambda _, to=group.name: to, text)
+                      lambda _: to, text)
         text = re.sub(
             f'{re.escape(name[:_MACHINE_BASE])}([a-z0-9]{{5}})(?![a-z0-9])',
-            lambda found, to=group.name: f'{to}-{found[1]}', text)
+            lambda found: f'{to}-{found[1]}', text)
     return text.replace(f'{wanted.name}-', '')
 
 
-def moment(value):
+def moment(value: typing.Any) -> datetime.datetime | None:
     """A time as Kubernetes writes it, as aware datetime; None if it is not."""
     try:
         return datetime.datetime.fromisoformat(value)
@@ -57,11 +62,12 @@ def moment(value):
         return None
 
 
-def warnings(events, since=None) -> list[str]:
+def warnings(events: collections.abc.Iterable[kinds.Object],
+             since: datetime.datetime | None = None) -> list[str]:
     """The latest warnings, newest first, each message once.
 
     :param events: ``v1`` Events or those of events.k8s.io.
-    :param since: aware datetime; older ones belong to other operations.
+    :param since: aware; older ones belong to other operations.
     """
     dated = []
     for event in events:
@@ -79,7 +85,9 @@ def warnings(events, since=None) -> list[str]:
     return list(dict.fromkeys(text for _, text in dated))[:MOST]
 
 
-def text(headline, blockers, wanted, events=()) -> str:
+def text(headline: str, blockers: collections.abc.Iterable[str],
+         wanted: goal.Wanted,
+         events: collections.abc.Iterable[kinds.Object] = ()) -> str:
     """One readable text, at most LIMIT characters.
 
     It tells when there was progress last as a moment and not as an age: it
@@ -106,13 +114,13 @@ def text(headline, blockers, wanted, events=()) -> str:
     return cut(result, LIMIT)
 
 
-def _sentence(text, more):
+def _sentence(text: str, more: str) -> str:
     """Two sentences; the first may have its full stop, or be cut."""
     stop = '' if text.endswith(_CUT) else '.'
     return f'{text.removesuffix(stop)}{stop} {more}'
 
 
-def _when(event):
+def _when(event: kinds.Object) -> datetime.datetime | None:
     series = event.get('series') or {}
     for value in (series.get('lastObservedTime'), event.get('lastTimestamp'),
                   event.get('eventTime'), event.get('firstTimestamp'),

@@ -8,19 +8,25 @@ uuid or name. Here a node is known by its server (its providerID), by its name
 in the workload cluster and by its Machine, and those count.
 """
 
+import collections.abc
 import re
+import typing
 
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines as machine_rules
+from magnum_capi.kube import kinds
 
 #: Of the OpenStack provider: openstack:///<uuid> or openstack://<region>/...
 _SERVER = re.compile(r'[a-z0-9-]+://.*?([^/]+)')
 
 
-def machines(found, nodes, release, group, earlier=()) -> list[str]:
+def machines(found: collections.abc.Iterable[kinds.Object],
+             nodes: collections.abc.Iterable[typing.Any], release: str,
+             group: typing.Any,
+             earlier: collections.abc.Collection[str] = ()) -> list[str]:
     """Names of the Machines that are meant.
 
     :param found: the Machines of the cluster.
@@ -33,7 +39,8 @@ def machines(found, nodes, release, group, earlier=()) -> list[str]:
         than it loses.
     """
     own = [machine for machine in found if _is_of(machine, release, group)]
-    chosen, unknown = {}, []
+    chosen: dict[str, bool] = {}
+    unknown = []
     for node in nodes:
         meant = [machine for machine in own if str(node) in _names(machine)]
         if meant:
@@ -59,7 +66,7 @@ def machines(found, nodes, release, group, earlier=()) -> list[str]:
             *chosen]
 
 
-def _is_of(machine, release, group):
+def _is_of(machine: kinds.Object, release: str, group: typing.Any) -> bool:
     labels = conditions.labels(machine)
     if group.role == goal.MASTER:
         return machine_rules.CONTROL_PLANE in labels
@@ -67,7 +74,7 @@ def _is_of(machine, release, group):
         release, names.node_group(group.uuid))
 
 
-def _names(machine):
+def _names(machine: kinds.Object) -> collections.abc.Iterator[str]:
     yield conditions.name(machine)
     node = (conditions.status(machine).get('nodeRef') or {}).get('name')
     if node:

@@ -9,17 +9,26 @@ Nothing is judged complete on a part that nobody looked at.
 
 import collections.abc
 import dataclasses
+import typing
+
+from magnum_capi.kube import kinds
 
 
 class _Unseen:
     """Type of UNSEEN."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return 'UNSEEN'
 
 
-#: Value of a part of a snapshot that was not read.
-UNSEEN = _Unseen()
+#: By the name of a node group in Kubernetes.
+_ByGroup: typing.TypeAlias = collections.abc.Mapping[str, kinds.Object]
+
+_Objects: typing.TypeAlias = tuple[kinds.Object, ...]
+
+#: Value of a part of a snapshot that was not read. Parts have the types
+#: that they have when they were: who has not looked asks ``seen`` first.
+UNSEEN: typing.Any = _Unseen()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +52,7 @@ class Release:
 
 @dataclasses.dataclass(frozen=True)
 class Snapshot:
-    """What one look at the management cluster found: plain dicts.
+    """What one look at the management cluster found.
 
     :param cluster: the Cluster, None when there is none.
     :param control_plane: the KubeadmControlPlane, None when there is none.
@@ -60,22 +69,42 @@ class Snapshot:
     :param release: None when Helm knows none.
     """
 
-    cluster: dict | None
-    control_plane: dict | None = UNSEEN
-    machine_deployments: collections.abc.Mapping = UNSEEN
-    machine_sets: tuple = UNSEEN
-    machines: tuple = UNSEEN
-    addons: tuple = UNSEEN
-    leftovers: tuple = UNSEEN
-    templates: tuple = UNSEEN
-    events: tuple = ()
+    cluster: kinds.Object | None
+    control_plane: kinds.Object | None = UNSEEN
+    machine_deployments: _ByGroup = UNSEEN
+    machine_sets: _Objects = UNSEEN
+    machines: _Objects = UNSEEN
+    addons: _Objects = UNSEEN
+    leftovers: _Objects = UNSEEN
+    templates: _Objects = UNSEEN
+    events: _Objects = ()
     release: Release | None = UNSEEN
 
-    def seen(self, part) -> bool:
+    def seen(self, part: str) -> bool:
         """Whether a part was read."""
         return getattr(self, part) is not UNSEEN
 
-    def get(self, part, default=()):
+    @typing.overload
+    def get(self, part: typing.Literal['control_plane'],
+            default: None) -> kinds.Object | None:
+        ...
+
+    @typing.overload
+    def get(self, part: typing.Literal['release'],
+            default: None) -> Release | None:
+        ...
+
+    @typing.overload
+    def get(self, part: typing.Literal['machine_deployments'],
+            default: _ByGroup) -> _ByGroup:
+        ...
+
+    @typing.overload
+    def get(self, part: typing.Literal['machines', 'addons', 'leftovers',
+                                       'templates']) -> _Objects:
+        ...
+
+    def get(self, part: str, default: typing.Any = ()) -> typing.Any:
         """A part, or the default when it was not read or is None."""
         found = getattr(self, part)
         return default if found is UNSEEN or found is None else found

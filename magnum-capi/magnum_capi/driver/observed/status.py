@@ -15,7 +15,9 @@ status FAILED, the judgement is COMPLETE once everything is well: what
 repaired itself is seen.
 """
 
+import collections.abc
 import datetime
+import typing
 
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import addons
@@ -24,6 +26,7 @@ from magnum_capi.driver.observed import deletion
 from magnum_capi.driver.observed import groups as node_groups
 from magnum_capi.driver.observed import progress
 from magnum_capi.driver.observed import reasons
+from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver.observed import upgrade_order
 from magnum_capi.driver.observed import verdicts
 
@@ -49,16 +52,19 @@ _CLUSTER_ONLY = ('InfrastructureReady', 'TopologyReconciled')
 _STUCK = ('pending-install', 'pending-upgrade', 'pending-rollback',
           'uninstalling', 'unknown')
 
+#: By the key of the node group.
+_Observed: typing.TypeAlias = collections.abc.Mapping[
+    str, node_groups.Observation]
+
 #: Failed machines that were replaced without any progress: enough to know.
 _IN_VAIN = 3
 
 
-def judge(snapshot, wanted, now) -> Verdict:
+def judge(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+          now: datetime.datetime) -> Verdict:
     """Judge a cluster.
 
-    :param snapshot: snapshot.Snapshot.
-    :param wanted: goal.Wanted.
-    :param now: aware datetime.
+    :param now: aware.
     """
     if wanted.operation == 'DELETE':
         return deletion.judge(snapshot, wanted, now)
@@ -69,7 +75,7 @@ def judge(snapshot, wanted, now) -> Verdict:
     failures = {} if action else _failures(snapshot, wanted, observed)
     failing = {} if action else _since(snapshot, wanted, failures, now)
     blockers += _blockers(snapshot, observed)
-    turn, unseen = '', frozenset()
+    turn, unseen = '', frozenset[str]()
     held = [group.why for group in observed.values()
             if group.state is node_groups.State.HELD]
     if held and not (action or failures):
@@ -104,7 +110,8 @@ def overdue(wanted: goal.Wanted, now: datetime.datetime) -> str:
     return ''
 
 
-def _applied(snapshot, wanted, observed):
+def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+             observed: _Observed) -> tuple[str, list[str]]:
     """What must be done first, and why."""
     release = snapshot.release
     if snapshot.seen('release'):
@@ -128,10 +135,11 @@ def _applied(snapshot, wanted, observed):
     return NOTHING, []
 
 
-def _failures(snapshot, wanted, observed):
+def _failures(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+              observed: _Observed) -> dict[str, str]:
     """What controllers gave up: texts by what Verdict.failing has."""
     found = {}
-    why = conditions.failure(snapshot.cluster)
+    why = conditions.failure(snapshot.cluster or {})
     if why:
         found['cluster/'] = f'Cluster: {why}'
     for group in observed.values():
@@ -144,7 +152,9 @@ def _failures(snapshot, wanted, observed):
     return found
 
 
-def _since(snapshot, wanted, failures, now):
+def _since(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+           failures: collections.abc.Iterable[str],
+           now: datetime.datetime) -> dict[str, datetime.datetime]:
     """When each failure was first seen.
 
     What nobody looked at now is as it was. An addon is tried again by its
@@ -165,7 +175,8 @@ def _since(snapshot, wanted, failures, now):
     return kept | {key: wanted.failing.get(key, now) for key in failures}
 
 
-def _blockers(snapshot, observed):
+def _blockers(snapshot: snapshot_module.Snapshot,
+              observed: _Observed) -> list[str]:
     """What is seen and not yet as it has to be."""
     found = []
     cluster = snapshot.cluster
@@ -183,8 +194,8 @@ def _blockers(snapshot, observed):
                                  node_groups.State.FAILED)
               and not group.unseen]
     lacking = conditions.missing(
-        cluster, _CLUSTER_NEW, _CLUSTER_OLD) if cluster else ()
-    problems = conditions.problems(cluster) if lacking else ()
+        cluster, _CLUSTER_NEW, _CLUSTER_OLD) if cluster else []
+    problems = conditions.problems(cluster) if cluster and lacking else []
     # The Cluster repeats what its parts say, unless nobody asked those.
     told = [str(problem) for problem in problems
             if not found or problem.type in _CLUSTER_ONLY]
@@ -193,7 +204,8 @@ def _blockers(snapshot, observed):
     return found + [f'Cluster: {text}' for text in told]
 
 
-def _rest(snapshot, wanted, observed):
+def _rest(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+          observed: _Observed) -> tuple[list[str], frozenset[str]]:
     """Blockers of the last look, and the parts that nobody looked at."""
     unseen = frozenset().union(*(group.unseen for group in observed.values()))
     if wanted.digest and not snapshot.seen('release'):
@@ -214,17 +226,19 @@ def _rest(snapshot, wanted, observed):
     return waiting, unseen
 
 
-def _has_progress(wanted, since):
+def _has_progress(wanted: goal.Wanted, since: datetime.datetime) -> bool:
     return wanted.progress is not None and wanted.progress.at > since
 
 
-def _is_lasting(wanted, failures, failing, now):
+def _is_lasting(wanted: goal.Wanted, failures: collections.abc.Collection[str],
+                failing: collections.abc.Mapping[str, datetime.datetime],
+                now: datetime.datetime) -> bool:
     """Whether self-healing had its time for something that has failed.
 
     Or whether it had in vain: it replaces machines sooner than that, and
     each that comes fails, too.
     """
-    def lasts(since):
+    def lasts(since: datetime.datetime) -> bool:
         return (now - since).total_seconds() >= wanted.patience
     vain = [since for key, since in failing.items()
             if key.startswith('machines/') and key not in failures
@@ -233,7 +247,9 @@ def _is_lasting(wanted, failures, failing, now):
         failures and len(vain) >= _IN_VAIN and lasts(min(vain)))
 
 
-def _outcome(wanted, now, failures, lasting, blockers, unseen, turn):
+def _outcome(wanted: goal.Wanted, now: datetime.datetime, failures: list[str],
+             lasting: bool, blockers: list[str], unseen: frozenset[str],
+             turn: str) -> tuple[str, str, list[str]]:
     """Status of the cluster, headline and texts of the reason.
 
     :param lasting: whether self-healing had its time for one of the
@@ -258,7 +274,8 @@ def _outcome(wanted, now, failures, lasting, blockers, unseen, turn):
     return wanted.status, 'Waiting for', told
 
 
-def _group(group, seen, cluster_status, wanted):
+def _group(group: goal.GroupWanted, seen: node_groups.Observation,
+           cluster_status: str, wanted: goal.Wanted) -> GroupVerdict:
     """Verdict of a node group, given that of its cluster."""
     operation = group.status.partition('_')[0]
     complete = group.status.endswith('_COMPLETE')

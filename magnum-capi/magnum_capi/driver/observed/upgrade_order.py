@@ -15,18 +15,21 @@ What is judged is what is there, not what was done: after a conductor died,
 the next one finds the same answer.
 """
 
+import collections.abc
+
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import groups as node_groups
 from magnum_capi.driver.observed import machines
+from magnum_capi.driver.observed import snapshot as snapshot_module
 
 
-def turn(snapshot, wanted, observed):
+def turn(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+         observed: collections.abc.Mapping[str, node_groups.Observation]
+         ) -> tuple[str, frozenset[str]]:
     """The node group that is upgraded next.
 
-    :param snapshot: snapshot.Snapshot.
-    :param wanted: goal.Wanted.
-    :param observed: groups.Observation by the keys of its groups.
+    :param observed: by the keys of the groups.
     :returns: pair of the group's key, empty when nobody's turn has come, and
         the parts of the snapshot that the answer needs.
     """
@@ -46,12 +49,13 @@ def turn(snapshot, wanted, observed):
     return held[0].key, frozenset()
 
 
-def _has_its_version(snapshot, wanted):
+def _has_its_version(snapshot: snapshot_module.Snapshot,
+                     wanted: goal.Wanted) -> bool:
     """Whether each Machine of the control plane is a node of its version.
 
     Its own status is a sum of what its controller knew when it last looked.
     """
-    version = conditions.spec(snapshot.control_plane).get('version')
+    version = conditions.spec(snapshot.control_plane or {}).get('version')
     found = machines.masters(snapshot)
     count = sum(group.count for group in wanted.groups
                 if group.role == goal.MASTER)

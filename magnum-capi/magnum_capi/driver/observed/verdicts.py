@@ -4,8 +4,12 @@
 
 import dataclasses
 import datetime
+import typing
 
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import snapshot as snapshot_module
+from magnum_capi.kube import kinds
 
 #: What the driver has to do before the operation can end.
 NOTHING = ''
@@ -45,7 +49,7 @@ class Verdict:
     :param reason: one readable text, empty when all is well.
     :param api_address: URL as soon as it is known, else None.
     :param coe_version: that the control plane runs, None when not known.
-    :param groups: GroupVerdict by the key of the node group.
+    :param groups: by the key of the node group.
     :param action: NOTHING, APPLY, REPAIR, DELETE or ADVANCE; NOTHING when no
         operation is in progress.
     :param turn: key of the node group that is upgraded next, with ADVANCE.
@@ -64,26 +68,28 @@ class Verdict:
     reason: str = ''
     api_address: str | None = None
     coe_version: str | None = None
-    groups: dict = dataclasses.field(default_factory=dict)
+    groups: typing.Mapping[str, GroupVerdict] = dataclasses.field(
+        default_factory=dict)
     action: str = NOTHING
-    unseen: frozenset = frozenset()
-    failing: dict = dataclasses.field(default_factory=dict)
+    unseen: frozenset[str] = frozenset()
+    failing: typing.Mapping[str, datetime.datetime] = dataclasses.field(
+        default_factory=dict)
     turn: str = ''
 
     @property
-    def missing(self):
+    def missing(self) -> bool:
         """Whether the operation never got to the management cluster."""
         return self.action in (APPLY, REPAIR)
 
 
-def age(wanted, now):
+def age(wanted: goal.Wanted, now: datetime.datetime) -> float | None:
     """Seconds since the operation began, None when that is not known."""
-    if not isinstance(wanted.since, datetime.datetime):
+    if wanted.since is None:
         return None
     return (now - wanted.since).total_seconds()
 
 
-def address(cluster):
+def address(cluster: kinds.Object | None) -> str | None:
     """URL of the workload cluster's API, None when not known."""
     endpoint = conditions.spec(cluster or {}).get('controlPlaneEndpoint') or {}
     host, port = endpoint.get('host'), endpoint.get('port')
@@ -93,7 +99,7 @@ def address(cluster):
         f'https://{host}:{port}')
 
 
-def version(snapshot):
+def version(snapshot: snapshot_module.Snapshot) -> str | None:
     """Lowest version that the control plane runs, None when not known."""
     plane = snapshot.get('control_plane', None)
     return conditions.status(plane).get('version') if plane else None

@@ -51,7 +51,7 @@ class HealthTest(testtools.TestCase):
 
     def test_reasons_are_texts(self):
         # Magnum keeps a dictionary of texts only.
-        for seen in (None, snapshot.Snapshot(None), objects.complete(),
+        for seen in (snapshot.Snapshot(None), objects.complete(),
                      with_machine('False', node='n'),
                      objects.recorded('nodes-not-ready', objects.V1BETA1)):
             for value in judge(seen, refused=True)[1].values():
@@ -281,7 +281,10 @@ class GroupTest(testtools.TestCase):
 class UnknownTest(testtools.TestCase):
 
     def test_no_answer_is_unknown(self):
-        self.assertEqual(health.UNKNOWN, judge(None)[0])
+        self.assertEqual(
+            (health.UNKNOWN, {
+                'api': 'the management cluster does not answer'}),
+            health.unanswered())
 
     def test_a_cluster_that_is_lost_is_unhealthy(self):
         for status in ('CREATE_COMPLETE', 'CREATE_FAILED',
