@@ -32,14 +32,14 @@ class AuthorityHalfRotated(parts.Seeded):
 
 class _Generous(rotation.Rotation):
 
-    def _make(self, step, state):
+    def _make(self, entry, state):
         made = self._cloud.services.proxy(
             'identity').create_application_credential(
-            step.entry.user_id, step.entry.name, unrestricted=False,
+            entry.user_id, entry.name, unrestricted=False,
             roles=[{'name': role} for role in self._user.roles])
         return self._write(
-            state, credentials.made(state.record, step.entry, made.id),
-            **{step.entry.name: made.secret})
+            state, credentials.made(state.record, entry, made.id),
+            **{entry.name: made.secret})
 
 
 class AllRoles(parts.Seeded):
