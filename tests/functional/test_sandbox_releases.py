@@ -41,7 +41,8 @@ class OldestTest(boxes.TestCase):
         super().setUp()
         self.box_ = self.box()
         self.assert_done(self.box_.up(
-            '--magnum', OLDEST.name, '--install', str(DRIVER)))
+            '--magnum', OLDEST.name, '--install', str(DRIVER), '--clash',
+            '--discovery-filter'))
         self.sandbox = self.box_.sandbox
         self.user = rest.User(self.sandbox.layout(),
                               self.sandbox.passwords()['demo'])
@@ -79,11 +80,17 @@ class OldestTest(boxes.TestCase):
                 'container-infrastructure-management', 'container-infra'))
         seeded = json.loads(
             (self.sandbox.directory / 'seeded.json').read_text())
-        template = self.magnum('POST', 'clustertemplates', {
+        body = {
             'name': 't', 'coe': 'kubernetes', 'network_driver': 'calico',
             'image_id': seeded['images']['ubuntu-capi'],
             'external_network_id': seeded['networks']['public'],
-            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small'})
+            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small'}
+        # Without the filter, this Magnum stores no driver.
+        for name in ('k8s_capi_alias_v1', DRIVER.name):
+            template = self.magnum(
+                'POST', 'clustertemplates', body | {'driver': name})
+            self.assertEqual([name, name], [template['driver'], self.magnum(
+                'GET', f'clustertemplates/{template["uuid"]}')['driver']])
         cluster = self.magnum('POST', 'clusters', {
             'name': 'c', 'cluster_template_id': template['uuid'],
             'node_count': 1, 'keypair': 'demo', 'master_count': 1})['uuid']

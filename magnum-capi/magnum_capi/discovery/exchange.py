@@ -147,9 +147,9 @@ class Exchange:
         return self._in_magnum(
             self._inside.served_cluster, ident, self.request.environ)
 
-    def set_distro(self, uuid: str, distro: str) -> None:
-        """See :func:`.stored_template.set_distro`."""
-        self._in_magnum(self._inside.set_distro, uuid, distro)
+    def set_decided(self, uuid: str, driver: str, distro: str) -> None:
+        """See :func:`.stored_template.set_decided`."""
+        self._in_magnum(self._inside.set_decided, uuid, driver, distro)
 
     def delete_template(self, uuid: str) -> None:
         """See :func:`.stored_template.delete`."""

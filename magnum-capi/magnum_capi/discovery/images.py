@@ -94,9 +94,11 @@ class Reader:
         http_session = requests.Session()
         session = loading.load_session_from_conf_options(
             conf, 'keystone_auth', session=http_session)
-        adapter = ka_session.TCPKeepAliveAdapter(
-            pool_maxsize=_KEPT, tls_ciphers=session.tls_ciphers,
-            tls_min_version=session.tls_min_version)
+        # keystoneauth of Magnum 20 to 22 knows neither.
+        tls = {name: getattr(session, name)
+               for name in ('tls_ciphers', 'tls_min_version')
+               if hasattr(session, name)}
+        adapter = ka_session.TCPKeepAliveAdapter(pool_maxsize=_KEPT, **tls)
         for scheme in ('http://', 'https://'):
             http_session.mount(scheme, adapter)
         return cls(session, conf.glance_client.endpoint_type,

@@ -26,9 +26,9 @@ class Inside:
         """See :func:`.served_cluster.read`."""
         return served_cluster.read(ident, environ)
 
-    def set_distro(self, uuid: str, distro: str) -> None:
-        """See :func:`.stored_template.set_distro`."""
-        stored_template.set_distro(uuid, distro)
+    def set_decided(self, uuid: str, driver: str, distro: str) -> None:
+        """See :func:`.stored_template.set_decided`."""
+        stored_template.set_decided(uuid, driver, distro)
 
     def delete_template(self, uuid: str) -> None:
         """See :func:`.stored_template.delete`."""

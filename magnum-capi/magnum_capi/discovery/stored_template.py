@@ -9,12 +9,15 @@ Magnum's own code, in its process.
 import typing
 
 
-def set_distro(uuid: str, distro: str) -> None:
-    """Store another ``cluster_distro`` than Magnum took from the image.
+def set_decided(uuid: str, driver: str, distro: str) -> None:
+    """Store what was decided where Magnum took something else of the image.
+
+    That is ``cluster_distro``, and before Magnum 23 the driver, too.
 
     :raises MagnumException: the template is gone, or a cluster uses it.
     """
     template = _found(uuid)
+    template.driver = driver
     template.cluster_distro = distro
     template.save()
 

@@ -123,14 +123,17 @@ def _as_decided(exchange: exchange_.Exchange, answer: webob.Response,
                 decision: model.Decision) -> webob.Response:
     if _is(template, decision):
         return answer
-    # Magnum takes the distro of os_distro.
-    made = template | {'cluster_distro': decision.os}
-    if _is(made, decision):
-        exchange.set_distro(made['uuid'], made['cluster_distro'])
-        answer.json_body = made
-        return answer
-    raise answers.Refused(
-        500, 'Magnum stored another template than was decided')
+    # Magnum takes the distro of os_distro, and before 23 no driver but that
+    # of the image.
+    made = template | {'driver': decision.driver,
+                       'cluster_distro': decision.os}
+    if not _is(made, decision):
+        raise answers.Refused(
+            500, 'Magnum stored another template than was decided')
+    exchange.set_decided(
+        made['uuid'], made['driver'], made['cluster_distro'])
+    answer.json_body = made
+    return answer
 
 
 def _undone(exchange: exchange_.Exchange, template: inside.Stored,

@@ -127,10 +127,10 @@ class Magnum:
                     return cluster['uuid'], template
         raise answers.Refused(404, f'{ident} could not be found.')
 
-    def set_distro(self, uuid, distro):
-        """As stored_template.set_distro does."""
-        self._fail('set_distro')
-        self.templates[uuid]['cluster_distro'] = distro
+    def set_decided(self, uuid, driver, distro):
+        """As stored_template.set_decided does."""
+        self._fail('set_decided')
+        self.templates[uuid].update(driver=driver, cluster_distro=distro)
 
     def delete_template(self, uuid):
         """As stored_template.delete does."""

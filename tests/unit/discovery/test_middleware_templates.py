@@ -147,12 +147,12 @@ class MagnumDistroTest(TemplateTestCase):
             answer.status_int, answer.json['cluster_distro']))
 
     def test_the_distro_cannot_be_stored(self):
-        self.magnum.broken['set_distro'] = RuntimeError('no')
+        self.magnum.broken['set_decided'] = RuntimeError('no')
         self.check_refused(self.create('renamed'),
                            'The new template is deleted again.', 500)
 
     def test_nor_can_the_template_be_deleted(self):
-        for what in ('set_distro', 'delete_template'):
+        for what in ('set_decided', 'delete_template'):
             self.magnum.broken[what] = RuntimeError('no')
         answer = self.create('renamed')
         [uuid] = self.magnum.templates
@@ -177,11 +177,23 @@ class MagnumDistroTest(TemplateTestCase):
             self.assertIn('Look for the template',
                           scripted_magnum.detail(answer))
 
-    def test_magnum_stores_another_driver(self):
+    def test_magnum_stores_the_driver_of_the_image(self):
+        # As Magnum does before 23, or none.
         made = self.magnum.template
         for other in (OFF, f'a{HELM}', None):
             self.magnum.template = lambda **fields: made(
                 **fields | {'driver': other})
+            answer = self.create('renamed')
+            self.assertEqual((201, HELM, 'flatcar'), (
+                answer.status_int, answer.json['driver'],
+                answer.json['cluster_distro']))
+            self.assertEqual(
+                answer.json, self.magnum.templates[answer.json['uuid']])
+
+    def test_magnum_stores_another_type(self):
+        made = self.magnum.template
+        for other in ({'coe': 'swarm'}, {'server_type': 'bm'}):
+            self.magnum.template = lambda **fields: made(**fields | other)
             self.check_refused(
                 self.create(), 'another template than was', 500)
 
