@@ -10,6 +10,7 @@ leaves in time. Before anything was changed, that cancels the work: it stops
 before it changes something. Later, the caller has been told that it goes on.
 """
 
+import collections.abc
 from concurrent import futures
 import threading
 import time
@@ -32,29 +33,30 @@ class Answer:
     :param seconds: how long the one who asked waits.
     """
 
-    def __init__(self, seconds):
+    def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
         self._committed = self._kept = self._left = False
 
-    def of(self, work):
+    def of(self, work: collections.abc.Callable[[], None]) -> bool:
         """Run something, and wait for its end as long as there is time.
 
-        :param work: function without arguments that calls :meth:`commit`
-            before it changes anything. Its errors are raised here, unless
-            it goes on.
+        :param work: calls :meth:`commit` before it changes anything. Its
+            errors are raised here, unless it goes on.
         :returns: whether it ended; if not, it goes on.
         :raises TooLate: it took too long before it changed anything.
         """
-        result, asked = futures.Future(), time.monotonic()
+        result: futures.Future[None] = futures.Future()
+        asked = time.monotonic()
         current = context.get_current()
 
-        def run():
+        def run() -> None:
             if current is not None:
                 # For the request's id in the log.
                 current.update_store()
             try:
-                result.set_result(work())
+                work()
+                result.set_result(None)
             except BaseException as e:
                 result.set_exception(e)
                 if self._left:
@@ -74,7 +76,7 @@ class Answer:
         result.result()
         return True
 
-    def commit(self):
+    def commit(self) -> None:
         """Say that something will be changed now.
 
         :raises TooLate: nobody waits any more.
@@ -84,7 +86,7 @@ class Answer:
                 raise self._too_late(self._seconds)
             self._committed = True
 
-    def keep(self):
+    def keep(self) -> bool:
         """Have the one who asked wait for the end, which is near.
 
         :returns: False when nobody waits any more.
@@ -93,8 +95,8 @@ class Answer:
             self._kept = not self._left
             return self._kept
 
-    def _wait_for(self, result):
+    def _wait_for(self, result: futures.Future[None]) -> None:
         futures.wait((result,), self._seconds)
 
-    def _too_late(self, elapsed):
+    def _too_late(self, elapsed: float) -> TooLate:
         return TooLate('It took too long', elapsed=elapsed)

@@ -42,7 +42,7 @@ class NotViable(Failed):
     """Refused before anything was changed."""
 
 
-def told(error) -> str:
+def told(error: BaseException) -> str:
     """The text of an error for the owner of a cluster."""
     if isinstance(error, helm_errors.HelmFailed):
         text = error.reason

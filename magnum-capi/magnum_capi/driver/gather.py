@@ -6,13 +6,16 @@
 Everything a user can have wrong is found here, before anything is made.
 """
 
+import collections.abc
 import dataclasses
 import hashlib
 import pathlib
 import types
+import typing
 
 import yaml
 
+from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import attributes
 from magnum_capi.driver.desired import charts
@@ -29,25 +32,62 @@ from magnum_capi import errors
 _ZONE = 'topology.cinder.csi.openstack.org/zone'
 
 #: No node group waits for its turn in an upgrade.
-_NOBODY = types.MappingProxyType({})
+_NOBODY: rows_module.Held = types.MappingProxyType({})
+
+_Found = typing.TypeVar('_Found')
+
+_Overlay: typing.TypeAlias = tuple[str, dict[str, typing.Any]]
+
+
+class Services(typing.Protocol):
+    """What counts of services.Services."""
+
+    def has(self, service_type: str, /) -> bool:
+        """Whether the cloud has a service."""
+
+    def identity_url(self, interface: str, /) -> str | None:
+        """Keystone's URL."""
+
+
+class Cloud(typing.Protocol):
+    """What counts of openstack.Cloud, or of one that is described."""
+
+    @property
+    def services(self) -> Services:
+        """Those of the cloud."""
+
+    def image(self, reference: str) -> openstack.Image:
+        """By id or name, as all of them."""
+
+    def usable_flavor(self, reference: str, *, ram: int,
+                      vcpus: int) -> openstack.Flavor:
+        """MiB of memory and virtual CPUs that it has at least."""
+
+    def network(self, reference: str,
+                external: bool | None = None) -> openstack.Network | None:
+        """None for None."""
+
+    def subnet(self, reference: str,
+               network_id: str | None = None) -> openstack.Subnet | None:
+        """None for None."""
+
+    def volume_types(self) -> tuple[openstack.VolumeType, ...]:
+        """All that there are."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """What is handed to Helm.
 
-    :param chart: settings.Chart.
-    :param values: dict.
     :param digest: see rows.Rows.digest.
     :param addons: whether the chart deploys any.
     :param pins: what it is made of, to be remembered before it is applied.
-    :param proxies: node_files.ProxyFile of its nodes, or None; the Secret
-        that it names is to be there first.
+    :param proxies: the Secret that it names is to be there first.
     """
 
     spec: spec_model.ClusterSpec
-    chart: object
-    values: dict
+    chart: settings_module.Chart
+    values: dict[str, typing.Any]
     digest: str
     addons: bool
     pins: pins_module.Pins
@@ -65,18 +105,20 @@ class Defaults:
     boot_type: str | None = None
 
 
-def policy(settings) -> label_rules.Policy:
+def policy(settings: settings_module.Settings) -> label_rules.Policy:
     return label_rules.Policy(
         settings.default_labels, frozenset(settings.ignored_labels))
 
 
-def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
-         joining=None, defaults=Defaults(), batch=None, held=_NOBODY,
-         pins=pins_module.Pins()) -> Plan:
+def plan(rows: rows_module.Rows, cloud: Cloud,
+         settings: settings_module.Settings, *,
+         applied: frozenset[str] = frozenset(), creating: bool = False,
+         joining: collections.abc.Container[str] | None = None,
+         defaults: Defaults = Defaults(), batch: int | None = None,
+         held: rows_module.Held = _NOBODY,
+         pins: pins_module.Pins = pins_module.Pins()) -> Plan:
     """Make the values of a cluster.
 
-    :param rows: rows.Rows.
-    :param cloud: openstack.Cloud.
     :param applied, held: see state.State.
     :param creating, joining: see validation.check.
     :param batch: see values.values.
@@ -125,13 +167,13 @@ def plan(rows, cloud, settings, *, applied=frozenset(), creating=False,
                 node_files.proxies(found, labels))
 
 
-def configured(rows, settings, defaults=Defaults(),
-               version=None) -> pins_module.Pins:
+def configured(rows: rows_module.Rows, settings: settings_module.Settings,
+               defaults: Defaults = Defaults(),
+               version: str | None = None) -> pins_module.Pins:
     """What a cluster would be made of now, as far as options tell.
 
     No cloud is asked: the volume types that it has are left out.
 
-    :param rows: rows.Rows.
     :param version: of the chart, by an operator's command; None: as template
         and options say.
     :raises spec.InvalidSpec: a label is wrong.
@@ -152,13 +194,13 @@ def configured(rows, settings, defaults=Defaults(),
         volumes=_volumes(None, settings, defaults))
 
 
-def _pin(chart):
+def _pin(chart: settings_module.Chart) -> pins_module.ChartPin:
     return pins_module.ChartPin(
         chart.name, chart.repository, chart.version,
         _digest(chart.name) if chart.is_path else None)
 
 
-def _digest(path):
+def _digest(path: str) -> str | None:
     """Digest of a chart that is a folder or a package; None: not there."""
     top = pathlib.Path(path)
     if top.is_file():
@@ -173,7 +215,8 @@ def _digest(path):
     return result.hexdigest()
 
 
-def choose_chart(settings, labels):
+def choose_chart(settings: settings_module.Settings,
+                 labels: label_rules.Labels) -> settings_module.Chart:
     """The chart of a template, in the version that it names.
 
     :raises UsageError: the operator does not allow it.
@@ -186,12 +229,13 @@ def choose_chart(settings, labels):
     return settings.chart_of(name, version)
 
 
-def overlays(settings, names):
-    """Pairs of name and mapping, first to last.
+def overlays(settings: settings_module.Settings,
+             names: collections.abc.Iterable[str]) -> list[_Overlay]:
+    """Names and what the files say, first to last.
 
     :raises UsageError: one is not allowed or cannot be read.
     """
-    found = []
+    found: list[_Overlay] = []
     names = (*settings.default_value_overlays, *names)
     for name, path in zip(names, settings.overlays_of(
             names[len(settings.default_value_overlays):])):
@@ -207,8 +251,10 @@ def overlays(settings, names):
     return found
 
 
-def _describe(rows, look, volumes, applied, held, proxies_in_secret,
-              auth_url) -> spec_model.ClusterSpec:
+def _describe(rows: rows_module.Rows, look: '_Lookup',
+              volumes: spec_model.Volumes, applied: frozenset[str],
+              held: rows_module.Held, proxies_in_secret: bool,
+              auth_url: str | None) -> spec_model.ClusterSpec:
     """The cluster that the rows ask for, with ids and names looked up."""
     cluster, template = rows.cluster, rows.template
     masters = rows.masters()
@@ -246,14 +292,16 @@ def _describe(rows, look, volumes, applied, held, proxies_in_secret,
         attributes=attributes.given(template, cluster))
 
 
-def _volume_types(cloud):
+def _volume_types(cloud: Cloud) -> tuple[str, ...] | None:
     """Names, None when the cloud has no block storage."""
     if cloud.services.has('block-storage'):
         return tuple(found.name for found in cloud.volume_types())
     return None
 
 
-def _volumes(types, settings, defaults):
+def _volumes(types: tuple[str, ...] | None,
+             settings: settings_module.Settings,
+             defaults: Defaults) -> spec_model.Volumes:
     zones = list(settings.csi_cinder_allowed_topologies)
     return spec_model.Volumes(
         types, settings.csi_cinder_default_volume_type or None,
@@ -262,8 +310,9 @@ def _volumes(types, settings, defaults):
         if zones else ())
 
 
-def _image(group, template, look, held):
-    """spec.Image of a node group's nodes, None: the cluster's."""
+def _image(group: typing.Any, template: typing.Any, look: '_Lookup',
+           held: rows_module.Held) -> spec_model.Image | None:
+    """Image of a node group's nodes, None: the cluster's."""
     if group.uuid in held:
         # Not looked up: the image may be gone from Glance by now.
         image_id, version = held[group.uuid]
@@ -273,56 +322,61 @@ def _image(group, template, look, held):
     return look.image(group.image_id)
 
 
+def _id(found: openstack.Network | openstack.Subnet | None) -> str | None:
+    return found.id if found else None
+
+
 class _Lookup:
-    """Asks for each thing once, and not at all for what is pinned.
+    """Asks for each thing once, and not at all for what is pinned."""
 
-    :param pins: pins.Pins.
-    """
-
-    def __init__(self, cloud, settings, pins):
+    def __init__(self, cloud: Cloud, settings: settings_module.Settings,
+                 pins: pins_module.Pins) -> None:
         self._cloud = cloud
         self._settings = settings
         self._pins = pins
         #: Pins of all that was looked up.
         self.found = pins_module.Pins()
 
-    def image(self, reference):
+    def image(self, reference: str) -> spec_model.Image:
         return self._look('images', reference, self._image)
 
-    def flavor(self, reference):
+    def flavor(self, reference: str | None) -> str:
         if not reference:
             raise services.NotUsable('There is no flavor for the nodes')
         return self._look('flavors', reference, self._flavor)
 
-    def network(self, reference):
+    def network(self, reference: str | None) -> str | None:
         return reference and self._look(
-            'networks', reference, lambda name: self._cloud.network(name).id)
+            'networks', reference,
+            lambda name: _id(self._cloud.network(name)))
 
-    def external_network(self, reference):
+    def external_network(self, reference: str | None) -> str | None:
         return reference and self._look(
             'external_networks', reference,
-            lambda name: self._cloud.network(name, external=True).id)
+            lambda name: _id(self._cloud.network(name, external=True)))
 
-    def subnet(self, reference, network_id):
+    def subnet(self, reference: str | None,
+               network_id: str | None) -> str | None:
         return reference and self._look(
             'subnets', reference,
-            lambda name: self._cloud.subnet(name, network_id).id)
+            lambda name: _id(self._cloud.subnet(name, network_id)))
 
-    def _look(self, field, reference, ask):
-        found = getattr(self.found, field)
+    def _look(self, field: str, reference: str,
+              ask: collections.abc.Callable[[str], _Found]) -> _Found:
+        found: dict[str, _Found] = getattr(self.found, field)
         if reference not in found:
             pinned = getattr(self._pins, field)
             found[reference] = (pinned[reference] if reference in pinned
                                 else ask(reference))
         return found[reference]
 
-    def _image(self, reference):
+    def _image(self, reference: str) -> spec_model.Image:
         found = self._cloud.image(reference)
         return spec_model.image(found.id, {
             'kube_version': found.kube_version,
             'os_distro': found.magnum_distro or found.os_distro})
 
-    def _flavor(self, reference):
+    def _flavor(self, reference: str) -> str:
         return self._cloud.usable_flavor(
             reference, ram=self._settings.minimum_flavor_ram,
             vcpus=self._settings.minimum_flavor_vcpus).name

@@ -27,12 +27,17 @@ when the Cluster is gone, and ``templates`` when nothing else is left: at the
 end of a deletion only.
 """
 
+import collections.abc
 import dataclasses
+import functools
+import typing
 
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.observed import addons
 from magnum_capi.driver.observed import deletion
 from magnum_capi.driver.observed import snapshot
+from magnum_capi.kube import kinds
+from magnum_capi.kube import kube as kube_module
 
 #: What a judgement "complete" or "failed" needs.
 PARTS = ('control_plane', 'machine_deployments', 'machine_sets', 'machines',
@@ -47,19 +52,22 @@ _CLUSTER = 'cluster.x-k8s.io/cluster-name'
 _CHART_CLUSTER = 'capi.stackhpc.com/cluster'
 _ADDON_CLUSTER = 'addons.stackhpc.com/cluster'
 
+_Objects: typing.TypeAlias = tuple[kinds.Object, ...]
+
 _COUNTS = ('replicas', 'readyReplicas', 'availableReplicas',
            'upToDateReplicas')
 
 
-def look(kube, namespace, name, parts=PARTS, thorough=False):
+def look(kube: kube_module.Kube, namespace: str, name: str,
+         parts: collections.abc.Iterable[str] = PARTS,
+         thorough: bool = False) -> snapshot.Snapshot:
     """Look at a cluster.
 
-    :param kube: kube.Kube.
     :param name: of the Cluster and of the release.
     :param parts: names of the table above.
     :param thorough: read ``parts`` even if the Cluster says that it is not
         finished. For the reason of a failure, and from time to time.
-    :returns: snapshot.Snapshot; parts that were not read are UNSEEN.
+    :returns: parts that were not read are UNSEEN.
     """
     cluster = kube.get('Cluster', namespace, name)
     found = snapshot.Snapshot(cluster=cluster)
@@ -68,24 +76,23 @@ def look(kube, namespace, name, parts=PARTS, thorough=False):
     return read(kube, namespace, name, found, parts)
 
 
-def read(kube, namespace, name, known, parts):
+def read(kube: kube_module.Kube, namespace: str, name: str,
+         known: snapshot.Snapshot,
+         parts: collections.abc.Iterable[str]) -> snapshot.Snapshot:
     """Read more parts of a look that was taken.
 
-    :param known: snapshot.Snapshot.
     :returns: the same with these parts.
     """
     return dataclasses.replace(known, **{
         part: _READERS[part](kube, namespace, name) for part in parts})
 
 
-def is_busy(cluster):
+def is_busy(cluster: kinds.Object | None) -> bool:
     """Whether the Cluster itself shows that it is not finished.
 
     False means nothing: its numbers lag behind those of its parts. They are
     there since Cluster API 1.9, for v1beta1 readers under ``status.v1beta2``
     (docs/proposals/20240916-improve-status-in-CAPI-resources.md).
-
-    :param cluster: dict, or None.
     """
     if cluster is None:
         return False
@@ -106,19 +113,21 @@ def is_busy(cluster):
     return False
 
 
-def _machine_deployments(kube, namespace, name):
+def _machine_deployments(kube: kube_module.Kube, namespace: str, name: str
+                         ) -> dict[str, kinds.Object]:
     start = f'{name}-'
     return {
         md['metadata']['name'].removeprefix(start): md
         for md in _labelled(kube, namespace, name, 'MachineDeployment')}
 
 
-def _labelled(kube, namespace, name, kind):
+def _labelled(kube: kube_module.Kube, namespace: str, name: str,
+              kind: str) -> _Objects:
     return tuple(kube.list(kind, namespace, {_CLUSTER: name}))
 
 
-def _addons(kube, namespace, name):
-    found = []
+def _addons(kube: kube_module.Kube, namespace: str, name: str) -> _Objects:
+    found: kinds.Objects = []
     for kind, label in (('HelmRelease', _CHART_CLUSTER),
                         ('Manifests', _CHART_CLUSTER),
                         ('HelmChartProxy', _ADDON_CLUSTER)):
@@ -128,17 +137,20 @@ def _addons(kube, namespace, name):
     return addons.of_cluster(found, name)
 
 
-def _leftovers(kube, namespace, name):
+def _leftovers(kube: kube_module.Kube, namespace: str, name: str
+               ) -> _Objects:
     # Cluster API labels what it adopts; by its name a cluster is found that
     # was not adopted, too.
-    found = [('OpenStackMachine', obj) for obj in _labelled(
-        kube, namespace, name, 'OpenStackMachine')]
+    found: list[tuple[str, kinds.Object | None]] = [
+        ('OpenStackMachine', obj) for obj in _labelled(
+            kube, namespace, name, 'OpenStackMachine')]
     found += [(kind, kube.get(kind, namespace, name))
               for kind in ('OpenStackCluster', 'DevCluster')]
     return tuple({'kind': kind, **obj} for kind, obj in found if obj)
 
 
-def _templates(kube, namespace, name):
+def _templates(kube: kube_module.Kube, namespace: str, name: str
+               ) -> _Objects:
     found = [{**obj, 'kind': kind}
              for kind in ('OpenStackMachineTemplate', 'KubeadmConfigTemplate',
                           'DevMachineTemplate')
@@ -147,12 +159,13 @@ def _templates(kube, namespace, name):
     return tuple(obj for obj in found if deletion.belongs(obj, name))
 
 
-_READERS = {
+_READERS: dict[str, collections.abc.Callable[
+    [kube_module.Kube, str, str], typing.Any]] = {
     'control_plane': lambda kube, namespace, name: kube.get(
         'KubeadmControlPlane', namespace, f'{name}-control-plane'),
     'machine_deployments': _machine_deployments,
-    'machine_sets': lambda *args: _labelled(*args, 'MachineSet'),
-    'machines': lambda *args: _labelled(*args, 'Machine'),
+    'machine_sets': functools.partial(_labelled, kind='MachineSet'),
+    'machines': functools.partial(_labelled, kind='Machine'),
     'addons': _addons,
     'leftovers': _leftovers,
     'templates': _templates,

@@ -204,6 +204,6 @@ OPTIONS = (
 )
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """The options, for oslo-config-generator."""
     return [(GROUP, list(OPTIONS))]

@@ -6,8 +6,10 @@ Everything else in this room takes a :class:`Settings`, never a ``conf``: what
 is wrong with the configuration is said in one place, all of it at once.
 """
 
+import collections.abc
 import dataclasses
 import re
+import typing
 
 from oslo_config import cfg
 
@@ -22,6 +24,11 @@ _VERSION = re.compile(r'v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?')
 #: Default of oslo.messaging.
 _RPC_RESPONSE_TIMEOUT = 60
 _WORD = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]*')
+
+#: Of options by name, as oslo.config reads them.
+_Values: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
+
+_Allowed = typing.TypeVar('_Allowed')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,10 +45,10 @@ class Chart:
     version: str | None = None
 
     @property
-    def is_path(self):
+    def is_path(self) -> bool:
         return self.name.startswith('/')
 
-    def __str__(self):
+    def __str__(self) -> str:
         where = f' of {self.repository}' if self.repository else ''
         version = f' {self.version}' if self.version else ''
         return f'{self.name}{version}{where}'
@@ -94,7 +101,7 @@ class Settings:
     csi_cinder_allowed_topologies: tuple[str, ...]
 
     @classmethod
-    def of(cls, conf):
+    def of(cls, conf: typing.Any) -> 'Settings':
         """Read the options of a configuration.
 
         :param conf: oslo.config ConfigOpts; the options are registered on
@@ -108,7 +115,7 @@ class Settings:
         except ValueError as e:
             # oslo.config: ConfigFileValueError and its kind.
             raise _wrong([str(e)]) from None
-        problems = []
+        problems: list[str] = []
         values['answer_timeout'] = _answer_timeout(
             values['answer_timeout'], conf, problems)
         values['chart'] = _chart(values, problems)
@@ -150,7 +157,7 @@ class Settings:
                 hint=f'Allowed: {", ".join(allowed) or "none"}')
         return dataclasses.replace(chart, version=version)
 
-    def overlays_of(self, names):
+    def overlays_of(self, names: collections.abc.Iterable[str]) -> list[str]:
         """Paths of the values files of a cluster, first to last.
 
         :param names: those that its template chose.
@@ -161,7 +168,8 @@ class Settings:
                 for name in (*self.default_value_overlays, *names)]
 
 
-def _allowed(mapping, name, what, option):
+def _allowed(mapping: collections.abc.Mapping[str, _Allowed], name: str,
+             what: str, option: str) -> _Allowed:
     try:
         return mapping[name]
     except KeyError:
@@ -172,13 +180,13 @@ def _allowed(mapping, name, what, option):
         ) from None
 
 
-def _wrong(problems):
+def _wrong(problems: list[str]) -> errors.UsageError:
     return errors.UsageError(
         'The configuration of the driver is wrong: ' + '; '.join(problems),
         where=f'[{options.GROUP}] in magnum.conf')
 
 
-def _label_can_name(version):
+def _label_can_name(version: str) -> bool:
     """Whether a label can name a version of a chart."""
     try:
         return bool(label_types.ChartVersion().read(version))
@@ -186,7 +194,9 @@ def _label_can_name(version):
         return False
 
 
-def _answer_timeout(seconds, conf, problems):
+def _answer_timeout(seconds: float | None, conf: typing.Any,
+                    problems: list[str]) -> float:
+    longest: float
     try:
         longest = conf.rpc_response_timeout
     except cfg.NoSuchOptError:
@@ -201,8 +211,8 @@ def _answer_timeout(seconds, conf, problems):
     return seconds
 
 
-def _chart(values, problems):
-    name = values['chart_name']
+def _chart(values: _Values, problems: list[str]) -> Chart:
+    name: str = values['chart_name']
     if name.startswith('/'):
         return Chart(name)
     version = values['chart_version']
@@ -220,7 +230,7 @@ def _chart(values, problems):
     return Chart(name, values['chart_repository'], version)
 
 
-def _extra_charts(values, problems):
+def _extra_charts(values: _Values, problems: list[str]) -> dict[str, Chart]:
     charts = {}
     for name, text in values['extra_charts'].items():
         reference, _, version = text.rpartition('@')
@@ -240,7 +250,7 @@ def _extra_charts(values, problems):
     return charts
 
 
-def _problems(settings):
+def _problems(settings: Settings) -> collections.abc.Iterator[str]:
     if not _PREFIX.fullmatch(settings.namespace_prefix):
         yield (f'namespace_prefix is "{settings.namespace_prefix}" and has '
                'to be 1 to 30 of a-z, 0-9 and dashes, beginning with a '

@@ -2,20 +2,26 @@
 
 """What node groups keep until their turn has come, in an upgrade or a move."""
 
+import collections.abc
+import typing
+
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver import observer
+from magnum_capi.driver import reconcile
 
 
-def kept(reconciler, groups, image_of) -> dict:
+def kept(reconciler: reconcile.Reconciler,
+         groups: collections.abc.Iterable[typing.Any],
+         image_of: collections.abc.Callable[[typing.Any], str]
+         ) -> dict[str, tuple[str, str]]:
     """What the machines of node groups are made of now.
 
     Their image may be gone from Glance.
 
-    :param reconciler: reconcile.Reconciler.
     :param groups: rows.
-    :param image_of: function of a row, the id of its image where no machine
+    :param image_of: gives the id of the image of a row, where no machine
         template tells it.
     :returns: see state.State.held; groups without machines keep nothing.
     """
