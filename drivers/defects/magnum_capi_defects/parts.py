@@ -40,7 +40,7 @@ class Seeded(driver.Driver):
         kube = shared.kube(settings_)
         return reconcile.Runtime(
             settings_, kube, self.Helm(settings_, kube.kubeconfig),
-            sightings=shared.sightings)
+            kube.now, shared.sightings)
 
     def _store(self, context):
         return self.Store(context, options())

@@ -17,6 +17,7 @@ from oslo_log import log as logging
 
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
+from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lock as lock_module
 from magnum_capi.kube import rest
@@ -37,17 +38,14 @@ _LONGEST = 3600
 
 
 class Creation:
-    """The creation of a cluster, in the request of its user.
+    """The creation of a cluster, in the request of its user."""
 
-    :param reconciler: reconcile.Reconciler.
-    """
-
-    def __init__(self, reconciler):
+    def __init__(self, reconciler: reconcile.Reconciler) -> None:
         self._reconciler = reconciler
         self._tries = 0
         self._began = reconciler.runtime.clock.monotonic()
 
-    def run(self):
+    def run(self) -> None:
         """Reconcile with the lock; again while the lock gets lost.
 
         :raises failures.Stopped: the cluster is not being created any more.
@@ -62,7 +60,7 @@ class Creation:
         except errors.WaitTimeout as e:
             raise e.state from None
 
-    def _once(self):
+    def _once(self) -> errors.MagnumCapiError | None:
         """Walk the reconciler: None, or the error after which to try again."""
         reconciler = self._reconciler
         again, self._tries = self._tries, self._tries + 1
@@ -84,7 +82,8 @@ class Creation:
                 return self._told(e)
         return None
 
-    def _told(self, error):
+    def _told(self, error: errors.MagnumCapiError
+              ) -> errors.MagnumCapiError:
         """Show that the request is alive, and its owner what it waits for.
 
         The status takes a creation for lost when its row was not written
@@ -102,13 +101,14 @@ class Creation:
         reconciler.store.save(cluster)
         return error
 
-    def _left(self):
+    def _left(self) -> float:
         """Seconds until create_timeout."""
-        whole = (self._reconciler.cluster.create_timeout or 0) * 60 or _LONGEST
+        cluster = self._reconciler.cluster
+        whole: float = (cluster.create_timeout or 0) * 60 or _LONGEST
         age = self._reconciler.runtime.clock.monotonic() - self._began
         return max(whole - age, 0)
 
-    def _patience(self, again):
+    def _patience(self, again: int) -> float:
         """Seconds to wait for the lock."""
         settings = self._reconciler.runtime.settings
         if not again:
@@ -118,7 +118,8 @@ class Creation:
                    self._left())
 
 
-def has_credential(reconciler, unknown=False):
+def has_credential(reconciler: reconcile.Reconciler,
+                   unknown: bool = False) -> bool:
     """Whether the status can go on with a creation without a token.
 
     :param unknown: what to say when nobody can tell now.

@@ -8,24 +8,25 @@ from oslo_log import log as logging
 from magnum_capi.driver.cloud import loadbalancers
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
+from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import deletion
+from magnum_capi.driver.observed import snapshot as snapshot_module
+from magnum_capi.driver import reconcile
 from magnum_capi import errors
+from magnum_capi.kube import kinds
 from magnum_capi.kube import lock
 
 LOG = logging.getLogger(__name__)
 
 
 class Deletion:
-    """The end of one cluster.
+    """The end of one cluster."""
 
-    :param reconciler: reconcile.Reconciler.
-    """
-
-    def __init__(self, reconciler):
+    def __init__(self, reconciler: reconcile.Reconciler) -> None:
         self._reconciler = reconciler
 
-    def ask_again(self, snapshot):
+    def ask_again(self, snapshot: snapshot_module.Snapshot) -> None:
         """Ask again for what nobody has asked to go, or was not heard."""
         reconciler = self._reconciler
         kube = reconciler.runtime.kube
@@ -38,7 +39,8 @@ class Deletion:
                     'Cluster', reconciler.namespace, reconciler.release)
             return
         # Lists leave out the kind of their items.
-        left = [('KubeadmControlPlane', snapshot.get('control_plane', None))]
+        left: list[tuple[str, kinds.Object | None]] = [
+            ('KubeadmControlPlane', snapshot.get('control_plane', None))]
         left += [('MachineDeployment', obj) for obj in snapshot.get(
             'machine_deployments', {}).values()]
         left += [('Machine', obj) for obj in snapshot.get('machines')]
@@ -48,7 +50,7 @@ class Deletion:
             if obj and deletion.is_orphan(obj):
                 kube.delete(kind, reconciler.namespace, conditions.name(obj))
 
-    def free_network(self, snapshot):
+    def free_network(self, snapshot: snapshot_module.Snapshot) -> None:
         """Load balancers of Services hold ports of the cluster's network."""
         reconciler = self._reconciler
         if (not reconciler.runtime.settings.delete_load_balancers
@@ -64,10 +66,9 @@ class Deletion:
             LOG.warning('Cluster %s: its load balancers are still there: %s',
                         self._reconciler.cluster.uuid, e)
 
-    def finish(self, state):
+    def finish(self, state: state_module.State) -> bool:
         """Keystone first, the record last, then the row.
 
-        :param state: state.State.
         :returns: whether nothing is left.
         """
         reconciler, cluster = self._reconciler, self._reconciler.cluster

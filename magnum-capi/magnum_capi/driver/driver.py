@@ -138,8 +138,9 @@ class Driver(driver.Driver):
     def _runtime(self, settings=None):
         settings = settings or _settings()
         kube = shared.kube(settings)
-        return reconcile.Runtime(settings, kube, helm.Helm(
-            settings, kube.kubeconfig), sightings=shared.sightings)
+        return reconcile.Runtime(
+            settings, kube, helm.Helm(settings, kube.kubeconfig), kube.now,
+            shared.sightings)
 
     def _store(self, context):
         return store.Store(context, _settings())

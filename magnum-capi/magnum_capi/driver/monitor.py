@@ -3,44 +3,51 @@
 
 """The health of a cluster, as Magnum's periodic job asks for it."""
 
+import collections.abc
 import threading
 import time
+import typing
 
 from oslo_log import log as logging
 
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import health
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import recovery
 from magnum_capi.driver import self_repair
 from magnum_capi import errors
+from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
 
 _PARTS = ('control_plane', 'machine_deployments', 'machines')
 
-_checked = {}
+#: What Keystone said of a credential by its id, and until when that counts,
+#: monotonic time in seconds.
+_checked: dict[str | None, tuple[str, float]] = {}
 _checked_lock = threading.Lock()
 
 
 class Monitor:
     """What Magnum's monitors are: a poll, and the data of it.
 
-    :param runtime: function without arguments that returns reconcile.Runtime.
-    :param store: reconcile.Store of Magnum itself.
+    :param store: of Magnum itself.
     :param cluster: Magnum's row.
     """
 
-    def __init__(self, runtime, store, cluster, clock=time):
-        self.data = {}
+    def __init__(self, runtime: collections.abc.Callable[
+                 [], reconcile.Runtime], store: reconcile.Store,
+                 cluster: typing.Any, clock: waiting.Clock = time) -> None:
+        self.data: dict[str, str | dict[str, str]] = {}
         self._runtime = runtime
         self._store = store
         self._cluster = cluster
         self._clock = clock
 
-    def poll_health_status(self):
+    def poll_health_status(self) -> None:
         """Fill ``data``. Never raises: no answer is an answer, too.
 
         It stays empty for a cluster that another driver has made.
@@ -53,7 +60,7 @@ class Monitor:
             if not self.data:
                 self._note(*health.unanswered())
 
-    def _poll(self):
+    def _poll(self) -> None:
         runtime = self._runtime()
         reconciler = reconcile.Reconciler(runtime, self._store, self._cluster)
         try:
@@ -76,16 +83,18 @@ class Monitor:
         self_repair.keep(reconciler, rows, snapshot)
         recovery.recover(reconciler, rows, state, snapshot)
 
-    def _note(self, status, reason):
+    def _note(self, status: str, reason: dict[str, str]) -> None:
         self.data = {'health_status': status, 'health_status_reason': reason}
 
-    def _credential(self, runtime, reconciler, state):
+    def _credential(self, runtime: reconcile.Runtime,
+                    reconciler: reconcile.Reconciler,
+                    state: state_module.State) -> str:
         used = credentials.in_use(state.record)
         if used is None:
             return credentials.UNKNOWN
         now = self._clock.monotonic()
         with _checked_lock:
-            known, until = _checked.get(used.id, (None, None))
+            known, until = _checked.get(used.id, ('', now))
         if known and now < until:
             return known
         found = rotation.check(reconciler.vault.credentials() or {},

@@ -9,64 +9,79 @@ found and kept. The caller holds the lock of the cluster, and reads the rows
 only then, so that the last request counts.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
+import datetime
 import time
 import typing
 
 from oslo_log import log as logging
 
+from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
+from magnum_capi.driver.helm import helm as helm_module
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
+from magnum_capi.driver import settings as settings_module
 from magnum_capi import errors
+from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import lock as lock_module
+from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
 
 
 class Store(typing.Protocol):
-    """What Magnum has, as the driver sees it; see ``store``."""
+    """What Magnum has, as the driver sees it; see ``store``.
 
-    #: openstack.Cloud and rotation.User of the request.
-    cloud: object
-    user: rotation.User
+    Rows are Magnum's objects, or alike.
+    """
 
-    def reload(self, cluster) -> bool:
+    @property
+    def cloud(self) -> openstack.Cloud:
+        """As the user of the request sees it."""
+
+    @property
+    def user(self) -> rotation.User:
+        """Of the request."""
+
+    def reload(self, cluster: typing.Any) -> bool:
         """Read a row again; False when it is not there any more."""
 
-    def status(self, cluster) -> str | None:
+    def status(self, cluster: typing.Any) -> str | None:
         """The status of a cluster as it is now, None: the row is gone."""
 
-    def save(self, row):
+    def save(self, row: typing.Any) -> None:
         """Write what was changed of a row.
 
         :raises failures.Stopped: it is not there any more.
         """
 
-    def destroy(self, row):
+    def destroy(self, row: typing.Any) -> None:
         """Remove the row of a node group."""
 
-    def groups(self, cluster) -> tuple:
+    def groups(self, cluster: typing.Any) -> tuple[typing.Any, ...]:
         """The node groups, as they are now."""
 
-    def template(self, uuid):
+    def template(self, uuid: str) -> typing.Any:
         """A cluster template."""
 
-    def driver_of(self, template) -> str | None:
+    def driver_of(self, template: typing.Any) -> str | None:
         """Name of the driver that Magnum takes for a template."""
 
-    def authorities(self, cluster) -> dict:
+    def authorities(self, cluster: typing.Any
+                    ) -> dict[str, tuple[str, str]]:
         """Certificate and key by ca, etcd, proxy; PEM texts."""
 
-    def drop_certificates(self, cluster):
+    def drop_certificates(self, cluster: typing.Any) -> None:
         """Delete those that Magnum leaves behind with a cluster."""
 
     def access(self) -> rotation.Access:
@@ -75,8 +90,8 @@ class Store(typing.Protocol):
     def cacert_file(self) -> str | None:
         """Path of the authorities that Magnum trusts in the cloud."""
 
-    def admin_cloud(self):
-        """openstack.Cloud of Magnum itself."""
+    def admin_cloud(self) -> openstack.Cloud:
+        """As Magnum itself sees it."""
 
     def defaults(self) -> gather.Defaults:
         """Options of Magnum's own."""
@@ -86,37 +101,27 @@ class Store(typing.Protocol):
 class Runtime:
     """What a reconciler works with, beside the rows of Magnum.
 
-    :param settings: settings.Settings.
-    :param kube: kube.Kube.
-    :param helm: helm.Helm.
-    :param now: function without arguments, aware datetime: the clock by
-        which operations are judged. None: that of the management cluster,
-        which is the same for all conductors.
+    :param now: aware: the clock by which operations are judged. That of the
+        management cluster (``kube.now``) is the same for all conductors.
     :param sightings: see lock.Lock.
-    :param clock: a waiting.Clock.
     """
 
-    settings: object
-    kube: object
-    helm: object
-    now: object = None
-    sightings: dict = dataclasses.field(default_factory=dict)
-    clock: object = time
-
-    def __post_init__(self):
-        if self.now is None:
-            object.__setattr__(self, 'now', self.kube.now)
+    settings: settings_module.Settings
+    kube: kube_module.Kube
+    helm: helm_module.Helm
+    now: collections.abc.Callable[[], datetime.datetime]
+    sightings: lock_module.Sightings = dataclasses.field(default_factory=dict)
+    clock: waiting.Clock = time
 
 
 class Reconciler:
     """Makes one cluster what its rows say.
 
-    :param runtime: Runtime.
-    :param store: Store.
     :param cluster: Magnum's row; it is read anew by :meth:`held`.
     """
 
-    def __init__(self, runtime, store, cluster):
+    def __init__(self, runtime: Runtime, store: Store,
+                 cluster: typing.Any) -> None:
         self.runtime = runtime
         self.store = store
         self.cluster = cluster
@@ -124,12 +129,13 @@ class Reconciler:
         self.namespace = names.namespace(
             cluster.project_id, runtime.settings.namespace_prefix)
         self.vault = vault.Vault(runtime.kube, self.namespace, cluster)
-        self.lock = None
+        self.lock = self._free_lock()
         #: Whether the lock was ever had, so that something may be done.
         self.had = False
 
     @contextlib.contextmanager
-    def held(self, timeout):
+    def held(self, timeout: float
+             ) -> collections.abc.Iterator[lock_module.Lock]:
         """Hold the lock of the cluster, with its row as it is now.
 
         :param timeout: seconds to wait for the lock.
@@ -138,23 +144,30 @@ class Reconciler:
         :raises UsageError: another driver has made the cluster.
         """
         self.refuse_foreign()
-        marks = names.cluster_marks(
-            uuid=self.cluster.uuid, name=None,
-            project_id=self.cluster.project_id, user_id=None)
         self.runtime.kube.ensure_namespace(self.namespace, {
-            key: value for key, value in marks.labels.items()
+            key: value for key, value in self._labels().items()
             if key == names.PROJECT_ID})
-        self.lock = lock_module.Lock(
-            self.runtime.kube, self.namespace, self.release,
-            duration=self.runtime.settings.lock_duration, labels=marks.labels,
-            clock=self.runtime.clock, sightings=self.runtime.sightings)
+        self.lock = self._free_lock()
         with self.lock.hold(timeout):
             self.had = True
             if not self.store.reload(self.cluster):
                 raise failures.Stopped('The cluster is not in Magnum')
             yield self.lock
 
-    def refuse_foreign(self):
+    def _free_lock(self) -> lock_module.Lock:
+        """The lock of the cluster, of which nothing is held yet."""
+        return lock_module.Lock(
+            self.runtime.kube, self.namespace, self.release,
+            duration=self.runtime.settings.lock_duration,
+            labels=self._labels(), clock=self.runtime.clock,
+            sightings=self.runtime.sightings)
+
+    def _labels(self) -> dict[str, str]:
+        return names.cluster_marks(
+            uuid=self.cluster.uuid, name=None,
+            project_id=self.cluster.project_id, user_id=None).labels
+
+    def refuse_foreign(self) -> None:
         """Leave alone what another driver has made.
 
         A template whose driver was changed, or an upgrade to one, hands a
@@ -169,7 +182,7 @@ class Reconciler:
                 f'{self.cluster.stack_id}, not {self.release}',
                 hint='Its template must name the driver that made it')
 
-    def rows(self, template=None) -> rows_module.Rows:
+    def rows(self, template: typing.Any = None) -> rows_module.Rows:
         """The rows as they are now.
 
         :param template: that of an earlier look; if it still is the
@@ -191,13 +204,9 @@ class Reconciler:
         return rotation.Rotation(
             self.cluster, self.vault, self.runtime.settings, self.store.cloud,
             self.store.user, self.store.access, self.runtime.now,
-            self.store.admin_cloud, self._check)
+            self.store.admin_cloud, self.lock.check)
 
-    def _check(self):
-        if self.lock is not None:
-            self.lock.check()
-
-    def stop_if_deleting(self):
+    def stop_if_deleting(self) -> None:
         """Leave a cluster alone whose deletion was asked for meanwhile.
 
         :raises failures.Stopped: it was, or the row is not there any more.
@@ -205,7 +214,7 @@ class Reconciler:
         if not self.store.reload(self.cluster) or self.is_deleting():
             raise failures.Stopped('The cluster is being deleted')
 
-    def is_deleting(self):
+    def is_deleting(self) -> bool:
         """Whether its deletion was asked for, or it is not there any more.
 
         Read from the database; changes that are not saved yet are kept.
@@ -214,14 +223,19 @@ class Reconciler:
         return (status is None or status.startswith('DELETE_')
                 or rows_module.leaving(self.store.groups(self.cluster)))
 
-    def plan(self, state, **options) -> gather.Plan:
-        """What is to be handed to Helm, all of it checked."""
+    def plan(self, state: state_module.State, *, creating: bool,
+             joining: collections.abc.Container[str] | None) -> gather.Plan:
+        """What is to be handed to Helm, all of it checked.
+
+        :param creating, joining: see validation.check.
+        """
         return gather.plan(
             self.rows(), self.store.cloud, self.runtime.settings,
             applied=state.applied, batch=state.batch, held=state.held,
-            defaults=self.store.defaults(), pins=self.pins(state), **options)
+            defaults=self.store.defaults(), pins=self.pins(state),
+            creating=creating, joining=joining)
 
-    def pins(self, state) -> pins_module.Pins:
+    def pins(self, state: state_module.State) -> pins_module.Pins:
         """What the cluster was made of, as far as anybody knows."""
         if state.pins is not None:
             return state.pins
@@ -232,11 +246,13 @@ class Reconciler:
         version = None if chart.is_path else releases.chart_version(
             self.runtime.kube, self.namespace, self.release, chart.name)
         return pins_module.Pins(
-            chart=version and pins_module.ChartPin(
-                chart.name, chart.repository, version),
+            chart=pins_module.ChartPin(chart.name, chart.repository, version)
+            if version else None,
             proxies_in_secret=self.vault.has_proxies())
 
-    def reconcile(self, *, lost=False, joining=None):
+    def reconcile(self, *, lost: bool = False,
+                  joining: collections.abc.Container[str] | None = None
+                  ) -> None:
         """Make the cluster what the rows say. With the lock just taken.
 
         :param lost: a request is resumed that may have been on its way.
@@ -273,14 +289,15 @@ class Reconciler:
             self.vault.write_state(
                 dataclasses.replace(state, applied=applied))
 
-    def replace_refused_credential(self, state):
+    def replace_refused_credential(
+            self, state: state_module.State) -> state_module.State:
         """Bring in a credential of whoever asks if Keystone refuses ours.
 
         An application credential ends with its user, and with any role of it
         that the user loses. Without a valid one nothing is made or deleted.
 
-        :param state: state.State, as it is written.
-        :returns: the State, as it is written.
+        :param state: as it is written.
+        :returns: as it is written.
         :raises services.CloudError: Keystone makes none for this user.
         """
         user, used = self.store.user, credentials.in_use(state.record)
@@ -303,13 +320,13 @@ class Reconciler:
         self.store.save(self.cluster)
         return state
 
-    def advance(self, uuid):
+    def advance(self, uuid: str) -> state_module.State:
         """End the wait of a node group in an upgrade, unapplied.
 
         The step before it has ended, which is progress: the next one has as
         much time as an operation.
 
-        :returns: the State, as it is written.
+        :returns: as it is written.
         """
         state = self.vault.state()
         state = dataclasses.replace(state, progress=None, held={
@@ -318,10 +335,10 @@ class Reconciler:
         self.vault.write_state(state)
         return state
 
-    def taken(self, state):
+    def taken(self, state: state_module.State) -> state_module.State:
         """Helm has what an operator has moved the cluster to.
 
-        :returns: the State, as it is written.
+        :returns: as it is written.
         """
         if state.before is None:
             return state
@@ -329,7 +346,7 @@ class Reconciler:
         self.vault.write_state(state)
         return state
 
-    def _sized(self, state):
+    def _sized(self, state: state_module.State) -> state_module.State:
         """Set what users asked of autoscaled groups, once."""
         if not state.sizes:
             return state
@@ -342,7 +359,7 @@ class Reconciler:
         return state
 
     @contextlib.contextmanager
-    def forgetting(self):
+    def forgetting(self) -> collections.abc.Iterator[None]:
         """Leave no machine marked and no size to set after a failure.
 
         Nor a chart that Helm did not take. What may pass is tried again,
@@ -359,12 +376,12 @@ class Reconciler:
                 dataclasses.replace(state, marked=(), sizes={})))
             raise
 
-    def unmark(self, machines):
+    def unmark(self, machines: collections.abc.Iterable[str]) -> None:
         """Have Machines, those that are there, go in their turn again."""
         for name in machines:
             self.runtime.kube.unmark_for_deletion(self.namespace, name)
 
-    def apply(self, plan):
+    def apply(self, plan: gather.Plan) -> None:
         """Have Helm apply a plan; a stuck release is repaired first."""
         runtime = self.runtime
         self.stop_if_deleting()

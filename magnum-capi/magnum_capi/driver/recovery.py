@@ -21,6 +21,7 @@ from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver.observed import status
 from magnum_capi.driver import observer
+from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lock as lock_module
 
@@ -40,11 +41,11 @@ def may_recover(rows: rows_module.Rows, state: state_module.State) -> bool:
             and bool(state.failed) and cluster.status_reason == state.failed)
 
 
-def recover(reconciler, rows: rows_module.Rows, state: state_module.State,
-            snapshot: snapshot_module.Snapshot):
+def recover(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
+            state: state_module.State,
+            snapshot: snapshot_module.Snapshot) -> None:
     """Take up again what may be. Does not wait for the lock.
 
-    :param reconciler: reconcile.Reconciler.
     :param rows: as they were when ``snapshot`` was taken.
     """
     if not may_recover(rows, state) or not (
@@ -59,9 +60,11 @@ def recover(reconciler, rows: rows_module.Rows, state: state_module.State,
         LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
 
 
-def _is_all_there(reconciler, rows, state, snapshot):
+def _is_all_there(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
+                  state: state_module.State,
+                  snapshot: snapshot_module.Snapshot) -> bool:
     wanted = rows.wanted(state)
-    known = ()
+    known: frozenset[str] = frozenset()
     while True:
         verdict = status.judge(snapshot, wanted, reconciler.runtime.now())
         if not verdict.unseen or verdict.unseen == known:
@@ -72,7 +75,8 @@ def _is_all_there(reconciler, rows, state, snapshot):
             snapshot, known)
 
 
-def _take_up(reconciler, lock):
+def _take_up(reconciler: reconcile.Reconciler,
+             lock: lock_module.Lock) -> None:
     rows, state = reconciler.rows(), reconciler.vault.state()
     if not may_recover(rows, state):
         return

@@ -7,11 +7,16 @@ itself is seen by the health job: the autoscaler's sizes, and a failure that
 is none. Whoever works on the cluster has the lock, and goes first.
 """
 
+import typing
+
 from oslo_log import log as logging
 
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import snapshot as snapshot_module
+from magnum_capi.driver import reconcile
 from magnum_capi.kube import lock as lock_module
 
 LOG = logging.getLogger(__name__)
@@ -23,11 +28,10 @@ ROTATION_REFUSED = ('CA rotation is not supported by this driver; the cluster '
                     'keeps its certificates')
 
 
-def sizes(rows, snapshot):
+def sizes(rows: rows_module.Rows, snapshot: snapshot_module.Snapshot
+          ) -> list[tuple[typing.Any, int]]:
     """Node groups whose size the autoscaler has changed.
 
-    :param rows: rows.Rows.
-    :param snapshot: snapshot.Snapshot.
     :returns: pairs of row and number of nodes.
     """
     if rows.in_progress or rows.operation == 'DELETE':
@@ -44,7 +48,7 @@ def sizes(rows, snapshot):
     return found
 
 
-def is_refused_rotation(cluster):
+def is_refused_rotation(cluster: typing.Any) -> bool:
     """Whether UPDATE_FAILED says no more than that a rotation was refused.
 
     Magnum asks for one only of a cluster that is complete, and the driver
@@ -54,10 +58,10 @@ def is_refused_rotation(cluster):
             and ROTATION_REFUSED in (cluster.status_reason or ''))
 
 
-def keep(reconciler, rows, snapshot):
+def keep(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
+         snapshot: snapshot_module.Snapshot) -> None:
     """Put right what is not true any more. Does not wait for the lock.
 
-    :param reconciler: reconcile.Reconciler.
     :param rows: as they were when ``snapshot`` was taken.
     """
     if not (sizes(rows, snapshot) or is_refused_rotation(rows.cluster)):
@@ -69,7 +73,8 @@ def keep(reconciler, rows, snapshot):
         LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
 
 
-def _keep(reconciler, rows, snapshot):
+def _keep(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
+          snapshot: snapshot_module.Snapshot) -> None:
     for group, count in sizes(rows, snapshot):
         LOG.info('Cluster %s: node group %s is autoscaled from %s to %s',
                  rows.cluster.uuid, group.name, group.node_count, count)

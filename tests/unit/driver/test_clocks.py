@@ -19,8 +19,9 @@ class OneClockTest(test_reconcile.Base):
         super().setUp()
         # This machine's own clock is right, for what it is worth.
         self.api.date = int(time.time())
+        kube = self.api.kube()
         self.w.runtime = reconcile.Runtime(
-            self.w.runtime.settings, self.api.kube(), self.w.helm,
+            self.w.runtime.settings, kube, self.w.helm, kube.now,
             clock=self.api.clock)
 
     def busy(self):

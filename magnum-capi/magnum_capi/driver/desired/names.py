@@ -175,8 +175,8 @@ class Marks:
     annotations: dict[str, str]
 
 
-def cluster_marks(*, uuid: str | uuid_lib.UUID, name: str, project_id: str,
-                  user_id: str | None) -> Marks:
+def cluster_marks(*, uuid: str | uuid_lib.UUID, name: str | None,
+                  project_id: str, user_id: str | None) -> Marks:
     """Marks of everything that the driver makes for a cluster.
 
     A user id of LDAP has 64 characters, one more than a label may have; a

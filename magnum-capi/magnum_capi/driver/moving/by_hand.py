@@ -32,7 +32,8 @@ def opened(files) -> site.Site:
             'The configuration of Magnum cannot be read',
             last_seen=' '.join(str(e).split())) from None
     kube = shared.kube(settings)
-    runtime = reconcile.Runtime(settings, kube, helm.Helm(
-        settings, kube.kubeconfig), sightings=shared.sightings)
+    runtime = reconcile.Runtime(
+        settings, kube, helm.Helm(settings, kube.kubeconfig), kube.now,
+        shared.sightings)
     return site.Site(runtime, store.clusters, lambda project_id:
                      store.of_magnum(settings, project_id))
