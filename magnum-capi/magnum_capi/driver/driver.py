@@ -8,8 +8,10 @@ makes an object of this class in its API and in its conductor, and a new one
 for each look at a cluster: nothing is read or opened before it is needed.
 """
 
+import collections.abc
 import contextlib
 import functools
+import typing
 
 from magnum.common import context as contexts
 from magnum.common import exception
@@ -39,7 +41,7 @@ class Driver(driver.Driver):
     """See magnum.drivers.common.driver.Driver for the methods."""
 
     @property
-    def provides(self):
+    def provides(self) -> list[dict[str, str]]:
         try:
             more = _settings().extra_os_distros
         except errors.UsageError as e:
@@ -49,31 +51,38 @@ class Driver(driver.Driver):
         return [{'server_type': 'vm', 'os': os, 'coe': 'kubernetes'}
                 for os in dict.fromkeys((*OS_DISTROS, *more))]
 
-    def create_cluster(self, context, cluster, cluster_create_timeout):
+    def create_cluster(self, context: typing.Any, cluster: typing.Any,
+                       cluster_create_timeout: int | None) -> None:
         with _told():
             self._operations(context, cluster).create(cluster_create_timeout)
 
-    def update_cluster(self, context, cluster, scale_manager=None,
-                       rollback=False):
+    def update_cluster(self, context: typing.Any, cluster: typing.Any,
+                       scale_manager: typing.Any = None,
+                       rollback: bool = False) -> None:
         # Only the size of the default worker group changes so.
         with _told():
             self._operations(context, cluster).change(
                 group=cluster.default_ng_worker, resize=True)
 
-    def delete_cluster(self, context, cluster):
+    def delete_cluster(self, context: typing.Any,
+                       cluster: typing.Any) -> None:
         with _told():
             self._operations(context, cluster).delete()
 
-    def resize_cluster(self, context, cluster, resize_manager, node_count,
-                       nodes_to_remove, nodegroup=None):
+    def resize_cluster(self, context: typing.Any, cluster: typing.Any,
+                       resize_manager: typing.Any, node_count: int,
+                       nodes_to_remove: list[str] | None,
+                       nodegroup: typing.Any = None) -> None:
         with _told():
             self._operations(context, cluster).change(
                 group=nodegroup or cluster.default_ng_worker, resize=True,
                 remove=tuple(nodes_to_remove or ()))
 
-    def upgrade_cluster(self, context, cluster, cluster_template,
-                        max_batch_size, nodegroup, scale_manager=None,
-                        rollback=False):
+    def upgrade_cluster(self, context: typing.Any, cluster: typing.Any,
+                        cluster_template: typing.Any,
+                        max_batch_size: int | None, nodegroup: typing.Any,
+                        scale_manager: typing.Any = None,
+                        rollback: bool = False) -> None:
         # Magnum gives rollback in the place of scale_manager.
         with _told():
             upgrading.Upgrade(
@@ -81,33 +90,39 @@ class Driver(driver.Driver):
                 cluster_template, nodegroup or cluster.default_ng_worker,
                 max_batch_size).run()
 
-    def create_nodegroup(self, context, cluster, nodegroup):
+    def create_nodegroup(self, context: typing.Any, cluster: typing.Any,
+                         nodegroup: typing.Any) -> None:
         with _told():
             self._operations(context, cluster).change(
                 nodegroup, group=nodegroup)
 
-    def update_nodegroup(self, context, cluster, nodegroup):
+    def update_nodegroup(self, context: typing.Any, cluster: typing.Any,
+                         nodegroup: typing.Any) -> None:
         with _told():
             self._operations(context, cluster).change(
                 nodegroup, group=nodegroup)
 
-    def delete_nodegroup(self, context, cluster, nodegroup):
+    def delete_nodegroup(self, context: typing.Any, cluster: typing.Any,
+                         nodegroup: typing.Any) -> None:
         # The row goes when the machines are gone; see ``watch``.
         with _told():
             self._operations(context, cluster).change(nodegroup)
 
-    def rotate_credential(self, context, cluster):
+    def rotate_credential(self, context: typing.Any,
+                          cluster: typing.Any) -> None:
         with _told():
             self._operations(context, cluster).rotate(context.user_id)
 
-    def rotate_ca_certificate(self, context, cluster):
+    def rotate_ca_certificate(self, context: typing.Any,
+                              cluster: typing.Any) -> None:
         # The conductor has already made new certificates and saves them
         # even if this is refused; what it signs then, no cluster trusts. The
         # status that it saves as well is put right by ``self_repair``.
         self._store(context).put_back_certificates(cluster)
         raise exception.NotSupported(self_repair.ROTATION_REFUSED)
 
-    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+    def update_cluster_status(self, context: typing.Any, cluster: typing.Any,
+                              use_admin_ctx: bool = False) -> None:
         admin = contexts.make_admin_context(all_tenants=True)
         settings = _settings_of_looks()
         watch.Watch(
@@ -115,7 +130,8 @@ class Driver(driver.Driver):
             store.Store(admin, settings, cluster.project_id),
             cluster).update()
 
-    def get_monitor(self, context, cluster):
+    def get_monitor(self, context: typing.Any,
+                    cluster: typing.Any) -> monitor.Monitor | None:
         try:
             admin = contexts.make_admin_context(all_tenants=True)
             return monitor.Monitor(self._runtime, self._store(admin), cluster)
@@ -123,34 +139,39 @@ class Driver(driver.Driver):
             LOG.error('Cluster %s: no health: %s', cluster.uuid, e)
             return None
 
-    def validate_master_resize(self, node_count):
+    def validate_master_resize(self, node_count: int) -> None:
         self.validate_master_size(node_count)
 
-    def create_federation(self, context, federation):
+    def create_federation(self, context: typing.Any,
+                          federation: typing.Any) -> None:
         raise NotImplementedError('There are no federations')
 
-    def update_federation(self, context, federation):
+    def update_federation(self, context: typing.Any,
+                          federation: typing.Any) -> None:
         raise NotImplementedError('There are no federations')
 
-    def delete_federation(self, context, federation):
+    def delete_federation(self, context: typing.Any,
+                          federation: typing.Any) -> None:
         raise NotImplementedError('There are no federations')
 
-    def _runtime(self, settings=None):
+    def _runtime(self, settings: settings_module.Settings | None = None
+                 ) -> reconcile.Runtime:
         settings = settings or _settings()
         kube = shared.kube(settings)
         return reconcile.Runtime(
             settings, kube, helm.Helm(settings, kube.kubeconfig), kube.now,
             shared.sightings)
 
-    def _store(self, context):
+    def _store(self, context: typing.Any) -> store.Store:
         return store.Store(context, _settings())
 
-    def _operations(self, context, cluster):
+    def _operations(self, context: typing.Any,
+                    cluster: typing.Any) -> operations.Operations:
         return operations.Operations(
             self._runtime(), self._store(context), cluster)
 
 
-def _settings():
+def _settings() -> settings_module.Settings:
     return settings_module.Settings.of(magnum.conf.CONF)
 
 
@@ -160,7 +181,7 @@ _settings_of_looks = functools.cache(_settings)
 
 
 @contextlib.contextmanager
-def _told():
+def _told() -> collections.abc.Iterator[None]:
     """Translate errors: their text becomes status_reason."""
     try:
         yield
@@ -172,6 +193,6 @@ def _told():
             _plain(failures.told(e))) from None
 
 
-def _plain(text):
+def _plain(text: str) -> str:
     # MagnumException fills in %(name)s.
     return text.replace('%', '%%')

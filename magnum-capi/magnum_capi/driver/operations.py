@@ -9,8 +9,10 @@ is left to that, too; what cannot work fails here, with a reason for the owner
 of the cluster.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
+import typing
 
 from oslo_log import log as logging
 
@@ -29,18 +31,17 @@ LOG = logging.getLogger(__name__)
 class Operations:
     """The operations on one cluster.
 
-    :param runtime: reconcile.Runtime.
-    :param store: reconcile.Store.
     :param cluster: Magnum's row, as the conductor has it.
     """
 
-    def __init__(self, runtime, store, cluster):
+    def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
+                 cluster: typing.Any) -> None:
         self._runtime = runtime
         self._store = store
         self._cluster = cluster
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
 
-    def create(self, timeout=None):
+    def create(self, timeout: int | None = None) -> None:
         """Create a cluster.
 
         :param timeout: minutes, None or 0: no limit.
@@ -55,7 +56,9 @@ class Operations:
             store.save(cluster)
             create_retry.Creation(self._reconciler).run()
 
-    def change(self, *rows, remove=(), group=None, resize=False):
+    def change(self, *rows: typing.Any,
+               remove: collections.abc.Collection[str] = (),
+               group: typing.Any = None, resize: bool = False) -> None:
         """Take over what the rows say now.
 
         :param rows: that the conductor has changed and not saved.
@@ -75,7 +78,7 @@ class Operations:
                     self._reconciler.reconcile(
                         joining={group.uuid} if group else ())
 
-    def delete(self):
+    def delete(self) -> None:
         """Ask for the deletion of everything.
 
         The rows say it before the lock is waited for, so that a creation
@@ -96,7 +99,7 @@ class Operations:
                 self._runtime.helm.uninstall(self._reconciler.release,
                                              self._reconciler.namespace)
 
-    def rotate(self, user_id):
+    def rotate(self, user_id: str) -> None:
         """Bring in a new application credential; the old one goes later.
 
         :param user_id: whose it will be: the caller.
@@ -118,7 +121,7 @@ class Operations:
                 cluster.user_id = user_id
                 self._in_progress()
 
-    def _replace_refused_credential(self, state):
+    def _replace_refused_credential(self, state: state_module.State) -> None:
         """Let a deletion go on with what there is, whatever comes of it."""
         try:
             self._reconciler.replace_refused_credential(state)
@@ -128,14 +131,14 @@ class Operations:
             LOG.warning('Cluster %s: it is deleted without a valid '
                         'application credential: %s', self._cluster.uuid, e)
 
-    def _leave(self):
+    def _leave(self) -> None:
         """Mark every row as being deleted."""
         for row in (self._cluster, *self._store.groups(self._cluster)):
             row.status = 'DELETE_IN_PROGRESS'
             row.status_reason = None
             self._store.save(row)
 
-    def _in_progress(self):
+    def _in_progress(self) -> None:
         cluster = self._cluster
         if cluster.status != 'CREATE_IN_PROGRESS':
             cluster.status = 'UPDATE_IN_PROGRESS'
@@ -143,7 +146,9 @@ class Operations:
         self._store.save(cluster)
 
     @contextlib.contextmanager
-    def _noted(self, nodes, group, resize):
+    def _noted(self, nodes: collections.abc.Collection[str],
+               group: typing.Any,
+               resize: bool) -> collections.abc.Iterator[None]:
         """Hold the lock, with what the rows do not say written down.
 
         :raises failures.Failed: they could not be. A later try would have
@@ -163,7 +168,8 @@ class Operations:
                     f'nothing was changed: {failures.told(e)}') from e
             yield
 
-    def _note(self, nodes, group, resize):
+    def _note(self, nodes: collections.abc.Collection[str],
+              group: typing.Any, resize: bool) -> None:
         """Write down which machines go first, and an autoscaled size.
 
         Not on the machines: what is refused must leave no trace there.
@@ -183,7 +189,7 @@ class Operations:
         if state != before:
             reconciler.vault.write_state(state)
 
-    def _autoscaled(self, group):
+    def _autoscaled(self, group: typing.Any) -> bool:
         """Whether the size of a group is the autoscaler's.
 
         The row then has the size that was asked for again: who keeps the
@@ -199,7 +205,9 @@ class Operations:
         return False
 
     @contextlib.contextmanager
-    def _failing(self, create=False, delete=False, passing=failures.PASSING):
+    def _failing(self, create: bool = False, delete: bool = False,
+                 passing: tuple[type[Exception], ...] = failures.PASSING
+                 ) -> collections.abc.Iterator[None]:
         """Tell failures to the owner; leave to the status what may pass.
 
         :param passing: kinds of errors that may.
@@ -228,7 +236,7 @@ class Operations:
             cluster.status_reason = reason
             raise failures.Failed(reason) from None
 
-    def _later(self, error, create, delete):
+    def _later(self, error: Exception, create: bool, delete: bool) -> None:
         cluster = self._cluster
         if delete:
             if not self._store.reload(cluster):
@@ -240,7 +248,7 @@ class Operations:
                                  f'{failures.told(error)}')
         self._store.save(cluster)
 
-    def _fail_groups(self, reason):
+    def _fail_groups(self, reason: str) -> None:
         for group in self._store.groups(self._cluster):
             if (group.status or '').endswith('_IN_PROGRESS'):
                 group.status = 'CREATE_FAILED'

@@ -7,6 +7,9 @@ Everything else in this room works with what this hands out; in tests with
 something alike.
 """
 
+import collections.abc
+import typing
+
 import certifi
 from magnum.common import cert_manager as stores
 from magnum.common import clients
@@ -26,6 +29,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.keys import rotation
+from magnum_capi.driver import settings as settings_module
 
 CONF = magnum.conf.CONF
 
@@ -51,7 +55,7 @@ _AUTHORITIES = (('ca', 'kubernetes'), ('etcd', 'etcd'),
 _PAGE = 100
 
 
-def configure(files):
+def configure(files: collections.abc.Sequence[str]) -> None:
     """Read Magnum's configuration, in a program that is none of Magnum's.
 
     :param files: paths; those that Magnum itself would read when empty.
@@ -61,13 +65,13 @@ def configure(files):
     CONF([], project='magnum', default_config_files=files or None)
 
 
-def clusters():
+def clusters() -> collections.abc.Iterator[typing.Any]:
     """The clusters of this driver, of all projects, page by page.
 
     What it has made bears the name of its release, whatever the template
     says by now.
     """
-    page = [None]
+    page: list[typing.Any] = [None]
     while page := objects.Cluster.list(_admin(), limit=_PAGE,
                                        marker=page[-1]):
         for cluster in page:
@@ -79,34 +83,35 @@ class Store:
     """reconcile.Store over Magnum's objects.
 
     :param context: of a user's request, or of Magnum's periodic jobs.
-    :param settings: settings.Settings.
     :param project_id: of the cluster, when the context is Magnum's own: it
         sees what all projects have.
     """
 
-    def __init__(self, context, settings, project_id: str | None = None):
+    def __init__(self, context: typing.Any,
+                 settings: settings_module.Settings,
+                 project_id: str | None = None) -> None:
         self._context = context
         self._settings = settings
         self._project_id = project_id
-        self._cloud = None
+        self._cloud: openstack.Cloud | None = None
 
     @property
-    def user(self):
+    def user(self) -> rotation.User:
         if not self._context.auth_token:
             return rotation.User()
         return rotation.User(self._context.user_id,
                              tuple(self._context.roles or ()))
 
     @property
-    def cloud(self):
+    def cloud(self) -> openstack.Cloud:
         if self._cloud is None:
             self._cloud = self._cloud_of(self._context)
         return self._cloud
 
-    def admin_cloud(self):
+    def admin_cloud(self) -> openstack.Cloud:
         return self._cloud_of(_admin())
 
-    def reload(self, cluster):
+    def reload(self, cluster: typing.Any) -> bool:
         # refresh() of Magnum's objects marks what it read as changed; the
         # next save() would write it, over what others wrote meanwhile.
         try:
@@ -119,30 +124,32 @@ class Store:
         cluster.obj_reset_changes()
         return True
 
-    def status(self, cluster):
+    def status(self, cluster: typing.Any) -> str | None:
         """Status as it is now, None when the row is gone."""
         try:
-            return objects.Cluster.get_by_uuid(_admin(), cluster.uuid).status
+            found = objects.Cluster.get_by_uuid(_admin(), cluster.uuid)
         except exception.ClusterNotFound:
             return None
+        status: str | None = found.status
+        return status
 
-    def save(self, row):
+    def save(self, row: typing.Any) -> None:
         try:
             row.save()
         except (exception.ClusterNotFound, exception.NodeGroupNotFound):
             raise failures.Stopped(
                 'The cluster is not in Magnum') from None
 
-    def destroy(self, row):
+    def destroy(self, row: typing.Any) -> None:
         row.destroy()
 
-    def groups(self, cluster):
+    def groups(self, cluster: typing.Any) -> tuple[typing.Any, ...]:
         return tuple(objects.NodeGroup.list(_admin(), cluster.uuid))
 
-    def template(self, uuid):
+    def template(self, uuid: str) -> typing.Any:
         return objects.ClusterTemplate.get_by_uuid(_admin(), uuid)
 
-    def driver_of(self, template) -> str | None:
+    def driver_of(self, template: typing.Any) -> str | None:
         """Name of the driver that Magnum takes for a template.
 
         Templates from before Magnum 23 name none; it is then the one that
@@ -151,13 +158,16 @@ class Store:
 
         :returns: None when no driver provides it.
         """
-        if template.driver:
-            return template.driver
+        name: str | None = template.driver
+        if name:
+            return name
         found = drivers.Driver.get_drivers().get(
             (template.server_type, template.cluster_distro, template.coe))
-        return found and found['entry_point_name']
+        name = found and found['entry_point_name']
+        return name
 
-    def authorities(self, cluster):
+    def authorities(self, cluster: typing.Any
+                    ) -> dict[str, tuple[str, str]]:
         found = {}
         for kind, name in _AUTHORITIES:
             certificate = cert_manager.get_cluster_ca_certificate(
@@ -167,7 +177,7 @@ class Store:
                                  certificate.get_private_key_passphrase())))
         return found
 
-    def put_back_certificates(self, cluster):
+    def put_back_certificates(self, cluster: typing.Any) -> None:
         """Undo what the conductor did before it asked for a rotation."""
         current = objects.Cluster.get_by_uuid(_admin(), cluster.uuid)
         for field in CERTIFICATES:
@@ -175,7 +185,7 @@ class Store:
                 _drop(cluster, field, self._context)
             cluster[field] = current[field]
 
-    def drop_certificates(self, cluster):
+    def drop_certificates(self, cluster: typing.Any) -> None:
         """Delete those that Magnum itself forgets, with their keys.
 
         (magnum 23.0.0, magnum/conductor/handlers/common/cert_manager.py,
@@ -184,7 +194,7 @@ class Store:
         for field in _FORGOTTEN:
             _drop(cluster, field, _admin())
 
-    def access(self):
+    def access(self) -> rotation.Access:
         cacert = utils.get_openstack_ca()
         if not cacert:
             # The provider runs in a pod that trusts nobody by itself.
@@ -196,35 +206,34 @@ class Store:
             cacert, CONF.cinder_client.region_name,
             self._settings.credential_interface, CONF.drivers.verify_ca)
 
-    def cacert_file(self):
+    def cacert_file(self) -> str | None:
         return CONF.drivers.openstack_ca_file or None
 
-    def defaults(self):
+    def defaults(self) -> gather.Defaults:
         return gather.Defaults(
             CONF.cinder.default_boot_volume_size or 0,
             CONF.cinder.default_boot_volume_type or None)
 
-    def _cloud_of(self, context):
-        def session():
-            return clients.OpenStackClients(context).keystone().session
+    def _cloud_of(self, context: typing.Any) -> openstack.Cloud:
         return openstack.Cloud(
-            session, self._project_id,
+            lambda: clients.OpenStackClients(context).keystone().session,
+            self._project_id,
             timeout=self._settings.openstack_timeout,
             places={service: _place(f'{name}_client')
                     for service, name in _CLIENTS.items()})
 
 
-def of_magnum(settings, project_id):
+def of_magnum(settings: settings_module.Settings, project_id: str) -> Store:
     """The Store of Magnum itself for a cluster, without a user's request."""
     return Store(_admin(), settings, project_id)
 
 
-def _admin():
+def _admin() -> typing.Any:
     """A context that sees the rows of all projects."""
     return contexts.make_admin_context(all_tenants=True)
 
 
-def _drop(cluster, field, context):
+def _drop(cluster: typing.Any, field: str, context: typing.Any) -> None:
     """Delete a certificate, with its key; None is none."""
     reference = cluster[field]
     if not reference:
@@ -238,12 +247,12 @@ def _drop(cluster, field, context):
                     cluster.uuid, field, e)
 
 
-def _place(section):
+def _place(section: str) -> services.Place:
     options = CONF[section]
     return services.Place(
         (options.endpoint_type or 'public').removesuffix('URL'),
         options.region_name)
 
 
-def _text(pem):
+def _text(pem: str | bytes) -> str:
     return pem.decode() if isinstance(pem, bytes) else pem

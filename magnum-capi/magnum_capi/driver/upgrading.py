@@ -9,13 +9,17 @@ ever either: what is not done in time goes on behind the answer (``deadline``),
 and what fails there and may pass, the periodic status tries again.
 """
 
+import collections.abc
 import dataclasses
+import typing
 
 from oslo_log import log as logging
 
+from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import deadline as answer_module
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import upgrade as rules
@@ -37,12 +41,15 @@ _TEMPLATE_FIELDS = (
     'network_driver', 'external_network_id', 'fixed_network', 'fixed_subnet',
     'volume_driver', 'master_lb_enabled', 'tls_disabled')
 
+_Steps: typing.TypeAlias = tuple[rules.Restore, ...]
+
+#: Magnum's rows of node groups.
+_Groups: typing.TypeAlias = collections.abc.Iterable[typing.Any]
+
 
 class Upgrade:
     """One upgrade.
 
-    :param runtime: reconcile.Runtime.
-    :param store: reconcile.Store.
     :param cluster: Magnum's row, as the conductor has it.
     :param template: Magnum's row of the new template.
     :param group: row of the node group that Magnum names. The default ones
@@ -51,7 +58,9 @@ class Upgrade:
     :param batch: nodes to replace at once, None: as the chart has it.
     """
 
-    def __init__(self, runtime, store, cluster, template, group, batch=None):
+    def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
+                 cluster: typing.Any, template: typing.Any,
+                 group: typing.Any, batch: int | None = None) -> None:
         self._runtime = runtime
         self._store = store
         self._cluster = cluster
@@ -61,9 +70,9 @@ class Upgrade:
         self._batch = batch
         self._answer = answer_module.Answer(runtime.settings.answer_timeout)
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
-        self._pins = None
+        self._pins = pins_module.Pins()
 
-    def run(self):
+    def run(self) -> None:
         """Upgrade it.
 
         :raises failures.NotViable: refused, nothing was changed.
@@ -88,12 +97,12 @@ class Upgrade:
             raise failures.NotViable(
                 f'it cannot be checked now: {failures.told(e)}') from None
 
-    def _locked(self):
+    def _locked(self) -> None:
         with self._reconciler.held(min(LOCK_TIMEOUT,
                                        self._runtime.settings.lock_timeout)):
             self._checked()
 
-    def _checked(self):
+    def _checked(self) -> None:
         reconciler = self._reconciler
         batch = self._viable_batch()
         reconciler.stop_if_deleting()
@@ -137,13 +146,14 @@ class Upgrade:
         except Exception as e:
             self._failed(e, before, rows.groups, state)
 
-    def _viable_batch(self):
+    def _viable_batch(self) -> int | None:
         try:
             return rollout.batch(self._batch)
         except errors.UsageError as e:
             raise failures.NotViable(failures.told(e)) from None
 
-    def _failed(self, e, before, groups, state):
+    def _failed(self, e: Exception, before: _Steps, groups: _Groups,
+                state: state_module.State) -> None:
         """It failed when rows were changed already."""
         awaited = self._answer.keep()
         if isinstance(e, failures.PASSING):
@@ -154,7 +164,7 @@ class Upgrade:
         else:
             self._fail(failures.told(e), before, groups, state)
 
-    def _later(self, e, awaited):
+    def _later(self, e: Exception, awaited: bool) -> None:
         LOG.info('Cluster %s: its upgrade will be tried again: %s',
                  self._cluster.uuid, e)
         if awaited:
@@ -162,7 +172,8 @@ class Upgrade:
                 f'Will be tried again: {failures.told(e)}')
             self._store.save(self._cluster)
 
-    def _fail(self, reason, before, groups, state):
+    def _fail(self, reason: str, before: _Steps, groups: _Groups,
+              state: state_module.State) -> None:
         """Do what Magnum does after a failure, which it does not hear of."""
         self._reconciler.stop_if_deleting()
         self._restore(before, groups, state)
@@ -173,7 +184,8 @@ class Upgrade:
         LOG.warning('Cluster %s: its upgrade failed: %s',
                     self._cluster.uuid, reason)
 
-    def _refuse(self, rows, state):
+    def _refuse(self, rows: rows_module.Rows,
+                state: state_module.State) -> None:
         cloud = self._store.cloud
         plane = self._runtime.kube.get(
             'KubeadmControlPlane', self._reconciler.namespace,
@@ -193,9 +205,9 @@ class Upgrade:
         if found:
             raise failures.NotViable('; '.join(found))
 
-    def _move(self, rows):
+    def _move(self, rows: rows_module.Rows) -> set[str]:
         """Change the rows, unsaved; returns uuids of groups that follow."""
-        followers = set()
+        followers: set[str] = set()
         for group in rows.groups:
             if (group.status or '').startswith('DELETE_'):
                 continue
@@ -209,13 +221,14 @@ class Upgrade:
         self._cluster.status_reason = None
         return followers
 
-    def _follows(self, group, rows):
+    def _follows(self, group: typing.Any, rows: rows_module.Rows) -> bool:
         """Whether a node group is upgraded."""
         if self._only:
-            return group.uuid == self._only
+            return bool(group.uuid == self._only)
         return rows_module.follows(group, rows.template)
 
-    def _held(self, rows, state):
+    def _held(self, rows: rows_module.Rows, state: state_module.State
+              ) -> dict[str, tuple[str, str]]:
         """What groups that are upgraded keep until their turn has come.
 
         It is what their machines are made of now; their old image may be
@@ -229,7 +242,7 @@ class Upgrade:
             if self._follows(group, rows)),
             lambda group: self._looked_up(group, rows))
 
-    def _looked_up(self, group, rows):
+    def _looked_up(self, group: typing.Any, rows: rows_module.Rows) -> str:
         """Id of the image that a node group has by its row."""
         reference = group.image_id or rows.template.image_id
         if reference in self._pins.images:
@@ -242,7 +255,8 @@ class Upgrade:
                 f'turn comes, and the image {reference} does not exist any '
                 'more') from None
 
-    def _restore(self, before, groups, state):
+    def _restore(self, before: _Steps, groups: _Groups,
+                 state: state_module.State) -> None:
         by_uuid = {row.uuid: row for row in (*groups, self._cluster)}
         for step in rules.differences(before, {
                 uuid: _facts(row) for uuid, row in by_uuid.items()}):
@@ -262,21 +276,21 @@ class Upgrade:
                         '%s', self._cluster.uuid, e)
 
 
-def _facts(row):
+def _facts(row: typing.Any) -> dict[str, typing.Any]:
     fields = ('uuid', 'cluster_template_id', 'labels', 'coe_version',
               'image_id', 'status', 'status_reason')
     return {field: getattr(row, field) for field in fields
             if hasattr(row, field)}
 
 
-def _template(store, row):
+def _template(store: reconcile.Store, row: typing.Any) -> rules.Template:
     return rules.Template(
         driver=store.driver_of(row), image=_image(store.cloud, row.image_id),
         kube_tag=(row.labels or {}).get('kube_tag'),
         **{field: getattr(row, field) for field in _TEMPLATE_FIELDS})
 
 
-def _image(cloud, reference):
+def _image(cloud: openstack.Cloud, reference: str) -> rules.Image:
     try:
         found = cloud.image(reference)
     except services.NotThere:

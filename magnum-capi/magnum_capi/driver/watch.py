@@ -11,19 +11,25 @@ do; the rows are read again then, and if they are others than those that were
 judged, the next look will judge them.
 """
 
+import collections.abc
 import dataclasses
+import datetime
 import threading
+import typing
 
 from oslo_log import log as logging
 
 from magnum_capi.driver import deletion
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import attention as attention_module
 from magnum_capi.driver.observed import progress
+from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver.observed import status
 from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import observer
@@ -54,7 +60,7 @@ _KEPT = 600
 class Memory:
     """What one process keeps between two looks at a cluster.
 
-    :param state: state.State without secrets, None when it has to be read.
+    :param state: without secrets; None when it has to be read.
     :param key: of the operation that ``state`` belongs to.
     :param template: see reconcile.Reconciler.rows.
     :param used_at: monotonic time in seconds of the last look.
@@ -68,10 +74,11 @@ class Memory:
     key: str = ''
     attention: attention_module.Attention = dataclasses.field(
         default_factory=attention_module.Attention)
-    template: object = None
+    template: typing.Any = None
     used_at: float = 0.0
     looking: threading.Lock = dataclasses.field(default_factory=threading.Lock)
-    written: tuple = (None, None)
+    written: tuple[datetime.datetime | None,
+                   datetime.datetime | None] = (None, None)
 
 
 _memories: dict[str, Memory] = {}
@@ -100,21 +107,21 @@ def forget(uuid: str) -> None:
 class Watch:
     """One look at a cluster.
 
-    :param runtime: reconcile.Runtime.
-    :param store: reconcile.Store of Magnum itself.
+    :param store: of Magnum itself.
     :param cluster: Magnum's row; it is read again and brought up to date.
     """
 
-    def __init__(self, runtime, store, cluster):
+    def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
+                 cluster: typing.Any) -> None:
         self._runtime = runtime
         self._store = store
         self._cluster = cluster
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
         self._deletion = deletion.Deletion(self._reconciler)
         self._memory = memory(cluster.uuid, runtime.clock.monotonic())
-        self._state = None
+        self._state = state_module.State()
 
-    def update(self):
+    def update(self) -> None:
         """Bring Magnum's rows up to date. Does not raise what may pass.
 
         Magnum does not wait for the last look before it starts another, in
@@ -129,11 +136,10 @@ class Watch:
         finally:
             self._memory.looking.release()
 
-    def _look(self):
+    def _look(self) -> None:
         if not self._store.reload(self._cluster):
             forget(self._cluster.uuid)
             return
-        self._state = self._memory.state
         try:
             self._reconciler.refuse_foreign()
         except errors.UsageError as e:
@@ -156,11 +162,13 @@ class Watch:
         except errors.MagnumCapiError as e:
             LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
 
-    def _update(self, rows):
+    def _update(self, rows: rows_module.Rows) -> None:
         # Of UPDATE after UPDATE the second is recognised under the lock.
         if self._memory.state is None or self._memory.key != rows.operation:
             self._read_state()
             self._memory.key = rows.operation
+        else:
+            self._state = self._memory.state
         snapshot = self._glance()
         busy = observer.is_busy(snapshot.cluster)
         thorough = self._memory.attention.next(
@@ -204,15 +212,15 @@ class Watch:
                     self._reconciler.vault.write_state(self._state)
             self._act(rows, snapshot, verdict)
 
-    def _read_state(self):
+    def _read_state(self) -> None:
         self._keep(self._reconciler.vault.state())
 
-    def _keep(self, state):
+    def _keep(self, state: state_module.State) -> None:
         self._state = state
         # The process that ends the operation cannot tell others to forget.
         self._memory.state = dataclasses.replace(state, secrets={})
 
-    def _tell(self, rows, reason):
+    def _tell(self, rows: rows_module.Rows, reason: str) -> None:
         """Tell the owner why there is no status now, if nobody else does."""
         if self._cluster.status_reason == reason:
             return
@@ -224,23 +232,25 @@ class Watch:
         except (failures.Stopped, *failures.PASSING) as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
 
-    def _glance(self):
+    def _glance(self) -> snapshot_module.Snapshot:
         """A snapshot of the Cluster alone."""
         return observer.look(self._runtime.kube, self._reconciler.namespace,
                              self._reconciler.release, parts=())
 
-    def _rows(self, template=None):
+    def _rows(self, template: typing.Any = None) -> rows_module.Rows:
         rows = self._reconciler.rows(template)
         self._memory.template = rows.template
         return rows
 
-    def _wanted(self, rows):
+    def _wanted(self, rows: rows_module.Rows) -> goal.Wanted:
         settings = self._runtime.settings
         return rows.wanted(self._state,
                            patience=settings.failure_patience,
                            limit=settings.progress_timeout)
 
-    def _judged(self, rows, wanted, snapshot, busy, thorough):
+    def _judged(self, rows: rows_module.Rows, wanted: goal.Wanted,
+                snapshot: snapshot_module.Snapshot, busy: bool, thorough: bool
+                ) -> tuple[snapshot_module.Snapshot, verdicts.Verdict]:
         """A snapshot with what the judgement needs, and the judgement."""
         kube, reconciler = self._runtime.kube, self._reconciler
         verdict = status.judge(snapshot, wanted, self._runtime.now())
@@ -266,7 +276,8 @@ class Watch:
             verdict = status.judge(snapshot, wanted, self._runtime.now())
         return snapshot, verdict
 
-    def _differs(self, rows, verdict, thorough):
+    def _differs(self, rows: rows_module.Rows, verdict: verdicts.Verdict,
+                 thorough: bool) -> bool:
         cluster = rows.cluster
         if verdict.action or verdict.status != cluster.status:
             return True
@@ -280,13 +291,17 @@ class Watch:
         return any(found.gone or found.status != group.status
                    for group, found in self._paired(rows, verdict))
 
-    def _paired(self, rows, verdict):
+    def _paired(self, rows: rows_module.Rows, verdict: verdicts.Verdict
+                ) -> collections.abc.Iterator[tuple[
+                    typing.Any, verdicts.GroupVerdict]]:
         for group in rows.groups:
             found = verdict.groups.get(names.node_group(group.uuid))
             if found:
                 yield group, found
 
-    def _progressed(self, rows, snapshot, left):
+    def _progressed(self, rows: rows_module.Rows,
+                    snapshot: snapshot_module.Snapshot,
+                    left: dict[str, tuple[str, int]]) -> state_module.State:
         """The state with the progress that was seen."""
         state, now = self._state, self._runtime.now()
         if state.operation != rows.operation and snapshot.cluster is None:
@@ -296,7 +311,8 @@ class Watch:
             state_module.going_on(state, rows.operation, now), left, now,
             rows.limit(self._runtime.settings.progress_timeout))
 
-    def _act(self, rows, snapshot, verdict):
+    def _act(self, rows: rows_module.Rows, snapshot: snapshot_module.Snapshot,
+             verdict: verdicts.Verdict) -> None:
         if verdict.status == 'DELETE_COMPLETE':
             if self._deletion.finish(self._state):
                 forget(self._cluster.uuid)
@@ -311,7 +327,8 @@ class Watch:
                 verdict = self._settle(snapshot, verdict)
             self._save(rows, verdict)
 
-    def _asked_again(self, snapshot, verdict):
+    def _asked_again(self, snapshot: snapshot_module.Snapshot,
+                     verdict: verdicts.Verdict) -> verdicts.Verdict:
         """Ask again for a deletion; what fails is tried with the next look."""
         try:
             self._deletion.ask_again(snapshot)
@@ -325,7 +342,8 @@ class Watch:
                 f'{verdict.reason}'))
         return verdict
 
-    def _resume(self, rows, verdict):
+    def _resume(self, rows: rows_module.Rows,
+                verdict: verdicts.Verdict) -> None:
         """Reconcile again: the request was lost, or failed passing."""
         cluster = self._cluster
         if rows.operation == 'CREATE' and not self._can_create():
@@ -355,7 +373,7 @@ class Watch:
                 cluster.stack_id = self._reconciler.release
                 self._store.save(cluster)
 
-    def _unwritten(self):
+    def _unwritten(self) -> float:
         """Seconds for which the row was seen unchanged, by this process.
 
         A request that waits writes it from time to time, on a machine with
@@ -369,7 +387,8 @@ class Watch:
             return 0.0
         return (now - since).total_seconds()
 
-    def _advance(self, rows, verdict):
+    def _advance(self, rows: rows_module.Rows,
+                 verdict: verdicts.Verdict) -> None:
         """Upgrade the next node group.
 
         Written down first, so that it goes on like any request that was
@@ -382,11 +401,11 @@ class Watch:
                 self._keep(self._reconciler.advance(group.uuid))
         self._resume(rows, verdict)
 
-    def _can_create(self):
-        return self._cluster.ca_cert_ref and credentials.obtained(
+    def _can_create(self) -> bool:
+        return bool(self._cluster.ca_cert_ref) and credentials.obtained(
             self._state.record)
 
-    def _fail(self, rows, reason):
+    def _fail(self, rows: rows_module.Rows, reason: str) -> None:
         operation = rows.operation
         for group in rows.groups:
             if (group.status or '').endswith('_IN_PROGRESS'):
@@ -399,7 +418,8 @@ class Watch:
         self._store.save(self._cluster)
         self._end()
 
-    def _settle(self, snapshot, verdict):
+    def _settle(self, snapshot: snapshot_module.Snapshot,
+                verdict: verdicts.Verdict) -> verdicts.Verdict:
         """What is to be done before an operation may end: credentials."""
         reconciler = self._reconciler
         if snapshot.seen('addons'):
@@ -419,7 +439,7 @@ class Watch:
         return dataclasses.replace(
             verdict, status=f'{operation}_IN_PROGRESS', reason=step.reason)
 
-    def _save(self, rows, verdict):
+    def _save(self, rows: rows_module.Rows, verdict: verdicts.Verdict) -> None:
         cluster, store = self._cluster, self._store
         for group, found in self._paired(rows, verdict):
             if found.gone and not group.is_default:
@@ -447,7 +467,8 @@ class Watch:
                 '_FAILED') else '')
         store.save(cluster)
 
-    def _end(self, rows=None, failed=''):
+    def _end(self, rows: rows_module.Rows | None = None,
+             failed: str = '') -> None:
         state = self._state
         if rows:
             live = rows.live(state.applied)
@@ -460,11 +481,11 @@ class Watch:
         forget(self._cluster.uuid)
 
 
-def _is_complete(verdict):
+def _is_complete(verdict: verdicts.Verdict) -> bool:
     return verdict.status.endswith('_COMPLETE')
 
 
-def digest(rows):
+def digest(rows: rows_module.Rows) -> tuple[typing.Any, ...]:
     """What must be the same under the lock as before it."""
     return (rows.cluster.status, rows.digest(frozenset()), tuple(sorted(
         (group.uuid, group.status or '', group.node_count)

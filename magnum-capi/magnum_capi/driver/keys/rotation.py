@@ -59,11 +59,11 @@ class User:
 class Access:
     """How clusters reach the cloud.
 
-    :param auth_url: of Keystone, for clusters.
+    :param auth_url: of Keystone, for clusters; None: it is in no catalog.
     :param cacert: PEM text.
     """
 
-    auth_url: str
+    auth_url: str | None
     cacert: str
     region: str | None = None
     interface: str = 'public'

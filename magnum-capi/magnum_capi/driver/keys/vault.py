@@ -163,7 +163,7 @@ def applied_id(data: Data) -> str | None:
     return auth(data).get('application_credential_id')
 
 
-def clouds(credential_id: str | None, secret: str, *, auth_url: str,
+def clouds(credential_id: str | None, secret: str, *, auth_url: str | None,
            region: str | None, interface: str,
            verify: bool) -> kinds.Object:
     """Content of clouds.yaml of a cluster."""
