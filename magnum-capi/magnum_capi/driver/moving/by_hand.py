@@ -7,6 +7,8 @@ Magnum's REST API tells nobody what a cluster is made of, and has no request
 by which an operator could move one.
 """
 
+import collections.abc
+
 from oslo_config import cfg
 
 from magnum_capi.driver.helm import helm
@@ -18,8 +20,8 @@ from magnum_capi import errors
 from magnum_capi.kube import shared
 
 
-def opened(files) -> site.Site:
-    """The site.Site that a configuration of Magnum tells of.
+def opened(files: collections.abc.Sequence[str]) -> site.Site:
+    """What a configuration of Magnum tells of.
 
     :param files: paths; those that Magnum itself would read when empty.
     :raises UsageError: a file cannot be read, or an option is wrong.

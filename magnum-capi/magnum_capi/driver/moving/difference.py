@@ -2,10 +2,13 @@
 
 """The difference between two renderings of a chart, without secrets."""
 
+import collections.abc
 import difflib
+import typing
 
 import yaml
 
+from magnum_capi.kube import kinds
 from magnum_capi import redact
 
 _SECRET_FIELDS = ('data', 'stringData')
@@ -19,14 +22,18 @@ _LABEL = 'helm.sh/chart'
 
 _ONLY_SECRETS = '# What differs is secret'
 
+#: Kind and name of an object.
+_Key: typing.TypeAlias = tuple[str, str]
+_ByKey: typing.TypeAlias = dict[_Key, kinds.Object]
 
-def parse(text: str) -> list[dict]:
+
+def parse(text: str) -> kinds.Objects:
     """Objects in the YAML that Helm renders."""
     return [one for one in yaml.load_all(text, _Loader)
             if isinstance(one, dict) and one.get('kind')]
 
 
-def difference(now: list[dict], then: list[dict]) -> str:
+def difference(now: kinds.Objects, then: kinds.Objects) -> str:
     """A unified difference, object by object.
 
     An object whose name ends with a hash is compared with the one that it
@@ -39,24 +46,33 @@ def difference(now: list[dict], then: list[dict]) -> str:
     gone = [key for key in old if key not in new]
     came = {key: _predecessor(key, gone, new, old)
             for key in new if key not in old}
-    pairs = [(came.get(key, key), key) for key in new]
+    pairs: list[tuple[_Key | None, _Key | None]] = [
+        (came.get(key, key), key) for key in new]
     pairs += [(key, None) for key in gone if key not in came.values()]
     alike = {key for key in old.keys() & new
              if _only_label(old[key], new[key])}
     lines = [line for one, other in pairs if other not in alike
-             for line in _lines(one, old.get(one), other, new.get(other))]
+             for line in _lines(_of(one, old), _of(other, new))]
     if alike:
         lines.append(f'# Objects in which only the label {_LABEL} differs: '
                      f'{len(alike)}')
     return '\n'.join(lines)
 
 
-def _by_key(objects):
-    return {(one['kind'], one['metadata'].get('name', '')): one
-            for one in objects}
+def _by_key(objects: kinds.Objects) -> _ByKey:
+    return {_key(one): one for one in objects}
 
 
-def _predecessor(key, gone, new, old):
+def _key(found: kinds.Object) -> _Key:
+    return found['kind'], found['metadata'].get('name', '')
+
+
+def _of(key: _Key | None, objects: _ByKey) -> kinds.Object | None:
+    return objects.get(key) if key else None
+
+
+def _predecessor(key: _Key, gone: list[_Key], new: _ByKey,
+                 old: _ByKey) -> _Key | None:
     """The former holder of the name, but for its last part; None: unknown."""
     kind, stem = key[0], key[1].rpartition('-')[0]
     before, after = ([other for other in keys if other[0] == kind
@@ -66,11 +82,11 @@ def _predecessor(key, gone, new, old):
     return before.pop() if stem and len(before) == len(after) == 1 else None
 
 
-def _only_label(old, new):
+def _only_label(old: kinds.Object, new: kinds.Object) -> bool:
     return old != new and _unlabelled(old) == _unlabelled(new)
 
 
-def _unlabelled(found):
+def _unlabelled(found: kinds.Object) -> kinds.Object:
     """An object without the version of its chart."""
     metadata = found['metadata']
     labels = {key: value for key, value in (
@@ -78,31 +94,34 @@ def _unlabelled(found):
     return {**found, 'metadata': {**metadata, 'labels': labels}}
 
 
-def _lines(old_key, old, new_key, new):
+def _lines(old: kinds.Object | None, new: kinds.Object | None
+           ) -> collections.abc.Iterator[str]:
     if old == new:
         return
     found = list(difflib.unified_diff(
-        *_texts(old, new), _title(old_key, old), _title(new_key, new),
-        lineterm=''))
+        _text(_hidden(old, new, _NOW)), _text(_hidden(new, old, _THEN)),
+        _title(old), _title(new), lineterm=''))
     if not found:
         # The secret is elsewhere, where it was recognised.
-        found = [f'--- {_title(old_key, old)}', f'+++ {_title(new_key, new)}',
-                 _ONLY_SECRETS]
+        found = [f'--- {_title(old)}', f'+++ {_title(new)}', _ONLY_SECRETS]
     yield from found
 
 
-def _title(key, found):
-    return '/dev/null' if found is None else '/'.join(key)
+def _title(found: kinds.Object | None) -> str:
+    return '/dev/null' if found is None else '/'.join(_key(found))
 
 
-def _texts(old, new):
-    old, new = _hidden(old, new, _NOW), _hidden(new, old, _THEN)
-    return [redact.redact(yaml.dump(
-        one, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=200
-    )).splitlines() if one else [] for one in (old, new)]
+def _text(found: kinds.Object | None) -> list[str]:
+    """Lines of an object."""
+    if not found:
+        return []
+    return redact.redact(yaml.dump(
+        found, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=200
+    )).splitlines()
 
 
-def _hidden(found, other, changed):
+def _hidden(found: kinds.Object | None, other: kinds.Object | None,
+            changed: str) -> kinds.Object | None:
     """An object without what a Secret holds."""
     if not found or found['kind'] != 'Secret':
         return found
@@ -116,23 +135,28 @@ def _hidden(found, other, changed):
     return made
 
 
-class _Loader(getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):
+#: Those in C, where the library has them.
+_SafeLoader: typing.Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+_SafeDumper: typing.Any = getattr(yaml, 'CSafeDumper', yaml.SafeDumper)
+
+
+class _Loader(_SafeLoader):
     """Leaves alone what only looks like a time."""
 
 
-class _Dumper(getattr(yaml, 'CSafeDumper', yaml.SafeDumper)):
+class _Dumper(_SafeDumper):
     """Shows texts of several lines as such."""
 
-    def ignore_aliases(self, data):
+    def ignore_aliases(self, data: typing.Any) -> bool:
         return True
 
 
-def _text(dumper, text):
+def _scalar(dumper: typing.Any, text: str) -> typing.Any:
     return dumper.represent_scalar('tag:yaml.org,2002:str', text,
                                    style='|' if '\n' in text else None)
 
 
-_Dumper.add_representer(str, _text)
+_Dumper.add_representer(str, _scalar)
 _Loader.yaml_implicit_resolvers = {
     first: [pair for pair in pairs
             if pair[0] != 'tag:yaml.org,2002:timestamp']

@@ -9,7 +9,9 @@ conductor looks next; and in its order, the control plane first. Kubernetes,
 the images and the networks of the cluster stay.
 """
 
+import collections.abc
 import dataclasses
+import typing
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import pins as pins_module
@@ -27,6 +29,9 @@ from magnum_capi import errors
 
 _REASON = 'The operator moves it to another chart or other options'
 
+#: Row of a node group, its status and the reason of it.
+_Before: typing.TypeAlias = tuple[typing.Any, str, str | None]
+
 
 class Refused(errors.MagnumCapiError):
     """The cluster cannot be moved now; nothing was changed."""
@@ -40,9 +45,8 @@ class Pending(errors.MagnumCapiError):
 class Preview:
     """What a move changes.
 
-    :param made_of: pins.Pins of now.
-    :param plan: gather.Plan.
-    :param rollouts: replacement.Rollout by what people call the part.
+    :param made_of: what it is made of now.
+    :param rollouts: by what people call the part.
     :param difference: text; see difference.difference.
     """
 
@@ -55,13 +59,13 @@ class Preview:
 class Move:
     """The move of one cluster.
 
-    :param runtime: reconcile.Runtime.
-    :param store: reconcile.Store of Magnum itself.
+    :param store: of Magnum itself.
     :param cluster: Magnum's row.
     :param version: of the chart, None: as template and options say.
     """
 
-    def __init__(self, runtime, store, cluster, version=None):
+    def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
+                 cluster: typing.Any, version: str | None = None) -> None:
         self._runtime = runtime
         self._store = store
         self._cluster = cluster
@@ -93,10 +97,10 @@ class Move:
         return self._preview(self._reconciler.rows(),
                              self._reconciler.vault.state())
 
-    def run(self, show) -> bool:
+    def run(self, show: collections.abc.Callable[[Preview], None]) -> bool:
         """Move it, as far as handing it to Cluster API.
 
-        :param show: called with the Preview before anything is changed.
+        :param show: called before anything is changed.
         :returns: whether there was anything to do.
         :raises Refused: it cannot be moved now.
         :raises Pending: Helm has not taken it yet.
@@ -114,14 +118,15 @@ class Move:
             self._move(rows, state, found)
         return True
 
-    def _made_of(self, state):
+    def _made_of(self, state: state_module.State) -> pins_module.Pins:
         return state.before or self._reconciler.pins(state)
 
-    def _target(self, rows):
+    def _target(self, rows: rows_module.Rows) -> pins_module.Pins:
         return gather.configured(rows, self._runtime.settings,
                                  self._store.defaults(), self._version)
 
-    def _preview(self, rows, state):
+    def _preview(self, rows: rows_module.Rows,
+                 state: state_module.State) -> Preview | None:
         reconciler = self._reconciler
         why = standing.refusal(
             'DELETE_IN_PROGRESS' if rows.operation == 'DELETE'
@@ -138,12 +143,14 @@ class Move:
         plan = self._plan(rows, state, made_of, target)
         then = self._runtime.helm.preview(
             reconciler.release, plan.chart, plan.values, reconciler.namespace)
-        now, then = difference.parse(now), difference.parse(then)
+        old, new = difference.parse(now), difference.parse(then)
         return Preview(
-            made_of, plan, self._named(rows, replacement.rollouts(now, then)),
-            difference.difference(now, then))
+            made_of, plan, self._named(rows, replacement.rollouts(old, new)),
+            difference.difference(old, new))
 
-    def _plan(self, rows, state, made_of, target, held=None):
+    def _plan(self, rows: rows_module.Rows, state: state_module.State,
+              made_of: pins_module.Pins, target: pins_module.Pins,
+              held: rows_module.Held | None = None) -> gather.Plan:
         """What it is to be made of; its cloud stays."""
         return gather.plan(
             rows, self._store.cloud, self._runtime.settings,
@@ -151,7 +158,9 @@ class Move:
             defaults=self._store.defaults(), pins=dataclasses.replace(
                 made_of.unconfigured(), chart=target.chart))
 
-    def _named(self, rows, rollouts):
+    def _named(self, rows: rows_module.Rows,
+               rollouts: collections.abc.Iterable[replacement.Rollout]
+               ) -> dict[str, replacement.Rollout]:
         release = self._reconciler.release
         groups = {names.machine_deployment(
             release, names.node_group(group.uuid)): group.name
@@ -161,7 +170,8 @@ class Move:
             else f'node group {groups.get(one.name, one.name)}': one
             for one in rollouts}
 
-    def _move(self, rows, state, found):
+    def _move(self, rows: rows_module.Rows, state: state_module.State,
+              found: Preview) -> None:
         store, cluster = self._store, self._cluster
         reconciler = self._reconciler
         groups = rows.live(state.applied)
@@ -194,7 +204,8 @@ class Move:
         except Exception as e:
             self._failed(e, before, state)
 
-    def _failed(self, e, before, state):
+    def _failed(self, e: Exception, before: list[_Before],
+                state: state_module.State) -> typing.NoReturn:
         """Helm did not take it: the cluster is what it was."""
         for row, status, reason in before:
             row.status, row.status_reason = status, reason
@@ -205,12 +216,13 @@ class Move:
         self._reconciler.vault.write_state(state)
         raise failures.Failed(failures.told(e)) from e
 
-    def _is_replaced(self, group, found):
+    def _is_replaced(self, group: typing.Any, found: Preview) -> bool:
         return group.role != rows_module.MASTER and any(
             one.replaced for one in found.rollouts.values()
             if one.name == names.machine_deployment(
                 self._reconciler.release, names.node_group(group.uuid)))
 
-    def _image(self, group, rows, pins):
+    def _image(self, group: typing.Any, rows: rows_module.Rows,
+               pins: pins_module.Pins) -> str:
         """Id of a node group's image, where no machine template tells it."""
         return pins.images[group.image_id or rows.template.image_id].id

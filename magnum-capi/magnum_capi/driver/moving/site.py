@@ -6,12 +6,15 @@ One cluster after the other, so that one helm runs at a time; what is wrong
 with one keeps no other from its turn.
 """
 
+import collections.abc
 import dataclasses
+import typing
 
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.moving import move as move_module
 from magnum_capi.driver.moving import standing as standing_module
+from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lock
 from magnum_capi.kube import rest
@@ -32,24 +35,25 @@ class Outcome:
 
     :param row: of the cluster.
     :param kind: MOVED ... FAILED.
-    :param preview: move.Preview, None: there is none.
     """
 
-    row: object
+    row: typing.Any
     kind: str
     why: str = ''
     preview: move_module.Preview | None = None
 
     @property
-    def uuid(self):
-        return self.row.uuid
+    def uuid(self) -> str:
+        uuid: str = self.row.uuid
+        return uuid
 
     @property
-    def name(self):
-        return self.row.name
+    def name(self) -> str | None:
+        name: str | None = self.row.name
+        return name
 
     @property
-    def facts(self):
+    def facts(self) -> dict[str, typing.Any]:
         """What there is to tell, JSON-compatible."""
         found = {'cluster': self.uuid, 'name': self.name,
                  'outcome': self.kind, 'why': self.why}
@@ -68,22 +72,27 @@ class Outcome:
 class Site:
     """A Magnum and its management cluster.
 
-    :param runtime: reconcile.Runtime.
-    :param rows: function without arguments, the clusters of this driver.
-    :param store_of: function of a project's id, a reconcile.Store.
+    :param rows: gives the clusters of this driver.
+    :param store_of: gives the Store of a project's id.
     """
 
-    def __init__(self, runtime, rows, store_of):
+    def __init__(self, runtime: reconcile.Runtime,
+                 rows: collections.abc.Callable[
+                     [], collections.abc.Iterable[typing.Any]],
+                 store_of: collections.abc.Callable[
+                     [str], reconcile.Store]) -> None:
         self._runtime = runtime
         self._rows = rows
         self._store_of = store_of
 
-    def standings(self):
-        """standing.Standing of each cluster."""
+    def standings(
+            self) -> collections.abc.Iterator[standing_module.Standing]:
+        """Of each cluster."""
         for cluster in self._rows():
             yield self._standing(cluster)
 
-    def chosen(self, uuids=(), version=None):
+    def chosen(self, uuids: collections.abc.Collection[str] = (),
+               version: str | None = None) -> list[typing.Any]:
         """Rows of clusters.
 
         :param uuids: of these only.
@@ -101,7 +110,7 @@ class Site:
         return [row for row in found if version is None
                 or self._standing(row).version == version]
 
-    def check(self, version):
+    def check(self, version: str | None) -> None:
         """Refuse a version that no cluster can be moved to.
 
         :raises UsageError: says which are allowed.
@@ -111,12 +120,13 @@ class Site:
                 chart.version for chart in settings.charts.values()}:
             settings.chart_of(None, version, 'The command')
 
-    def move(self, cluster, version=None, apply=False) -> Outcome:
+    def move(self, cluster: typing.Any, version: str | None = None,
+             apply: bool = False) -> Outcome:
         """Move a cluster, or only tell what would become of it.
 
         :param version: see move.Move.
         """
-        previews = []
+        previews: list[move_module.Preview] = []
         try:
             one = self._move(cluster, version)
             if apply:
@@ -133,12 +143,8 @@ class Site:
             why = _said(e)
         return Outcome(cluster, kind, why, *previews)
 
-    def wait(self, outcome, seconds):
-        """Wait for the end of a move, which a conductor finds.
-
-        :param outcome: Outcome.
-        :returns: Outcome.
-        """
+    def wait(self, outcome: Outcome, seconds: float) -> Outcome:
+        """Wait for the end of a move, which a conductor finds."""
         if outcome.kind not in (MOVED, PENDING):
             return outcome
         row = outcome.row
@@ -158,7 +164,7 @@ class Site:
         return dataclasses.replace(
             outcome, kind=FAILED, why=f'{status}: {row.status_reason}')
 
-    def _standing(self, cluster):
+    def _standing(self, cluster: typing.Any) -> standing_module.Standing:
         try:
             return self._move(cluster).standing()
         except rest.Unreachable:
@@ -170,19 +176,21 @@ class Site:
                 cluster.status or '', pins_module.Pins(), None,
                 f'cannot be told: {_said(e)}')
 
-    def _move(self, cluster, version=None):
+    def _move(self, cluster: typing.Any,
+              version: str | None = None) -> move_module.Move:
         return move_module.Move(
             self._runtime, self._store_of(cluster.project_id), cluster,
             version)
 
 
-def _said(error):
+def _said(error: Exception) -> str:
     """The text of an error; of one that is a bug, with its class."""
     return (str(error) if isinstance(error, errors.MagnumCapiError)
             else f'{type(error).__name__}: {error}')
 
 
-def table(standings):
+def table(standings: collections.abc.Iterable[standing_module.Standing]
+          ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Columns, and a row of texts for each cluster."""
     return standing_module.COLUMNS, [
         one.row for one in standing_module.ordered(standings)]

@@ -2,6 +2,7 @@
 
 """What a cluster is made of, and what the options would make of it. Pure."""
 
+import collections.abc
 import dataclasses
 
 from magnum_capi.driver.desired import pins as pins_module
@@ -37,22 +38,27 @@ class Standing:
         return version(self.made_of.chart)
 
     @property
-    def row(self):
+    def row(self) -> tuple[str, ...]:
         """Texts, as COLUMNS says."""
         chart = self.made_of.chart
         return (chart.name if chart else UNKNOWN, self.version,
-                version(self.target and self.target.chart),
-                self.problem or ', '.join(behind(self.made_of, self.target))
-                or 'no', self.uuid, self.name, self.project_id, self.status)
+                version(self.target.chart if self.target else None),
+                self._behind or 'no', self.uuid, self.name, self.project_id,
+                self.status)
+
+    @property
+    def _behind(self) -> str:
+        if self.target is None:
+            return self.problem
+        return self.problem or ', '.join(behind(self.made_of, self.target))
 
 
-def behind(made_of, target) -> tuple[str, ...]:
+def behind(made_of: pins_module.Pins,
+           target: pins_module.Pins) -> tuple[str, ...]:
     """What is not as the options say: ``chart``, ``options`` or both.
 
     Options are overlays, labels and volumes. What an older release of this
     driver did not remember counts as behind, for nobody knows.
-
-    :param made_of, target: pins.Pins.
     """
     found = []
     if made_of.chart != target.chart:
@@ -76,7 +82,8 @@ def said(chart: pins_module.ChartPin | None) -> str:
     return f'{chart.name} {version(chart)}' if chart else UNKNOWN
 
 
-def ordered(standings):
+def ordered(standings: collections.abc.Iterable[Standing]
+            ) -> list[Standing]:
     """By chart and version, then by name."""
     return sorted(standings, key=lambda one: (
         one.row[0], one.version, one.name or '', one.uuid))
