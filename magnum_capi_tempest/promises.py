@@ -36,6 +36,13 @@ RELEASE_OPTS = [
         help='Members cannot show a public cluster template that is hidden, '
              'as of Magnum 23 (2026.2). When false, it is tested only that '
              'no list has it.'),
+    cfg.BoolOpt(
+        'failed_cluster_polled', default=True,
+        help='Magnum asks the driver for the state of clusters that are '
+             'CREATE_FAILED or UPDATE_FAILED, too, as of Magnum 22 (2026.1), '
+             'so that what failed can be complete in the end. 22 has the '
+             'microversion of 21: set it there by hand. When false, this is '
+             'not tested.'),
 ]
 
 #: The lowest microversion of a release that has all of them.

@@ -56,6 +56,15 @@ def of_nodes(directory, made_of) -> dict[str, str]:
     return found
 
 
+def _of_release(release, discovery_filter) -> dict[str, bool]:
+    """Flags that follow from Magnum's release, and from the filter's work."""
+    found = promises.of_release(release.microversion)
+    found['failed_cluster_polled'] = release.version >= 22
+    if discovery_filter:
+        found['template_driver'] = True
+    return found
+
+
 def configure_command(layout) -> str:
     """A command line that changes Magnum's configuration.
 
@@ -91,7 +100,7 @@ def tempest_config(layout, passwords, additions, driver=None,
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
         nodes=made_of, real=made_of.real,
-        of_release=promises.of_release(release.microversion),
+        of_release=_of_release(release, additions.discovery_filter),
         image_id=seeded['images'][images[0]],
         upgrade_image=images[1] if len(images) > 1 else None,
         network_id=seeded['networks']['public'])

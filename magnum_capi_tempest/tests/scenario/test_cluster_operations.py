@@ -174,6 +174,7 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('ca_refusal_passes')
+    @flags.promised('failed_cluster_polled')
     @decorators.idempotent_id('19a09d61-f46e-44c6-9f0b-9f3b6376949c')
     def test_a_refusal_is_no_failure_of_the_cluster(self):
         cluster = self.create_cluster(self.create_template())

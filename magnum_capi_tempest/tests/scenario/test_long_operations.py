@@ -82,6 +82,7 @@ class LateClusterTest(BaseLongTest):
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('create_timeout_counts')
     @flags.promised('failures_end')
+    @flags.promised('failed_cluster_polled')
     @decorators.idempotent_id('5d0a6f5e-9b1f-4c3f-8d27-6c1e2f0b7a94')
     def test_a_creation_that_failed_is_complete_in_the_end(self):
         self.explain({'uuid': self.failing})
@@ -95,6 +96,7 @@ class LateClusterTest(BaseLongTest):
                               CONF.magnum_capi.node_count)
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promised('failed_cluster_polled')
     @decorators.idempotent_id('c1f3b7d2-0e64-4a58-9f8b-3b7d5e2a9c16')
     def test_a_deletion_takes_as_long_as_it_needs(self):
         self.explain({'uuid': self.doomed})
