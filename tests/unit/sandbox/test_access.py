@@ -65,6 +65,19 @@ class AccessTest(testtools.TestCase):
 
         self.assertEqual(('false', 'true'), (old, new))
 
+    def test_the_filter_makes_templates_keep_their_driver(self):
+        flags = self.tempest_conf(
+            spec.Additions(discovery_filter=True),
+            release=releases.get('2025.1'))['magnum_capi_feature_enabled']
+
+        self.assertEqual('true', flags['template_driver'])
+
+    def test_failed_clusters_are_polled_as_of_magnum_22(self):
+        self.assertEqual(['false', 'false', 'true', 'true'], [
+            self.tempest_conf(release=release)[
+                'magnum_capi_feature_enabled']['failed_cluster_polled']
+            for release in releases.RELEASES])
+
     def test_clashing_drivers_only_when_they_are_there(self):
         self.assertNotIn('clashing_drivers',
                          self.tempest_conf()['magnum_capi'])
