@@ -46,8 +46,10 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
         model.Request(image.says, server_type, coe, driver))
     if decision.refusal:
         raise answers.Refused(400, str(decision.refusal))
-    # A name could be another image's when Magnum looks it up.
-    body.update(driver=decision.driver, image_id=image.id)
+    # A name could be another image's when Magnum looks it up. Before 23,
+    # Magnum takes the image's driver of a request without a distro.
+    body.update(driver=decision.driver, image_id=image.id,
+                cluster_distro=decision.os)
     answer = exchange.forward()
     if answer.status_int != 201:
         return answer

@@ -68,7 +68,8 @@ class CreateTest(TemplateTestCase):
         [(_, body)] = self.magnum.asked('POST')
         self.assertEqual(
             {'name': 't', 'image_id': 'id-flatcar', 'coe': 'kubernetes',
-             'labels': labels, 'driver': HELM, 'tags': ''}, body)
+             'labels': labels, 'driver': HELM, 'cluster_distro': 'flatcar',
+             'tags': ''}, body)
 
     def test_an_image_that_gets_the_name_meanwhile_is_not_taken(self):
         # Read by name from here on, as Magnum would.
