@@ -46,10 +46,11 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
         model.Request(image.says, server_type, coe, driver))
     if decision.refusal:
         raise answers.Refused(400, str(decision.refusal))
-    # A name could be another image's when Magnum looks it up. Before 23,
-    # Magnum takes the image's driver of a request without a distro.
-    body.update(driver=decision.driver, image_id=image.id,
-                cluster_distro=decision.os)
+    # A name could be another image's when Magnum looks it up.
+    body.update(driver=decision.driver, image_id=image.id)
+    # Before 23, Magnum judges a request without one by the image's driver.
+    if body.get('cluster_distro') is None:
+        body['cluster_distro'] = decision.os
     answer = exchange.forward()
     if answer.status_int != 201:
         return answer

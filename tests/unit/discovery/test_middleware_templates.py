@@ -71,6 +71,12 @@ class CreateTest(TemplateTestCase):
              'labels': labels, 'driver': HELM, 'cluster_distro': 'flatcar',
              'tags': ''}, body)
 
+    def test_magnum_judges_the_distro_of_the_request(self):
+        for given in ('ubuntu', '', 7):
+            self.create(cluster_distro=given)
+            self.assertEqual(given, self.magnum.asked('POST')[-1][1][
+                'cluster_distro'])
+
     def test_an_image_that_gets_the_name_meanwhile_is_not_taken(self):
         # Read by name from here on, as Magnum would.
         read = self.magnum.images.read
