@@ -103,6 +103,14 @@ class EquivalentTest(testtools.TestCase):
             one.file for one in record.equivalents()
             if one.file not in rooms.files(one.file.partition('/')[0])])
 
+    def test_those_of_this_project_quote_their_sources(self):
+        top = pathlib.Path(__file__).resolve().parents[3] / rooms.FOLDER
+
+        self.assertEqual([], [
+            (one.file, one.before) for one in record.equivalents()
+            if one.before not in ' '.join((top / one.file).read_text().split())
+        ])
+
 
 class ScoreTest(testtools.TestCase):
 
