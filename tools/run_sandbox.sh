@@ -7,8 +7,9 @@ set -euo pipefail
 
 usage() {
     cat << EOF
-usage: tools/run_sandbox.sh [--keep] [--plain] [--profile embedded|full]
-                           [--nodes memory|docker] [ARGUMENT...]
+usage: tools/run_sandbox.sh [--keep] [--plain] [--magnum RELEASE]
+                           [--profile embedded|full] [--nodes memory|docker]
+                           [ARGUMENT...]
 
 Sets everything up, starts the sandbox (a cloud with Magnum and Cluster API on
 loopback), runs tempest against it and takes the sandbox down again.
@@ -16,6 +17,7 @@ loopback), runs tempest against it and takes the sandbox down again.
   --keep        leave the sandbox up
   --plain       Magnum as it is: without the filter of the discovery
                 specification, and without drivers that clash
+  --magnum R    2025.1, 2025.2, 2026.1 or 2026.2 (default: the newest)
   --profile P   embedded (default): sqlite, no message broker
                 full: private MariaDB and RabbitMQ
   --nodes K     memory (default): nodes that run nothing
@@ -34,6 +36,7 @@ source "$TOP/tools/lib.sh"
 
 keep=
 drivers=(--clash --discovery-filter)
+magnum=()
 profile=embedded
 nodes=memory
 arguments=()
@@ -42,6 +45,8 @@ while (($#)); do
         -h | --help) usage; exit 0 ;;
         --keep) keep=yes ;;
         --plain) drivers=() ;;
+        --magnum) magnum=(--magnum "${2-}"); shift ;;
+        --magnum=*) magnum=(--magnum "${1#*=}") ;;
         --profile) profile=${2-}; shift ;;
         --profile=*) profile=${1#*=} ;;
         --nodes) nodes=${2-}; shift ;;
@@ -95,5 +100,5 @@ fi
 packages "${profiles[@]}"
 started=yes
 magnum-capi sandbox up --profile "$profile" --nodes "$nodes" \
-    "${drivers[@]}"
+    "${magnum[@]}" "${drivers[@]}"
 magnum-capi sandbox tempest "${arguments[@]}"
