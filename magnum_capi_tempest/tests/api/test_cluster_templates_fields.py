@@ -32,7 +32,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
             'https_proxy': 'https://proxy.example.com:3128',
             'no_proxy': '192.0.2.0/24,.example.com',
             'insecure_registry': 'registry.example.com:5000',
-            'labels': {'one': 'two', 'boot_volume_size': '20'},
+            'labels': {'one': 'two', 'three': '4'},
             'tags': 'one,two',
             'registry_enabled': True,
             'tls_disabled': True,
