@@ -9,6 +9,7 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest import leaks
+from magnum_capi_tempest import rehearsal
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import access
@@ -184,6 +185,88 @@ class Set(_OfSandbox, base.Command):
     def take_action(self, args):
         sandbox.Sandbox(args.directory).set(
             args.change, not args.no_restart, progress.Progress())
+
+
+class Upgrade(_OfSandbox, base.Command):
+    """Replace a sandbox's Magnum by a later release; its clusters stay.
+
+    For the profile "full" only: Magnum's migrations fail on SQLite.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('release', help=f'one of {_RELEASES}')
+        return parser
+
+    def take_action(self, args):
+        sandbox.Sandbox(args.directory).upgrade(
+            args.release, progress.Progress())
+
+
+class Rehearse(_OfSandbox, base.Lister):
+    """Rehearse an upgrade of Magnum with clusters that live on.
+
+    Makes a sandbox of the profile "full" with the first release, two
+    clusters, and upgrades Magnum as OpenStack allows it; resizes the clusters
+    after each upgrade, gives them a newer Kubernetes, deletes them, and takes
+    the sandbox down. The Kubernetes APIs and Magnum's are asked all the time.
+
+    Exit code: 0 all went well, 1 a step failed or something is left, 2 it
+    cannot be rehearsed.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('--from', dest='start', required=True,
+                            metavar='RELEASE', help=f'one of {_RELEASES}')
+        parser.add_argument('--to', dest='end', metavar='RELEASE',
+                            default=releases.NEWEST.name,
+                            help=f'default: {releases.NEWEST.name}')
+        parser.add_argument(
+            '--install', action='append', default=[], metavar='REQ',
+            help='install drivers for Magnum, as of "sandbox up"; for every '
+                 'release anew; may be repeated')
+        parser.add_argument('--driver', required=True,
+                            help='name of the driver that has to go on')
+        parser.add_argument(
+            '--results', type=pathlib.Path, metavar='FILE',
+            help='also write what was seen into this file, as JSON')
+        parser.add_argument('--keep', action='store_true',
+                            help='leave the sandbox up')
+        return parser
+
+    def take_action(self, args):
+        plan = rehearsal.Plan(releases.get(args.start),
+                              releases.get(args.end), args.driver)
+        releases.route(plan.start, plan.end)
+        box = sandbox.Sandbox(args.directory)
+        if records.load(box.directory):
+            raise errors.UsageError(
+                'There is a sandbox already', where=box.directory,
+                hint='Take it down first, or name another --directory')
+        say = progress.Progress()
+        box.up(sandbox.Spec('full', install=tuple(args.install),
+                            magnum=plan.start.name), say)
+        try:
+            outcome = rehearsal.Rehearsal(box, plan, say).run()
+        finally:
+            if not args.keep:
+                box.down(say)
+        if args.results:
+            rehearsal.write(args.results, outcome)
+        self._outcome = outcome
+        return ('Magnum', 'Step', 'Seconds'), [
+            (s.magnum, s.what, s.seconds) for s in outcome.steps]
+
+    def run(self, parsed_args):
+        code = super().run(parsed_args)
+        if code:
+            return code
+        for one in self._outcome.answers:
+            print(one, file=self.app.stdout)
+        for one in self._outcome.left:
+            print(f'left: {one}', file=self.app.stdout)
+        return 1 if self._outcome.left else 0
 
 
 class Tempest(_OfSandbox, base.Command):

@@ -8,6 +8,7 @@ script and style run, by hash. Nothing is loaded from anywhere.
 """
 
 import base64
+import dataclasses
 import hashlib
 
 import jinja2
@@ -20,10 +21,32 @@ from magnum_capi_tempest.report import text
 _ORDER = {status: i for i, status in enumerate(model.STATUSES)}
 
 
+#: Characters of what tests left that a page has; the record has it all.
+ROOM = 600_000
+#: Of one text of a test that passed.
+_SHORT = 300
+#: Lines of a section that are not folded.
+_FEW = 5
+
+
 def render(run):
-    """The run as a HTML document."""
-    return page('report.html', run=run, tests=sorted(
-        run.tests, key=lambda test: _ORDER[test.status]))
+    """The run as a HTML document, at most about 1 MB for 1,000 tests."""
+    return page('report.html', run=run, few=_FEW, tests=sorted(
+        _bounded(run.tests), key=lambda test: _ORDER[test.status]))
+
+
+def _bounded(tests):
+    """The tests with as much of their details as a page has room for.
+
+    What failed shares the room; logs of what passed are left out.
+    """
+    most = ROOM // max(1, sum(
+        len(d.text) > _SHORT for t in tests if t.failing for d in t.details))
+    for test in tests:
+        kept = [dataclasses.replace(d, text=text.cut(d.text, most))
+                if test.failing else d for d in test.details
+                if test.failing or len(d.text) <= _SHORT]
+        yield dataclasses.replace(test, details=tuple(kept))
 
 
 def page(template, *, package=None, style=(), **values):

@@ -75,6 +75,21 @@ class Cloud:
             self._supervisor.stop(*(p.name for p in programs))
             self._supervisor.launch(programs, PATIENCE, progress)
 
+    def remove_magnum(self):
+        """Stop Magnum; what starts next may be another release's."""
+        self._supervisor.remove(*(p.name for p in self._magnum()))
+
+    def migrate_magnum(self, progress):
+        """Start this release of Magnum on the data of an earlier one."""
+        passwords = credentials.passwords(self._layout.directory)
+        self._configure(passwords, backends.RabbitMQ(
+            self._layout, passwords['broker']))
+        with progress.step('Migrations of the database'):
+            databases.Databases(
+                self._layout, self._venvs, self._profile, self._url,
+                passwords, self._env).migrate_magnum()
+        self.restart_magnum(progress)
+
     def _magnum(self):
         return services.magnum(self._layout, self._venvs.magnum,
                                self._profile, self._helm)

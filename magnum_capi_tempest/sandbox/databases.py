@@ -112,5 +112,12 @@ class Databases:
             self._run('python', _CLOUD / 'schema.py', 'magnum', *config,
                       venv=self._venvs.magnum)
         else:
-            self._run('magnum-db-manage', *config, 'upgrade',
-                      venv=self._venvs.magnum)
+            self.migrate_magnum()
+
+    def migrate_magnum(self):
+        """Bring Magnum's database to what its release expects.
+
+        :raises CommandFailed: with the end of what the command said.
+        """
+        self._run('magnum-db-manage', *self._config('magnum.conf'),
+                  'upgrade', venv=self._venvs.magnum)

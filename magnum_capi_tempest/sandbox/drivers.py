@@ -59,12 +59,13 @@ def requirement(text: str) -> str:
     return text
 
 
-def install(layout, cloud, requirements, progress, release):
+def install(layout, cloud, requirements, progress, release, target=None):
     """Install into the sandbox's folder ``drivers``, all or nothing.
 
     :param cloud: environment of Magnum.
     :param requirements: results of :func:`requirement`.
     :param release: of Magnum.
+    :param target: another folder of the sandbox, which is not there yet.
     :raises MagnumCapiError: something cannot be installed, or is there
         already, or nothing of it is a driver.
     """
@@ -79,7 +80,7 @@ def install(layout, cloud, requirements, progress, release):
             _refuse_another(library / name, requirements)
             shutil.rmtree(library / name)
         _require_drivers(library, requirements)
-        library.rename(layout.drivers)
+        library.rename(target or layout.drivers)
 
 
 def _pretend(library, cloud):

@@ -33,6 +33,8 @@ from magnum_capi_tempest.sandbox import overlay
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import releases
+from magnum_capi_tempest.sandbox import seed
+from magnum_capi_tempest.sandbox import services
 from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
@@ -176,10 +178,8 @@ class Sandbox:
         with records.locked(self.directory):
             record = records.require_ready(self.directory)
             layout = self.layout()
-            if restart and not self.supervisor.running():
-                raise errors.UsageError(
-                    'This sandbox does not run', where=self.directory,
-                    hint='Start it again with "magnum-capi sandbox up"')
+            if restart:
+                self._require_running()
             options.change(layout.magnum_conf[1], words)
             if restart:
                 helm = toolchain.ensure(['helm'], progress)['helm']
@@ -187,6 +187,76 @@ class Sandbox:
                                          releases.get(record.magnum))
                 cloud.Cloud(layout, record, venvs, self.supervisor,
                             helm).restart_magnum(progress)
+
+    def add_images(self, images) -> dict[str, str]:
+        """Make the images that the sandbox, which is up, has not yet.
+
+        :param images: properties by name.
+        :returns: their ids by name.
+        """
+        layout = self.layout()
+        venv = environment.location(environment.key())
+        return seed.add_images(
+            layout, venv, services.environment(layout, venv),
+            self.passwords(), images)
+
+    def upgrade(self, name, progress):
+        """Replace Magnum by a later release; clusters and data stay.
+
+        In an operator's order: environment and drivers while the old one
+        still serves, then the migrations, then the new one. What fails or
+        is interrupted can be called again.
+
+        :param name: of the release, see :func:`.releases.get`.
+        :raises UsageError: it is not later, nothing runs, or the profile
+            has no migrations (Magnum's fail on SQLite).
+        :raises MagnumCapiError: drivers do not fit the release, the
+            database cannot be migrated, or Magnum does not start.
+        """
+        release = releases.get(name)
+        with records.locked(self.directory):
+            record = records.require_ready(self.directory)
+            self._check_upgrade(record, release)
+            venvs = environment.both(progress, release)
+            helm = toolchain.ensure(['helm'], progress)['helm']
+            layout = self.layout()
+            new = dataclasses.replace(record, magnum=release.name)
+            above = cloud.Cloud(layout, new, venvs, self.supervisor, helm)
+            fresh = self._fresh_drivers(layout, new, venvs.magnum, progress)
+            above.remove_magnum()
+            if fresh:
+                shutil.rmtree(layout.drivers, ignore_errors=True)
+                fresh.rename(layout.drivers)
+            overlay.make(layout, venvs.magnum)
+            above.migrate_magnum(progress)
+            records.save(self.directory, new)
+
+    def _check_upgrade(self, record, release):
+        releases.route(releases.get(record.magnum), release)
+        if profiles.get(record.profile).database == 'sqlite':
+            raise errors.UsageError(
+                f'A sandbox of the profile {record.profile!r} cannot be '
+                "upgraded: Magnum's migrations fail on SQLite",
+                where=self.directory, hint='Use --profile full')
+        self._require_running()
+
+    def _require_running(self):
+        if not self.supervisor.running():
+            raise errors.UsageError(
+                'This sandbox does not run', where=self.directory,
+                hint='Start it again with "magnum-capi sandbox up"')
+
+    def _fresh_drivers(self, layout, record, venv, progress):
+        """The drivers for another release, beside those of this one."""
+        install = record.additions.install
+        if not install:
+            return None
+        # A killed upgrade leaves it.
+        fresh = layout.directory / 'drivers-new'
+        shutil.rmtree(fresh, ignore_errors=True)
+        drivers.install(layout, venv, install, progress,
+                        releases.get(record.magnum), fresh)
+        return fresh
 
     @contextlib.contextmanager
     def _all_or_nothing(self, progress):

@@ -24,6 +24,14 @@ class Release:
     trusts: bool = True
 
     @property
+    def slurp(self) -> bool:
+        """Whether operators may skip the release after it when they upgrade.
+
+        Every first release of a year (OpenStack's release cadence, SLURP).
+        """
+        return self.name.endswith('.1')
+
+    @property
     def pins(self) -> tuple[str, ...]:
         """Files of ``constraints/`` with what its environment consists of.
 
@@ -55,3 +63,23 @@ def get(text: str) -> Release:
     known = ', '.join(f'{r.name} ({r.version})' for r in RELEASES)
     raise errors.UsageError(f'Unknown release of Magnum: {text!r}',
                             hint=f'Known releases: {known}')
+
+
+def route(start: Release, end: Release) -> tuple[Release, ...]:
+    """The upgrades from one release to a later one, as OpenStack allows them.
+
+    :returns: the releases after ``start``, ``end`` the last.
+    :raises UsageError: ``end`` is not later.
+    """
+    if end.version <= start.version:
+        raise errors.UsageError(
+            f'Magnum {start.name} cannot become Magnum {end.name}: it is '
+            'only ever upgraded', hint='Name a later release')
+    later = [r for r in RELEASES if start.version < r.version <= end.version]
+    steps = []
+    while start != end:
+        if start.slurp and len(later) > 1 and later[1].slurp:
+            later.pop(0)
+        start = later.pop(0)
+        steps.append(start)
+    return tuple(steps)

@@ -181,6 +181,13 @@ class Supervisor:
             with contextlib.suppress(xmlrpc.client.Fault):
                 self._call('stopProcess', name, True)
 
+    def remove(self, *names):
+        """Stop programs and forget them: the next of that name is new."""
+        self.stop(*names)
+        for name in names:
+            with contextlib.suppress(xmlrpc.client.Fault):
+                self._call('removeProcessGroup', name)
+
     def restart(self, program, timeout, progress):
         """Stop a program, start it again and wait until it is ready."""
         self.stop(program.name)

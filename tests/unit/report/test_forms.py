@@ -107,6 +107,41 @@ class HtmlTest(testtools.TestCase):
         self.assertIn('characters are left out here', page)
         self.assertIn('the end', page)
 
+    def test_a_page_of_many_tests_can_be_mailed(self):
+        """The records of whole runs made pages of 8 to 12 MB."""
+        log = model.Detail('pythonlogging', 'l' * 40_000)
+        for failures in (0, 1, 100):
+            page = html_form.render(run_of(
+                *(model.Test(f't{i}', f'a.t{i}', model.FAILED, 1.0,
+                             (model.Detail('traceback', f'why {i}'), log))
+                  for i in range(failures)),
+                *(model.Test(f'p{i}', f'a.p{i}', model.PASSED, 1.0,
+                             (log, model.Detail('tolerated', f'once {i}')))
+                  for i in range(450))))
+
+            self.assertLess(len(page), 1_000_000)
+            self.assertIn('once 449', page)
+            for i in range(failures):
+                self.assertIn(f'why {i}<', page)
+
+    def test_why_it_failed_comes_before_the_traceback(self):
+        page = html_form.render(run_of(model.Test(
+            'a', 'a', model.FAILED, 1.0, (model.Detail(
+                'traceback', 'Traceback\n  File "x", line 1\n    f()\n'
+                'E: the disk is full'),))))
+
+        self.assertIn('<p>E: the disk is full</p>', page)
+        self.assertNotIn('<details open>', page)
+
+    def test_a_long_section_is_folded(self):
+        def page(count):
+            return html_form.render(run_of(sections=(
+                model.Section('Causes', tuple(map(str, range(count)))),)))
+
+        self.assertNotIn('class="section"', page(5))
+        self.assertIn('<details class="section">', page(30))
+        self.assertIn('<li>29</li>', page(30))
+
     def test_empty_run(self):
         page = html_form.render(model.Run(title='T'))
 
