@@ -266,6 +266,9 @@ class Rehearse(_OfSandbox, base.Lister):
             print(one, file=self.app.stdout)
         for one in self._outcome.left:
             print(f'left: {one}', file=self.app.stdout)
+        for one in self._outcome.forgotten:
+            print(f'forgotten by Magnum {releases.NEWEST.name}: {one}',
+                  file=self.app.stdout)
         return 1 if self._outcome.left else 0
 
 

@@ -285,6 +285,16 @@ class StatusTest(_Shared):
         self.assertNotEqual(before, self.pids()['one'])
         self.assertEqual('RUNNING', self.states()['one'])
 
+    def test_one_that_was_removed_may_become_another(self):
+        self.launch(self.shell('one', 'echo before; sleep 60'))
+        self.supervisor.remove('one', 'unknown')
+        self.assertNotIn('one', self.states())
+        self.launch(self.shell('one', 'echo after; sleep 60'))
+        waiting.wait_for(
+            lambda: self.supervisor.log('one').read_text(), timeout=30,
+            done=lambda text: text.endswith('after\n'),
+            what='the other program to run')
+
     def test_stop_of_what_does_not_run(self):
         self.launch(self.shell('one'))
         self.supervisor.stop('one', 'one', 'unknown')
