@@ -86,12 +86,12 @@ def certified(broken=(), version='v1.34.9', names=None, **changes):
             if content is not None}
 
 
-def write(folder, **changes):
+def write(folder, release=RELEASE, **changes):
     """Write the four files below a folder; returns the product's folder."""
     files = {'README.md': b'# How\n', 'PRODUCT.yaml': product_yaml(),
              'e2e.log': certified()[archives.LOG],
              'junit_01.xml': junit()} | changes
-    place = folder / FOLDER
+    place = folder / release / NAME
     place.mkdir(parents=True)
     for name, content in files.items():
         (place / name).write_bytes(content)

@@ -5,6 +5,7 @@
 import datetime
 import json
 import pathlib
+import tempfile
 from unittest import mock
 
 import fixtures
@@ -15,6 +16,8 @@ from magnum_capi_tempest.cli import conformance_lists
 from magnum_capi_tempest.conformance import lists
 from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.submission import bundle
 from magnum_capi_tempest.conformance.submission import check
 from magnum_capi_tempest.conformance.submission import findings
 from magnum_capi_tempest.conformance import verdict
@@ -24,6 +27,11 @@ from tests.unit.conformance import submissions
 
 #: What Kubernetes v1.36.5 does not require any more, v1.36.4 does.
 DROPPED = '[sig-node] Pod InPlace Resize Container guaranteed pods with mul'
+
+
+def minor(version):
+    """``v1.36`` of ``v1.36.5``."""
+    return version.rpartition('.')[0]
 
 
 class VersionTest(testtools.TestCase):
@@ -39,6 +47,32 @@ class VersionTest(testtools.TestCase):
         path.write_bytes(archives.by_library(submissions.certified(
             broken, version=version, names=names)))
         return by_hand.judged(reading.read(path))
+
+    def built(self, version):
+        """Whether a submission can be made of the archive of a run."""
+        about = self.folder / 'PRODUCT.yaml'
+        about.write_bytes(submissions.product_yaml())
+        try:
+            made = bundle.build(
+                self.folder / 'run.tar.gz', about,
+                self.folder / f'out-{version}', latest=minor(version),
+                store=runs.Store(self.folder / 'runs'))
+        except bundle.Refused:
+            return False
+        self.assertEqual((), made.warnings)
+        return True
+
+    def broken_rules(self, version, names, broken):
+        """The bot's rules that a submission with these tests breaks."""
+        members = submissions.certified(broken, version=version, names=names)
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            place = submissions.write(
+                pathlib.Path(folder), release=minor(version), **{
+                    'e2e.log': f'kube-apiserver version: {version}\n'.encode()
+                               + members[archives.LOG],
+                    'junit_01.xml': members[archives.JUNIT]})
+            report = check.check(place, latest=minor(version))
+        return {finding.rule for finding in report.findings}
 
     def test_a_patch_release_that_requires_less(self):
         names = [name for name in required.of('v1.36.0').names
@@ -100,8 +134,10 @@ class VersionTest(testtools.TestCase):
         self.assertEqual(3, len(missing), missing)
 
     def test_every_minor_at_its_newest(self):
-        for version in ('v1.33.13', 'v1.34.10', 'v1.35.8', 'v1.36.5',
-                        'v1.37.2'):
+        newest = {one.number[0]: one.version for one in required.looked_at()}
+        self.assertEqual(['v1.33.13', 'v1.34.10', 'v1.35.8', 'v1.36.5',
+                          'v1.37.2'], list(newest.values()))
+        for version in newest.values():
             names = required.of(version).names
             for ran, broken, outcome in (
                     (names, (), verdict.PASSED),
@@ -112,6 +148,13 @@ class VersionTest(testtools.TestCase):
                     self.assertEqual(outcome, found.outcome)
                     self.assertEqual(outcome == verdict.PASSED,
                                      found.eligible)
+                    self.assertEqual(outcome == verdict.PASSED,
+                                     self.built(version))
+                    self.assertEqual(
+                        {verdict.PASSED: set(),
+                         verdict.INCOMPLETE: {'13', '14'},
+                         verdict.FAILED: {'13', '14'}}[outcome],
+                        self.broken_rules(version, ran, broken))
 
     def test_a_newer_release_is_compared_with_the_nearest_list(self):
         found = self.judged('v1.99.0', required.of('v1.36.0').names[:-1])
