@@ -41,12 +41,14 @@ HYDROPHONE = 'hydrophone'
 
 QUICK = 'quick'
 NON_DISRUPTIVE = 'non-disruptive-conformance'
+#: Side by side, without what takes long; Sonobuoy knows what that is.
+LITE = 'conformance-lite'
 CERTIFIED = 'certified-conformance'
 #: Focus and skip expressions of the caller.
 FOCUSED = 'focus'
 #: What was asked for is not recorded.
 UNKNOWN = 'unknown'
-MODES = (QUICK, NON_DISRUPTIVE, CERTIFIED, FOCUSED, UNKNOWN)
+MODES = (QUICK, NON_DISRUPTIVE, LITE, CERTIFIED, FOCUSED, UNKNOWN)
 
 #: Set in the environment of the e2e plugin, and so in its definition, by
 #: whoever runs images that are stand-ins for upstream's.

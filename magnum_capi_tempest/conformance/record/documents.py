@@ -24,6 +24,8 @@ _MODES = {
         model.NON_DISRUPTIVE,
     ('Pods should be submitted and removed', ''): model.QUICK,
 }
+#: How the skip of Sonobuoy's conformance-lite begins: its names may change.
+_LITE = 'Serial|Slow|Disruptive|'
 #: Daemon set -> network plugin that it belongs to.
 _NETWORKS = {
     'antrea-agent': 'antrea', 'calico-node': 'calico', 'canal': 'canal',
@@ -153,7 +155,10 @@ def mode(focus: str | None, skip: str | None, processes: str) -> str:
     """
     if focus is None:
         return model.UNKNOWN
-    found = _MODES.get((focus.strip(), (skip or '').strip()), model.FOCUSED)
+    focus, skip = focus.strip(), (skip or '').strip()
+    if focus == '\\[Conformance\\]' and skip.startswith(_LITE):
+        return model.LITE
+    found = _MODES.get((focus, skip), model.FOCUSED)
     if found == model.CERTIFIED and processes not in ('', '0', '1'):
         return model.FOCUSED
     return found

@@ -161,7 +161,8 @@ def refuse(plan: runner.Plan):
             (images.sonobuoy, '--sonobuoy-image'),
             (images.docker_config, '--docker-config'),
             (images.pull_policy, '--image-pull-policy'),
-            (plan.node_selector, '--aggregator-node')):
+            (plan.node_selector, '--aggregator-node'),
+            (plan.mode == model.LITE, f'--mode {model.LITE}')):
         if there:
             raise errors.UsageError(f'Hydrophone knows nothing of {option}',
                                     hint='Use Sonobuoy')

@@ -179,7 +179,8 @@ class Commands:
         argv = self._line('run', '--plugin', PLUGIN)
         if plan.mode != model.FOCUSED:
             argv += ['--mode', plan.mode]
-        if plan.mode == model.FOCUSED or plan.skip or plan.parallel > 1:
+        if plan.mode == model.FOCUSED or plan.skip or (
+                plan.parallel > 1 and plan.mode != model.LITE):
             # Later than --mode, which sets both.
             argv += [f'--e2e-focus={plan.focus_expression}',
                      f'--e2e-skip={plan.skip_expression}']

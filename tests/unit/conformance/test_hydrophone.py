@@ -62,6 +62,7 @@ class TestCommands(testtools.TestCase):
         for plan in ({'images': runner.Images(sonobuoy='x')},
                      {'images': runner.Images(pull_policy='Never')},
                      {'node_selector': (('a', 'b'),)},
+                     {'mode': model.LITE},
                      {'env': (('A', 'b'),)},
                      {'env': (('E2E_EXTRA_ARGS', '--a=b,c'),)}):
             self.assertRaises(errors.UsageError, hydrophone.refuse,

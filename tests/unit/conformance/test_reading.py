@@ -310,6 +310,8 @@ class SmallTest(_Base):
                  model.NON_DISRUPTIVE),
                 ('Pods should be submitted and removed', '', '1',
                  model.QUICK),
+                ('\\[Conformance\\]', 'Serial|Slow|Disruptive|\\[sig-apps\\]',
+                 '25', model.LITE),
                 ('x', '', '1', model.FOCUSED)):
             with self.subTest(mode, focus=focus):
                 result = self.read(**{archives.JUNIT: archives.junit(

@@ -25,6 +25,9 @@ class TestPlan(testtools.TestCase):
         self.assertEqual((r'\[Conformance\]', ''),
                          (plan.focus_expression, plan.skip_expression))
 
+    def test_a_lite_run_has_a_skip_of_its_own(self):
+        self.refused('leaves out what Sonobuoy', mode=model.LITE, skip='x')
+
     def test_mode_and_focus_belong_together(self):
         self.refused('focus', mode=model.FOCUSED)
         self.refused('another run', mode=model.QUICK, expression='x')

@@ -48,6 +48,13 @@ class TestCommands(testtools.TestCase):
         self.assertIn(r'--e2e-skip=\[Disruptive\]|NoExecuteTaintManager',
                       argv)
 
+    def test_what_lite_leaves_out_is_sonobuoys_to_know(self):
+        argv = command(mode=model.LITE, parallel=4)
+
+        self.assertEqual('conformance-lite', argv[argv.index('--mode') + 1])
+        self.assertNotIn('--e2e-skip', ' '.join(argv))
+        self.assertIn('e2e.E2E_EXTRA_GINKGO_ARGS=--procs=4', argv)
+
     def test_images_and_node(self):
         argv = command(
             kubernetes='v1.34.9', node_selector=(('a/b', 'c'),),
