@@ -10,6 +10,7 @@ another one there.
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -41,9 +42,12 @@ def environment(folder, pins, *more):
 def would_install(folder, pins, *requirements):
     """Names of what pip would install into such an environment."""
     python = environment(folder, pins)
+    # As upper constraints are: with hashes, pip takes no folder.
+    plain = folder / 'constraints.txt'
+    plain.write_text(re.sub(r'( \\)?\n {4}--hash=\S+', '', pins.read_text()))
     report = processes.run(
         [python, '-m', 'pip', 'install', '--quiet', '--dry-run', '--report',
-         '-', '--constraint', pins, *requirements], timeout=300)
+         '-', '--constraint', plain, *requirements], timeout=300)
     return sorted(found['metadata']['name']
                   for found in json.loads(report)['install'])
 

@@ -28,6 +28,14 @@ class ReleasesTest(testtools.TestCase):
                 [str(release.version)],
                 re.findall(r'^magnum==(\d+)\.', text, re.MULTILINE))
 
+    def test_every_pin_has_a_hash(self):
+        for name in {name for r in releases.RELEASES for name in r.pins}:
+            pins = re.split(r'^(?=\w)', resources.find(name).read_text(),
+                            flags=re.MULTILINE)[1:]
+            self.assertGreater(len(pins), 2, name)
+            self.assertEqual(
+                [], [pin for pin in pins if '--hash=sha256:' not in pin])
+
     def test_what_is_beside_an_earlier_one_is_as_in_the_cloud(self):
         cloud = resources.find(releases.CLOUD).read_text().splitlines()
         beside = resources.find(
