@@ -11,11 +11,15 @@ set -eu -o pipefail
 
 VERSION=23.0.0
 UNIT=magnum.tests.unit
-MODULES=("$UNIT.drivers.test_driver" "$UNIT.api.test_validation"
-         "$UNIT.api.test_attr_validator" "$UNIT.api.controllers.test_root"
-         "$UNIT.api.controllers.v1.test_cluster_template"
-         "$UNIT.api.controllers.v1.test_cluster"
-         "$UNIT.api.controllers.v1.test_cluster_actions")
+MODULES=(
+    "$UNIT.drivers.test_driver"
+    "$UNIT.api.test_validation"
+    "$UNIT.api.test_attr_validator"
+    "$UNIT.api.controllers.test_root"
+    "$UNIT.api.controllers.v1.test_cluster_template"
+    "$UNIT.api.controllers.v1.test_cluster"
+    "$UNIT.api.controllers.v1.test_cluster_actions"
+)
 here=$(cd "$(dirname "$0")" && pwd)
 constraints=$here/../../constraints/cloud.txt
 
