@@ -125,6 +125,11 @@ class Matrix:
         """All columns in a few words."""
         if not self.exit_code:
             return 'Every driver keeps what it promises'
+        # One driver's faults are not another's.
+        if len(self.columns) > 1:
+            good = sum(map(self.holds, range(len(self.columns))))
+            return (f'{good} of {len(self.columns)} drivers keep what they '
+                    'promise')
         if any(self.broken(column) or self.failures[column]
                for column in range(len(self.columns))):
             return 'Broken'

@@ -137,10 +137,10 @@ class Browser(fixtures.Fixture):
             'Runtime.exceptionThrown', 'Log.entryAdded',
             'Page.javascriptDialogOpening')]
 
-    def screenshot(self, path):
-        """Write the whole page as a PNG."""
+    def screenshot(self, path, whole=True):
+        """Write the page as a PNG, or only what the window shows of it."""
         answer = self.call('Page.captureScreenshot', format='png',
-                           captureBeyondViewport=True)
+                           captureBeyondViewport=whole)
         pathlib.Path(path).write_bytes(base64.b64decode(answer['data']))
 
     def call(self, method, **parameters):

@@ -117,6 +117,22 @@ class CellsTest(testtools.TestCase):
             self.assertEqual(model.BROKEN, self.state(name, **broken))
 
 
+class HeadlineTest(testtools.TestCase):
+
+    def headline(self, *records):
+        return samples.matrix(*records).headline
+
+    def test_the_faults_of_one_are_not_those_of_all(self):
+        good = samples.record(**ALL)
+        bad = samples.record(**ALL | {'resize': ('failed', 'x')})
+
+        self.assertEqual('1 of 2 drivers keep what they promise',
+                         self.headline(good, bad))
+        self.assertEqual('Every driver keeps what it promises',
+                         self.headline(good, good))
+        self.assertEqual('Broken', self.headline(bad))
+
+
 class EnvironmentTest(testtools.TestCase):
     """What the cloud lacked is no broken promise, and no kept one."""
 

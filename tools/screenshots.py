@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Screenshots of pages, for the documentation.
+
+The pages are those of real runs::
+
+    magnum-capi sandbox tempest --regex magnum_capi --results run
+    magnum-capi tempest matrix ... --results matrix
+    python -m tools.screenshots run/report.html report.png
+    python -m tools.screenshots matrix/matrix.html matrix.png
+
+What a window shows first is taken, light; a Chromium must be on PATH. The
+names are of files in doc/source/images.
+"""
+
+import argparse
+import pathlib
+
+from tests.functional import chromium
+
+IMAGES = pathlib.Path(__file__).parents[1] / 'doc' / 'source' / 'images'
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('page', type=pathlib.Path)
+    parser.add_argument('name')
+    parser.add_argument('--scroll-to', metavar='SELECTOR',
+                        help='begin with this element')
+    arguments = parser.parse_args()
+    with chromium.Browser() as browser:
+        browser.open(arguments.page.absolute(), width=chromium.DESKTOP)
+        if arguments.scroll_to:
+            browser.evaluate('document.querySelector('
+                             f'{arguments.scroll_to!r}).scrollIntoView()')
+        browser.screenshot(IMAGES / arguments.name, whole=False)
+
+
+if __name__ == '__main__':
+    main()
