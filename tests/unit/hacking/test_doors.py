@@ -128,7 +128,7 @@ class ThisHouseTest(testtools.TestCase):
 
     def test_a_closed_door_is_red(self):
         code, out = self.changed(
-            'doors', 'doors', 'matrix, report', 'matrix')
+            'doors', 'doors', 'rehearsal, report', 'rehearsal')
 
         self.assertEqual(1, code)
         self.assertIn('There is no such door: cli -> report', out)
