@@ -27,6 +27,10 @@ TOP = pathlib.Path(__file__).resolve().parents[3]
 #: Jobs of other repositories that ours descend from.
 PARENTS = {'base', 'devstack-tempest', 'openstack-tox'}
 
+#: Seconds that a job may take: max-job-timeout of OpenDev's tenant, which is
+#: Zuul's default.
+MAX_JOB_TIMEOUT = 10800
+
 #: Jobs' variables that others read: roles of devstack and tempest, and tox.
 UPSTREAM = {
     'devstack_local_conf', 'devstack_localrc', 'devstack_plugins',
@@ -35,7 +39,7 @@ UPSTREAM = {
 
 #: Settings that other plugins of devstack read, by the plugin.
 LOCALRC = {
-    'devstack': {'FIXED_RANGE'},
+    'devstack': {'FIXED_RANGE', 'LIBVIRT_CPU_MODE', 'LIBVIRT_TYPE'},
     'devstack-plugin-container': {
         'CONTAINER_ENGINE', 'CRIO_VERSION', 'K8S_CAPI_VERSION',
         'K8S_CAPO_VERSION', 'K8S_VERSION'},

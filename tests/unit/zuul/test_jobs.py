@@ -45,6 +45,35 @@ class JobsTest(testtools.TestCase):
         self.assertEqual({name for name, job in self.jobs.items()
                           if not job.get('abstract')}, run)
 
+    def test_no_job_takes_longer_than_opendev_allows(self):
+        """Zuul refuses such a job: "Max Timeout Exceeded"."""
+        for name, job in self.jobs.items():
+            timeout = job.get('timeout', 0)
+            self.assertLessEqual(timeout, content.MAX_JOB_TIMEOUT, name)
+            tests = content.variables(name, self.jobs).get(
+                'tempest_test_timeout', 0)
+            self.assertLess(int(tests), content.MAX_JOB_TIMEOUT, name)
+
+    def test_what_is_on_devstack_does_not_vote(self):
+        project, = content.bodies('project')
+        voting = {job for pipeline in ('check', 'gate')
+                  for job in project[pipeline]['jobs']
+                  if isinstance(job, str)}
+
+        self.assertEqual(set(), {
+            name for name in voting & set(self.jobs)
+            if 'magnum-capi-devstack' in {
+                job['name'] for job in content.chain(name, self.jobs)}})
+
+    def test_the_repository_has_one_name(self):
+        home = (content.TOP / 'setup.cfg').read_text()
+        required = {project for job in self.jobs.values()
+                    for project in job.get('required-projects', ())
+                    if project.endswith('/magnum-capi-tempest')}
+
+        for project in required:
+            self.assertIn(f'https://opendev.org/{project}\n', home)
+
     def test_the_matrix_is_complete(self):
         found = {
             (v['magnum_capi_driver'], v['magnum_capi_kubernetes'],
