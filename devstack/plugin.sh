@@ -26,10 +26,8 @@ if is_service_enabled magnum-capi; then
                 configure_tempest_magnum_capi
             fi
             ;;
-        "unstack "*)
-            remove_magnum_capi_kubeconfigs
-            ;;
-        "clean "*)
+        "unstack "* | "clean "*)
+            # Its objects are of a Keystone that the next stack.sh replaces.
             cleanup_magnum_capi
             ;;
     esac

@@ -146,6 +146,19 @@ class DevstackTest(_Base):
             ['magnum-capi management down --directory '
              f'{self.box}/data/magnum-capi/management'], self.calls)
 
+    def test_clean_up_finds_the_program_where_pip_put_it(self):
+        """unstack.sh and clean.sh have no environment in PATH."""
+        venv = self.box / 'venv'
+        venv.mkdir()
+        (self.box / 'bin').rename(venv / 'bin')
+
+        self.assertEqual(0, self.call(
+            'cleanup_magnum_capi', MAGNUM_CAPI_MANAGEMENT_KUBECONFIG='',
+            GLOBAL_VENV='True', DEVSTACK_VENV=str(venv)))
+        self.assertEqual(
+            ['magnum-capi management down --directory '
+             f'{self.box}/data/magnum-capi/management'], self.calls)
+
     def test_drivers_are_installed_beside_magnum(self):
         self.assertEqual(0, self.call(
             'install_magnum_capi', PLUGINS='magnum-capi-helm',

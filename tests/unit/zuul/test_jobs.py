@@ -54,6 +54,27 @@ class JobsTest(testtools.TestCase):
                 'tempest_test_timeout', 0)
             self.assertLess(int(tests), content.MAX_JOB_TIMEOUT, name)
 
+    def test_a_play_ends_before_its_job_does(self):
+        for name, job in self.jobs.items():
+            for book in content.playbooks(name, self.jobs):
+                for task in content.tasks(content.load(book)):
+                    self.assertLess(
+                        task.get('timeout', 0),
+                        job.get('timeout', content.MAX_JOB_TIMEOUT),
+                        f'{name}: {task.get("name")}')
+
+    def test_what_collects_hides_no_failure(self):
+        """A task that fails in post-run makes a FAILURE a POST_FAILURE."""
+        for book in {job['post-run'] for job in self.jobs.values()
+                     if 'post-run' in job}:
+            plays = content.load(book)
+            rescued = [task['name'] for play in plays
+                       for item in play['tasks'] if item.get('rescue')
+                       for task in content.tasks(item['block'])]
+            self.assertEqual(rescued, [
+                task['name'] for task in content.tasks(plays)
+                if 'ansible.builtin.include_role' in task], book)
+
     def test_what_is_on_devstack_does_not_vote(self):
         project, = content.bodies('project')
         voting = {job for pipeline in ('check', 'gate')
