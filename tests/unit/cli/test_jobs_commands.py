@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import importlib.metadata
 import io
 import pathlib
 from unittest import mock
@@ -53,6 +54,23 @@ class CommandsTest(testtools.TestCase):
         """Not the exit code of a filter that is not there."""
         self.assertEqual((3, ''), self.call(
             discovery_filter.Filter, self.folder / 'x', '--check'))
+
+    def test_filter_for_a_magnum_that_is_too_old(self):
+        put = self.patch(paste_file, 'put', return_value=True)
+        self.patch(importlib.metadata, 'version', return_value='19.0.0')
+
+        self.assertEqual((2, ''), self.call(discovery_filter.Filter, 'f'))
+        self.err.seek(0)
+        self.assertIn('here is 19.0.0', self.err.read())
+        put.assert_not_called()
+        self.assertEqual((0, 'changed\n'), self.call(
+            discovery_filter.Filter, 'f', '--remove'))
+
+    def test_filter_for_every_magnum_that_is_not(self):
+        self.patch(paste_file, 'put', return_value=True)
+        for version in ('20.0.0.0rc1', '20.0.2', '23.0.0'):
+            self.patch(importlib.metadata, 'version', return_value=version)
+            self.assertEqual(0, self.call(discovery_filter.Filter, 'f')[0])
 
     def test_collect(self):
         logs = self.patch(collect, 'from_logs', return_value=[])
