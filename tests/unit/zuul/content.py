@@ -39,7 +39,8 @@ UPSTREAM = {
 
 #: Settings that other plugins of devstack read, by the plugin.
 LOCALRC = {
-    'devstack': {'FIXED_RANGE', 'LIBVIRT_CPU_MODE', 'LIBVIRT_TYPE'},
+    'devstack': {'FIXED_RANGE', 'LIBVIRT_CPU_MODE', 'LIBVIRT_TYPE',
+                 'VOLUME_BACKING_FILE_SIZE'},
     'devstack-plugin-container': {
         'CONTAINER_ENGINE', 'CRIO_VERSION', 'K8S_CAPI_VERSION',
         'K8S_CAPO_VERSION', 'K8S_VERSION'},
