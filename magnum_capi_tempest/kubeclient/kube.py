@@ -271,8 +271,8 @@ class Client:
         answer = self._api.rest_client.pool_manager.request(
             method, url + (query and f'?{parse.urlencode(query)}' or ''),
             body=body, headers=headers, retries=False,
-            timeout=urllib3.Timeout(min(CONNECT, self._timeout),
-                                    timeout or self._timeout), **how)
+            timeout=urllib3.Timeout(connect=min(CONNECT, self._timeout),
+                                    read=timeout or self._timeout), **how)
         if not 200 <= answer.status < 300:
             raise KubeError(
                 f'The Kubernetes API answered {answer.status} to {method} '

@@ -3,6 +3,8 @@
 import http.server
 import os
 import pathlib
+import threading
+import time
 from unittest import mock
 
 import fixtures
@@ -102,6 +104,10 @@ class ClientTest(testtools.TestCase):
         self.assertEqual([], self.reader().nodes())
 
 
+#: Seconds of silence after which these tests stop to follow.
+QUIET = 1
+
+
 class _Stream(http.server.BaseHTTPRequestHandler):
     """A log in chunks, then what the path says: an end, a cut, silence."""
 
@@ -110,11 +116,16 @@ class _Stream(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
         self.send_header('Transfer-Encoding', 'chunked')
+        # Else the next request may go to a connection that is just closed.
+        self.send_header('Connection', 'close')
         self.end_headers()
         for text in (b'one\n', b'two\n'):
             self.wfile.write(b'%x\r\n%s\r\n' % (len(text), text))
         if self.path.startswith('/end'):
             self.wfile.write(b'0\r\n\r\n')
+        elif self.path.startswith('/late'):
+            threading.Event().wait(0.6)
+            self.wfile.write(b'6\r\nthree\n\r\n0\r\n\r\n')
         elif self.path.startswith('/quiet'):
             self.rfile.read(1)
         self.close_connection = True
@@ -137,7 +148,7 @@ class FollowTest(testtools.TestCase):
         """What came, and the class of the error at the end."""
         found = []
         try:
-            for piece in self.reader.follow(path, 0.3, follow='true'):
+            for piece in self.reader.follow(path, QUIET, follow='true'):
                 found.append(piece)
         except kube.KubeError as e:
             return found, type(e)
@@ -148,6 +159,20 @@ class FollowTest(testtools.TestCase):
         for path, error in (('/end', None), ('/cut', kube.KubeError),
                             ('/quiet', kube.Quiet)):
             self.assertEqual((both, error), self.follow(path), path)
+
+    def test_silence_ends_when_it_was_asked_to(self):
+        """It lasted 10 s, the time for a connection, whatever was asked."""
+        begin = time.monotonic()
+
+        self.follow('/quiet')
+
+        self.assertLess(time.monotonic() - begin, kube.CONNECT / 2)
+
+    def test_it_may_be_longer_than_a_connection_takes(self):
+        self.useFixture(fixtures.MockPatchObject(kube, 'CONNECT', 0.2))
+
+        self.assertEqual(([b'one\n', b'two\n', b'three\n'], None),
+                         self.follow('/late'))
 
 
 class FinalTest(testtools.TestCase):
