@@ -86,6 +86,22 @@ def document(server, ca_pem, cert_pem, key_pem, name='cluster'):
     }
 
 
+def signed(cluster, sign, authority, name='cluster'):
+    """Have Magnum sign a certificate; return the kubeconfig as a dict.
+
+    :param cluster: body of the cluster; its api_address must be set.
+    :param sign: function of the body of ``POST /v1/certificates``; returns
+        that of the answer.
+    :param authority: the same of ``GET /v1/certificates/UUID``, of a UUID.
+    :param name: as of :func:`document`.
+    """
+    request = signing_request()
+    certificate = sign({'cluster_uuid': cluster['uuid'], 'csr': request.csr})
+    return document(
+        cluster['api_address'], authority(cluster['uuid'])['pem'],
+        certificate['pem'], request.key, name)
+
+
 def write(path, document):
     """Write a kubeconfig that only its owner can read.
 

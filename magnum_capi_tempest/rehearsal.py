@@ -355,14 +355,11 @@ class Rehearsal:
         ).status_code < 500
 
     def _kubeconfig(self, cluster):
-        request = kubeconfig.signing_request()
-        signed = self._magnum.call('POST', 'certificates', {
-            'cluster_uuid': cluster['uuid'], 'csr': request.csr})
-        authority = self._magnum.call('GET', f'certificates/{cluster["uuid"]}')
         path = self._box.directory / 'tmp' / f'{cluster["uuid"]}.kubeconfig'
-        kubeconfig.write(path, kubeconfig.document(
-            cluster['api_address'], authority['pem'], signed['pem'],
-            request.key))
+        call = self._magnum.call
+        kubeconfig.write(path, kubeconfig.signed(
+            cluster, lambda body: call('POST', 'certificates', body),
+            lambda uuid: call('GET', f'certificates/{uuid}')))
         return path
 
     def _snapshot(self):

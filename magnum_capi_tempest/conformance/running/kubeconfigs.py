@@ -120,17 +120,13 @@ def _write(target, file, connect):
                 last_seen=f'{type(e).__name__}: {e}') from None
 
     cluster = call('GET', f'/clusters/{target.cluster}')
-    server = cluster.get('api_address')
-    if not server:
+    if not cluster.get('api_address'):
         raise errors.UsageError(
             'The cluster has no API address yet', where=cluster['uuid'],
             last_seen=cluster.get('status'))
-    request = kubeconfig.signing_request()
-    signed = call('POST', '/certificates', json={
-        'cluster_uuid': cluster['uuid'], 'csr': request.csr})
-    authority = call('GET', f'/certificates/{cluster["uuid"]}')
-    kubeconfig.write(file, kubeconfig.document(
-        server, authority['pem'], signed['pem'], request.key,
+    kubeconfig.write(file, kubeconfig.signed(
+        cluster, lambda body: call('POST', '/certificates', json=body),
+        lambda uuid: call('GET', f'/certificates/{uuid}'),
         cluster['name'] or 'cluster'))
     template = call('GET', f'/clustertemplates/'
                     f'{cluster["cluster_template_id"]}')

@@ -26,12 +26,9 @@ def write_kubeconfig(certificates, cluster, path):
     :param certificates: CertificatesClient.
     :param cluster: body of the cluster; its api_address must be set.
     """
-    request = kubeconfig.signing_request()
-    signed = certificates.create_certificate(
-        cluster_uuid=cluster['uuid'], csr=request.csr)
-    authority = certificates.show_ca_certificate(cluster['uuid'])
-    kubeconfig.write(path, kubeconfig.document(
-        cluster['api_address'], authority['pem'], signed['pem'], request.key))
+    kubeconfig.write(path, kubeconfig.signed(
+        cluster, lambda body: certificates.create_certificate(**body),
+        certificates.show_ca_certificate))
 
 
 @dataclasses.dataclass(frozen=True)
