@@ -16,8 +16,6 @@ import json
 import threading
 import time
 
-import requests
-
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import waiting
@@ -26,6 +24,8 @@ from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import rest
+from magnum_capi_tempest.sandbox import seed
+from magnum_capi_tempest.sandbox import services
 
 #: Seconds for one change of a cluster.
 PATIENCE = 600
@@ -33,8 +33,9 @@ PATIENCE = 600
 #: Seconds between two questions of a probe, and until it has no answer.
 PACE, SILENCE = 0.2, 5
 
-#: Versions of Kubernetes that clusters are made with and upgraded to.
-KUBERNETES = 'v1.34.2', 'v1.35.0'
+#: Images of a sandbox whose versions of Kubernetes clusters are made with and
+#: upgraded to.
+IMAGES = 'ubuntu-capi', 'ubuntu-capi-1.35'
 
 _CLUSTERS = '/apis/cluster.x-k8s.io/v1beta1/clusters'
 
@@ -208,11 +209,14 @@ class Rehearsal:
 
     :param box: :class:`.sandbox.Sandbox`.
     :param plan: :class:`Plan`.
+    :param look: returns what there is in it, a
+        :class:`.leaks.model.Snapshot`.
     """
 
-    def __init__(self, box, plan, progress):
+    def __init__(self, box, plan, look, progress):
         self._box = box
         self._plan = plan
+        self._look = look
         self._progress = progress
         self._release = plan.start.name
         self._steps = []
@@ -225,7 +229,7 @@ class Rehearsal:
 
         :raises MagnumCapiError: a step did not come to its end.
         """
-        before = self._snapshot()
+        before = self._look()
         ids = self._box.add_images(_images(self._plan.driver))
         named, unnamed = (
             self._step(f'template of the image {name}', self._template,
@@ -248,13 +252,12 @@ class Rehearsal:
             self._step('delete a cluster', self._delete, cluster)
         for template in self._templates:
             self._magnum.call('DELETE', f'clustertemplates/{template}')
-        leaks_ = self._left(before)
-        forgotten = [one for one in leaks_
-                     if is_forgotten(self._plan, one.thing, clusters)]
-        return Outcome(
-            tuple(self._steps), answers,
-            tuple(str(one.thing) for one in leaks_ if one not in forgotten),
-            tuple(str(one.thing) for one in forgotten))
+        left, forgotten = [], []
+        for leak in leaks.compare(before, self._look(), strict=True).leaks:
+            (forgotten if is_forgotten(self._plan, leak.thing, clusters)
+             else left).append(str(leak.thing))
+        return Outcome(tuple(self._steps), answers, tuple(left),
+                       tuple(forgotten))
 
     def _step(self, what, do, *arguments):
         begin = time.monotonic()
@@ -347,12 +350,9 @@ class Rehearsal:
             client = kube.Client(self._kubeconfig(about), timeout=SILENCE)
             yield (f'Kubernetes API of {about["name"]}',
                    lambda client=client: client.answers('/version'))
-        url = self._box.layout().url('container-infra')
-        session = requests.Session()
-        session.trust_env = False
-        yield 'Magnum', lambda: session.get(
-            url, timeout=SILENCE, headers={'Connection': 'close'}
-        ).status_code < 500
+        layout = self._box.layout()
+        yield 'Magnum', services.answers(
+            layout.address, layout.port('magnum'))
 
     def _kubeconfig(self, cluster):
         path = self._box.directory / 'tmp' / f'{cluster["uuid"]}.kubeconfig'
@@ -362,24 +362,13 @@ class Rehearsal:
             lambda uuid: call('GET', f'certificates/{uuid}')))
         return path
 
-    def _snapshot(self):
-        layout = self._box.layout()
-        return leaks.take('sandbox-admin', layout.kubeconfig,
-                          clouds=layout.directory / 'clouds.yaml')
-
-    def _left(self, before):
-        return leaks.compare(before, self._snapshot(), strict=True).leaks
-
 
 def _images(driver):
     """Properties of the images by name, the newer version's last of a pair."""
-    found = {}
-    for name, properties in (('named', {'magnum_driver': driver}),
-                             ('unnamed', {})):
-        for suffix, version in zip(('', '-next'), KUBERNETES):
-            found[name + suffix] = properties | {
-                'os_distro': 'ubuntu', 'kube_version': version}
-    return found
+    return {name + suffix: more | seed.IMAGES[image]
+            for name, more in (('named', {'magnum_driver': driver}),
+                               ('unnamed', {}))
+            for suffix, image in zip(('', '-next'), IMAGES)}
 
 
 def write(path, outcome):

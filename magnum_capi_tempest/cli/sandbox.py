@@ -2,6 +2,7 @@
 """``magnum-capi sandbox ...``: a whole cloud on loopback."""
 
 import argparse
+import functools
 import pathlib
 import shlex
 
@@ -248,7 +249,8 @@ class Rehearse(_OfSandbox, base.Lister):
         box.up(sandbox.Spec('full', install=tuple(args.install),
                             magnum=plan.start.name), say)
         try:
-            outcome = rehearsal.Rehearsal(box, plan, say).run()
+            outcome = rehearsal.Rehearsal(
+                box, plan, functools.partial(_snapshot, box), say).run()
         finally:
             if not args.keep:
                 box.down(say)
