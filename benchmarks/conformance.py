@@ -36,10 +36,10 @@ import conformance_archives
 
 from magnum_capi import processes
 from magnum_capi import progress
-from magnum_capi_tempest.conformance.record import archive
-from magnum_capi_tempest.conformance.record import limits
-from magnum_capi_tempest.conformance.record import reading
-from magnum_capi_tempest.conformance.showing import compare
+from magnum_capi_tempest.conformance.reports import compare
+from magnum_capi_tempest.conformance.results import archive
+from magnum_capi_tempest.conformance.results import limits
+from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest import toolchain
 
 TOP = pathlib.Path(__file__).resolve().parent.parent

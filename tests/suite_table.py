@@ -3,7 +3,7 @@
 """What the tests of the suite are about, read from their classes.
 
 ``python -m tests.suite_table`` writes the tables of
-:mod:`magnum_capi_tempest.matrix.suite`. Flags are there as decorators and
+:mod:`magnum_capi_tempest.scorecard.suite`. Flags are there as decorators and
 classes note them (:mod:`magnum_capi_tempest.tests.common.flags`). Which
 operations a test asks for is followed through what it calls.
 """
@@ -18,8 +18,8 @@ import pathlib
 import types
 
 import magnum_capi_tempest
-from magnum_capi_tempest.matrix import plan
-from magnum_capi_tempest.matrix import suite
+from magnum_capi_tempest.scorecard import plan
+from magnum_capi_tempest.scorecard import suite
 from magnum_capi_tempest.tests.common import rbac
 
 PROJECT = (magnum_capi_tempest.__name__, 'tests')

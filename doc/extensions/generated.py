@@ -14,10 +14,10 @@ from sphinx.util import docutils
 
 import drawing
 from magnum_capi.driver.desired import labels
-from magnum_capi_tempest.matrix import columns
-from magnum_capi_tempest.matrix import plan
-from magnum_capi_tempest.matrix import rst
-from magnum_capi_tempest.matrix import suite
+from magnum_capi_tempest.scorecard import columns
+from magnum_capi_tempest.scorecard import plan
+from magnum_capi_tempest.scorecard import rst
+from magnum_capi_tempest.scorecard import suite
 import sequence
 from tests.proofs.driver_mutants import page
 from tests.proofs.driver_mutants import tables

@@ -7,8 +7,8 @@ import sys
 from magnum_capi.cli import base
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import lists
+from magnum_capi_tempest.conformance.reports import compare
 from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.showing import compare
 
 
 class Update(base.Command):

@@ -4,12 +4,12 @@
 import pathlib
 
 from magnum_capi.cli import base
-from magnum_capi_tempest.conformance.showing import comparison
-from magnum_capi_tempest.conformance.showing import comparison_forms
-from magnum_capi_tempest.conformance.showing import files
-from magnum_capi_tempest.conformance.showing import page
-from magnum_capi_tempest.conformance.showing import presentation
-from magnum_capi_tempest.conformance.showing import sources
+from magnum_capi_tempest.conformance.reports import comparison
+from magnum_capi_tempest.conformance.reports import comparison_forms
+from magnum_capi_tempest.conformance.reports import files
+from magnum_capi_tempest.conformance.reports import page
+from magnum_capi_tempest.conformance.reports import presentation
+from magnum_capi_tempest.conformance.reports import sources
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import terminal
 

@@ -9,14 +9,14 @@ import shlex
 from magnum_capi.cli import base
 from magnum_capi_tempest.cli import conformance_report
 from magnum_capi_tempest.cli import conformance_target
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.showing import files
-from magnum_capi_tempest.conformance.showing import page
-from magnum_capi_tempest.conformance.showing import presentation
-from magnum_capi_tempest.conformance.showing import rerun
-from magnum_capi_tempest.conformance.showing import rerunning
-from magnum_capi_tempest.conformance.showing import sources
+from magnum_capi_tempest.conformance.reports import files
+from magnum_capi_tempest.conformance.reports import page
+from magnum_capi_tempest.conformance.reports import presentation
+from magnum_capi_tempest.conformance.reports import rerun
+from magnum_capi_tempest.conformance.reports import rerunning
+from magnum_capi_tempest.conformance.reports import sources
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import terminal
 

@@ -53,9 +53,9 @@ def show(record, *, as_json=False, verified=False, kubernetes='',
     :param stream: text stream, standard output by default.
     """
     stream = stream or sys.stdout
-    from magnum_capi_tempest.conformance.record import reading
+    from magnum_capi_tempest.conformance.reports import lines
     from magnum_capi_tempest.conformance import required
-    from magnum_capi_tempest.conformance.showing import lines
+    from magnum_capi_tempest.conformance.results import reading
     from magnum_capi_tempest.conformance import verdict as verdicts
     result = reading.find(record, verified=verified, kubernetes=kubernetes)
     verdict = verdicts.judge(

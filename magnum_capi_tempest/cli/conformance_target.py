@@ -6,7 +6,7 @@ import os
 import pathlib
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import runs
 
 
 def add(parser, default):

@@ -10,10 +10,6 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi_tempest.cli import sandbox as box_commands
 from magnum_capi_tempest.cli import tempest
-from magnum_capi_tempest.matrix import columns
-from magnum_capi_tempest.matrix import flags
-from magnum_capi_tempest.matrix import forms
-from magnum_capi_tempest.matrix import page
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
@@ -21,6 +17,10 @@ from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest.sandbox import usable_drivers
+from magnum_capi_tempest.scorecard import columns
+from magnum_capi_tempest.scorecard import flags
+from magnum_capi_tempest.scorecard import forms
+from magnum_capi_tempest.scorecard import page
 from magnum_capi_tempest.workspace import folder as workspaces
 from magnum_capi_tempest.workspace import runs
 

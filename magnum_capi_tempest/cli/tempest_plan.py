@@ -3,7 +3,7 @@
 """``magnum-capi tempest plan``: what will a run take of a cloud?"""
 
 from magnum_capi.cli import base
-from magnum_capi_tempest.matrix import plan
+from magnum_capi_tempest.scorecard import plan
 
 
 class Plan(base.Command):

@@ -19,8 +19,8 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import processes
 from magnum_capi import progress as progress_
-from magnum_capi_tempest.conformance.record import suite_names
 from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.results import suite_names
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins
 

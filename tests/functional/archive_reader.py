@@ -14,8 +14,8 @@ import re
 import resource
 import sys
 
-from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import reading
 
 
 def main(path, most=None):

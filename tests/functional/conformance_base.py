@@ -13,10 +13,10 @@ import testtools
 
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest import toolchain
 from tests.functional import recorder
 from tests.functional import scripted_cluster as scripted

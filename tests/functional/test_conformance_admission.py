@@ -6,10 +6,10 @@ import testtools
 import yaml
 
 from magnum_capi import waiting
-from magnum_capi_tempest.conformance.running import admission
-from magnum_capi_tempest.conformance.running import preflight
-from magnum_capi_tempest.conformance.running import rehearsal
-from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.run import admission
+from magnum_capi_tempest.conformance.run import preflight
+from magnum_capi_tempest.conformance.run import rehearsal
+from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.kubeclient import kube
 from tests.functional import real_api
 

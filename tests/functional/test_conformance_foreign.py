@@ -11,9 +11,9 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import foreign
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import foreign
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest import toolchain
 from tests.functional import real_api
 

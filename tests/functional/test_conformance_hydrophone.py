@@ -7,8 +7,8 @@ import tarfile
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.record import reading
-from magnum_capi_tempest.conformance.running import lifecycle
+from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance import verdict
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted

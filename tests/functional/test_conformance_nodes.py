@@ -16,7 +16,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import processes
-from magnum_capi_tempest.conformance.showing import sources
+from magnum_capi_tempest.conformance.reports import sources
 from magnum_capi_tempest import containers
 from magnum_capi_tempest import images
 from tests.functional import boxes

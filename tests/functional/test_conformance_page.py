@@ -6,8 +6,8 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.conformance.showing import comparison
-from magnum_capi_tempest.conformance.showing import page
+from magnum_capi_tempest.conformance.reports import comparison
+from magnum_capi_tempest.conformance.reports import page
 from tests.functional import chromium
 from tests.unit.conformance import by_hand
 from tests.unit.conformance import test_page as pages

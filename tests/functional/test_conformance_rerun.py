@@ -9,9 +9,9 @@ import sys
 import yaml
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.showing import rerun
-from magnum_capi_tempest.conformance.showing import rerunning
+from magnum_capi_tempest.conformance.reports import rerun
+from magnum_capi_tempest.conformance.reports import rerunning
+from magnum_capi_tempest.conformance.run import runner
 from tests.functional import boxes
 from tests.functional import conformance_base as base
 from tests.functional import scripted_cluster as scripted

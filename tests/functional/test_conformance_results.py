@@ -25,9 +25,9 @@ from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import lists
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain

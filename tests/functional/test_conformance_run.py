@@ -11,11 +11,11 @@ import tarfile
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import observe
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import observe
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.kubeclient import kube
 from tests.functional import boxes

@@ -36,11 +36,11 @@ try:
 except ImportError:
     atheris = None
 
-from magnum_capi_tempest.conformance.record import archive
-from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import limits
-from magnum_capi_tempest.conformance.record import reading
-from magnum_capi_tempest.conformance.showing import lines
+from magnum_capi_tempest.conformance.reports import lines
+from magnum_capi_tempest.conformance.results import archive
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import limits
+from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import archives
 

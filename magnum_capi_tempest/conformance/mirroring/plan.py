@@ -13,9 +13,9 @@ import yaml
 
 from magnum_capi_tempest.conformance.mirroring import suite as suite_
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import hydrophone
-from magnum_capi_tempest.conformance.running import preflight
-from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.run import hydrophone
+from magnum_capi_tempest.conformance.run import preflight
+from magnum_capi_tempest.conformance.run import sonobuoy
 
 #: Of Sonobuoy's plugin systemd-logs (pkg/config/config.go of v0.57.5).
 SYSTEMD_LOGS = 'sonobuoy/systemd-logs:v0.4'

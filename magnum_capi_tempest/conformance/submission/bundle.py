@@ -15,10 +15,10 @@ import shutil
 import tempfile
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance.record import members
-from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import required as required_
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.results import members
+from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.submission import check
 from magnum_capi_tempest.conformance.submission import findings
 from magnum_capi_tempest.conformance.submission import product as products

@@ -10,8 +10,8 @@ attributes and the sums of the file say.
 import dataclasses
 from xml.parsers import expat
 
-from magnum_capi_tempest.conformance.record import case
-from magnum_capi_tempest.conformance.record import limits
+from magnum_capi_tempest.conformance.results import case
+from magnum_capi_tempest.conformance.results import limits
 from magnum_capi_tempest import texts
 
 #: Where the elements must stand for the bot to see them.

@@ -16,8 +16,8 @@ import re
 from magnum_capi import errors
 from magnum_capi import progress as progress_
 from magnum_capi import redact
-from magnum_capi_tempest.conformance.record import limits as bounds
 from magnum_capi_tempest.conformance import required as required_
+from magnum_capi_tempest.conformance.results import limits as bounds
 from magnum_capi_tempest.conformance.submission import cases
 from magnum_capi_tempest.conformance.submission import findings
 from magnum_capi_tempest.conformance.submission import logfile

@@ -21,12 +21,12 @@ import types
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import redact
-from magnum_capi_tempest.conformance.record import members
-from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance.reports import files as forms
+from magnum_capi_tempest.conformance.reports import folders
+from magnum_capi_tempest.conformance.reports import page
 from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.showing import files as forms
-from magnum_capi_tempest.conformance.showing import folders
-from magnum_capi_tempest.conformance.showing import page
+from magnum_capi_tempest.conformance.results import members
+from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.submission import redactedxml
 from magnum_capi_tempest.conformance import verdict as verdicts
 

@@ -8,9 +8,9 @@ import shlex
 
 from magnum_capi import redact
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import hydrophone
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.run import hydrophone
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import sonobuoy
 
 #: How to come to a cluster, when nobody says it better.
 SETUP = """\

@@ -12,7 +12,7 @@ from xml.parsers import expat
 from xml.sax import saxutils
 
 from magnum_capi import redact
-from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.results import damage
 
 _IN_TEXT = {'\r': '&#13;'}
 _IN_VALUE = {'"': '&quot;', '\n': '&#10;', '\r': '&#13;', '\t': '&#9;'}

@@ -16,7 +16,7 @@ import types
 import typing
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.record import crosscheck
+from magnum_capi_tempest.conformance.results import crosscheck
 from magnum_capi_tempest.conformance.submission import cases
 from magnum_capi_tempest.conformance.submission import findings
 from magnum_capi_tempest.conformance.submission import logfile

@@ -13,12 +13,12 @@ import time
 import fixtures
 from tempest import config
 
+from magnum_capi_tempest.conformance.reports import files
+from magnum_capi_tempest.conformance.reports import presentation
 from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.showing import files
-from magnum_capi_tempest.conformance.showing import presentation
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import base

@@ -10,7 +10,7 @@ own an operator must give room for all classes that run at once.
 from tempest.lib import exceptions as lib_exc
 
 #: Clusters that a class has at one time, the most, and nodes by which a test
-#: lets one grow. A unit test holds them against magnum_capi_tempest.matrix,
+#: lets one grow. A unit test holds them against magnum_capi_tempest.scorecard,
 #: which no test may import.
 CLUSTERS = 2
 GROWTH = 5

@@ -12,8 +12,8 @@ from keystoneauth1 import exceptions as keystone_errors
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest.conformance.running import kubeconfigs
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import kubeconfigs
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import machines

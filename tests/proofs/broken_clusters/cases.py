@@ -7,7 +7,7 @@ import dataclasses
 import typing
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance import verdict
 from tests.proofs.broken_clusters import breaks
 from tests.proofs.broken_clusters import table

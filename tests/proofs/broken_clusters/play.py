@@ -10,11 +10,11 @@ import time
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import kubeconfigs
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.showing import files
+from magnum_capi_tempest.conformance.reports import files
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import kubeconfigs
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.kubeclient import kube
 from tests.proofs.broken_clusters import cases
 from tests.proofs.broken_clusters import table

@@ -2,7 +2,7 @@
 
 """The documentation of the bugs, as reStructuredText."""
 
-from magnum_capi_tempest.matrix import suite
+from magnum_capi_tempest.scorecard import suite
 from tests.proofs.driver_mutants import tables
 
 #: Drivers by the letter of their bugs.

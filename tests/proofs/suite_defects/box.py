@@ -7,13 +7,13 @@ import pathlib
 import sys
 
 from magnum_capi import processes
-from magnum_capi_tempest.matrix import flags
-from magnum_capi_tempest.matrix import suite
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import tempest_run
+from magnum_capi_tempest.scorecard import flags
+from magnum_capi_tempest.scorecard import suite
 from tests.proofs import boxes
 from tests.proofs.suite_defects import tables
 

@@ -14,9 +14,9 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_report as cli
 from magnum_capi_tempest.cli import conformance_rerun
-from magnum_capi_tempest.conformance.record import reading
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import outcome
+from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import outcome
 from tests.unit.conformance import by_hand
 
 

@@ -15,8 +15,8 @@ import testtools
 from magnum_capi.cli import main
 from magnum_capi_tempest.cli import conformance_results
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.showing import lines
+from magnum_capi_tempest.conformance.reports import lines
+from magnum_capi_tempest.conformance.results import damage
 from tests.unit.conformance import archives
 from tests.unit.conformance import by_hand
 

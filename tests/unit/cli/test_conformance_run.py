@@ -12,13 +12,13 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_run as cli
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import foreign
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import outcome
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.running import watch
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import foreign
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import outcome
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.conformance import verdict
 from tests.unit import own_folders
 

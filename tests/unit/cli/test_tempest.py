@@ -14,13 +14,13 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.cli import tempest
 from magnum_capi_tempest.cli import tempest_matrix
-from magnum_capi_tempest.matrix import columns
 from magnum_capi_tempest.sandbox import tempest_run
+from magnum_capi_tempest.scorecard import columns
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import init
 from magnum_capi_tempest.workspace import runs
-from tests.unit.matrix import samples
 from tests.unit.report import streams
+from tests.unit.scorecard import samples
 from tests.unit.workspace import test_selection
 
 _ID = 'magnum_capi_tempest.tests.scenario.test_cluster_truth.{}'

@@ -5,8 +5,8 @@ import functools
 import pathlib
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance import verdict
 
 ARCHIVES = pathlib.Path(__file__).parents[2] / 'data' / 'sonobuoy'

@@ -4,10 +4,10 @@
 
 import testtools
 
-from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import observation
-from magnum_capi_tempest.conformance.running import sonobuoy
-from magnum_capi_tempest.conformance.running import watch
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import observation
+from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance.run import watch
 
 LIMITS = completion.Limits(deadline=3600, stall=600, silence=900, stuck=300,
                            gone=60)

@@ -16,9 +16,9 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.kubeclient import kube
 from tests.unit import fake_clock
 from tests.unit import own_folders

@@ -7,9 +7,9 @@ from unittest import mock
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance.running import admission
-from magnum_capi_tempest.conformance.running import preflight
-from magnum_capi_tempest.conformance.running import rehearsal
+from magnum_capi_tempest.conformance.run import admission
+from magnum_capi_tempest.conformance.run import preflight
+from magnum_capi_tempest.conformance.run import rehearsal
 from magnum_capi_tempest.kubeclient import kube
 from tests.unit.conformance import run_box
 

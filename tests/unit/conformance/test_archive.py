@@ -15,10 +15,10 @@ import zlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.conformance.record import archive
-from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import limits
-from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance.results import archive
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import limits
+from magnum_capi_tempest.conformance.results import reading
 from tests.unit.conformance import archives
 
 LIMITS = limits.Limits(ratio_from=1 << 20)

@@ -4,9 +4,9 @@
 
 import testtools
 
-from magnum_capi_tempest.conformance.record import bounded_xml
-from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import limits
+from magnum_capi_tempest.conformance.results import bounded_xml
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import limits
 
 
 class StreamTest(testtools.TestCase):

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import testtools
 
-from magnum_capi_tempest.conformance.showing import charts
-from magnum_capi_tempest.conformance.showing import page
+from magnum_capi_tempest.conformance.reports import charts
+from magnum_capi_tempest.conformance.reports import page
 from tests.unit.conformance import by_hand
 
 BEGAN = datetime.datetime(2026, 11, 21, 9, tzinfo=datetime.timezone.utc)

@@ -6,9 +6,9 @@ import dataclasses
 import testtools
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.reports import compare
+from magnum_capi_tempest.conformance.reports import grid
 from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.showing import compare
-from magnum_capi_tempest.conformance.showing import grid
 from tests.unit.conformance import by_hand
 
 

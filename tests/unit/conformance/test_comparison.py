@@ -9,8 +9,8 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.showing import comparison
-from magnum_capi_tempest.conformance.showing import comparison_forms
+from magnum_capi_tempest.conformance.reports import comparison
+from magnum_capi_tempest.conformance.reports import comparison_forms
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import by_hand
 

@@ -4,9 +4,9 @@
 
 import dataclasses
 
-from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import sonobuoy
-from magnum_capi_tempest.conformance.running import watch
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance.run import watch
 from tests.unit.conformance import looks
 
 AGGREGATOR = looks.AGGREGATOR

@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 
 import testtools
 
-from magnum_capi_tempest.conformance.showing import charts
-from magnum_capi_tempest.conformance.showing import comparison
-from magnum_capi_tempest.conformance.showing import difference_charts
-from magnum_capi_tempest.conformance.showing import page
+from magnum_capi_tempest.conformance.reports import charts
+from magnum_capi_tempest.conformance.reports import comparison
+from magnum_capi_tempest.conformance.reports import difference_charts
+from magnum_capi_tempest.conformance.reports import page
 from tests.unit.conformance import by_hand
 
 

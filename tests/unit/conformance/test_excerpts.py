@@ -2,9 +2,9 @@
 
 import testtools
 
-from magnum_capi_tempest.conformance.showing import comparison
-from magnum_capi_tempest.conformance.showing import excerpts
-from magnum_capi_tempest.conformance.showing import page
+from magnum_capi_tempest.conformance.reports import comparison
+from magnum_capi_tempest.conformance.reports import excerpts
+from magnum_capi_tempest.conformance.reports import page
 from tests.unit.conformance import by_hand
 
 

@@ -3,7 +3,7 @@
 
 import testtools
 
-from magnum_capi_tempest.conformance.showing import fingerprints
+from magnum_capi_tempest.conformance.reports import fingerprints
 from tests.unit.conformance import by_hand
 
 TIMED_OUT = """[FAILED] Unexpected error:

@@ -6,9 +6,9 @@ import dataclasses
 from unittest import mock
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.kubeclient import kube
 from tests.unit.conformance import run_box

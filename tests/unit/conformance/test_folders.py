@@ -10,11 +10,11 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.showing import comparison
-from magnum_capi_tempest.conformance.showing import files
-from magnum_capi_tempest.conformance.showing import folders
-from magnum_capi_tempest.conformance.showing import sources
+from magnum_capi_tempest.conformance.reports import comparison
+from magnum_capi_tempest.conformance.reports import files
+from magnum_capi_tempest.conformance.reports import folders
+from magnum_capi_tempest.conformance.reports import sources
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.submission import publish
 from tests.unit.conformance import by_hand
 

@@ -4,7 +4,7 @@ import itertools
 
 import testtools
 
-from magnum_capi_tempest.conformance.running import following
+from magnum_capi_tempest.conformance.run import following
 from magnum_capi_tempest.kubeclient import kube
 
 ENDED = {'status': {'containerStatuses': [

@@ -6,9 +6,9 @@ import contextlib
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import foreign
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import foreign
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.kubeclient import kube
 from tests.unit.conformance import run_box

@@ -6,9 +6,9 @@ import tarfile
 
 import testtools
 
-from magnum_capi_tempest.conformance.record import e2elog
-from magnum_capi_tempest.conformance.record import limits
-from magnum_capi_tempest.conformance.running import ginkgolog
+from magnum_capi_tempest.conformance.results import e2elog
+from magnum_capi_tempest.conformance.results import limits
+from magnum_capi_tempest.conformance.run import ginkgolog
 
 DATA = pathlib.Path(__file__).parents[2] / 'data' / 'sonobuoy'
 

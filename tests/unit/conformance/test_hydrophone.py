@@ -10,8 +10,8 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import hydrophone
-from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.run import hydrophone
+from magnum_capi_tempest.conformance.run import runner
 
 
 def command(go_on=False, **plan):

@@ -7,9 +7,9 @@ import datetime
 import testtools
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import junit
-from magnum_capi_tempest.conformance.record import limits
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import junit
+from magnum_capi_tempest.conformance.results import limits
 from tests.unit.conformance import archives
 
 FAILURE = '<failure message="" type="failed">[FAILED] no\nIn [It]</failure>'

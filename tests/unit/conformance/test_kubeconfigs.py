@@ -11,8 +11,8 @@ import testtools
 import yaml
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance.running import kubeconfigs
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import kubeconfigs
+from magnum_capi_tempest.conformance.run import runs
 from tests.unit import own_folders
 from tests.unit import strangers
 

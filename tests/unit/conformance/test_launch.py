@@ -6,9 +6,9 @@ import dataclasses
 from unittest import mock
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import namespaces
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import namespaces
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.kubeclient import kube
 from tests.unit.conformance import run_box
 

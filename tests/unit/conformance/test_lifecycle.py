@@ -9,9 +9,9 @@ from unittest import mock
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.toolchain import leftovers
 from tests.unit.conformance import run_box

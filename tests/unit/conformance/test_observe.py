@@ -7,7 +7,7 @@ from unittest import mock
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance.running import observe
+from magnum_capi_tempest.conformance.run import observe
 from magnum_capi_tempest.kubeclient import kube
 from tests.unit import fake_clock
 

@@ -8,8 +8,8 @@ import re
 import testtools
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.showing import comparison
-from magnum_capi_tempest.conformance.showing import page
+from magnum_capi_tempest.conformance.reports import comparison
+from magnum_capi_tempest.conformance.reports import page
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import by_hand
 

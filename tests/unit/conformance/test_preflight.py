@@ -8,10 +8,10 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import preflight
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import snapshot
-from magnum_capi_tempest.conformance.running import symptoms
+from magnum_capi_tempest.conformance.run import preflight
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import snapshot
+from magnum_capi_tempest.conformance.run import symptoms
 from magnum_capi_tempest.kubeclient import kube
 
 IMAGE = 'registry.k8s.io/conformance:v1.34.9'

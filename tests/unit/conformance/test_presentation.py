@@ -12,9 +12,9 @@ import rich.console
 import testtools
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.showing import files
-from magnum_capi_tempest.conformance.showing import presentation
-from magnum_capi_tempest.conformance.showing import rerun
+from magnum_capi_tempest.conformance.reports import files
+from magnum_capi_tempest.conformance.reports import presentation
+from magnum_capi_tempest.conformance.reports import rerun
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import subunit

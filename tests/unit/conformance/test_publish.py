@@ -16,7 +16,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.record import damage
+from magnum_capi_tempest.conformance.results import damage
 from magnum_capi_tempest.conformance.submission import publish
 from magnum_capi_tempest.conformance.submission import redactedxml
 from tests.unit.conformance import archives

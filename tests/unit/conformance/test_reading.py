@@ -11,9 +11,9 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.record import infra
-from magnum_capi_tempest.conformance.record import reading
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import infra
+from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import archives
 from tests.unit.conformance import by_hand
@@ -241,7 +241,7 @@ class SmallTest(_Base):
     def test_a_disk_that_cannot_be_read(self):
         by_hand.folder(self.folder / 'run')
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.conformance.record.reading._pieces',
+            'magnum_capi_tempest.conformance.results.reading._pieces',
             mock.Mock(side_effect=OSError(5, 'Input/output error'))))
 
         self.assertRaisesRegex(damage.Damage, 'Input/output error',

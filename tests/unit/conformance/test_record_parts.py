@@ -9,10 +9,10 @@ import tarfile
 import testtools
 import yaml
 
-from magnum_capi_tempest.conformance.record import e2elog
-from magnum_capi_tempest.conformance.record import limits
-from magnum_capi_tempest.conformance.record import suite_names
-from magnum_capi_tempest.conformance.record import summary
+from magnum_capi_tempest.conformance.results import e2elog
+from magnum_capi_tempest.conformance.results import limits
+from magnum_capi_tempest.conformance.results import suite_names
+from magnum_capi_tempest.conformance.results import summary
 from tests.unit.conformance import archives
 from tests.unit.conformance import by_hand
 

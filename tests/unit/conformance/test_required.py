@@ -14,9 +14,9 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_lists
 from magnum_capi_tempest.conformance import lists
-from magnum_capi_tempest.conformance.record import reading
 from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.submission import bundle
 from magnum_capi_tempest.conformance.submission import check
 from magnum_capi_tempest.conformance.submission import findings

@@ -7,8 +7,8 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.showing import rerun
+from magnum_capi_tempest.conformance.reports import rerun
+from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import by_hand
 

@@ -10,12 +10,12 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import outcome
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.showing import rerun
-from magnum_capi_tempest.conformance.showing import rerunning
+from magnum_capi_tempest.conformance.reports import rerun
+from magnum_capi_tempest.conformance.reports import rerunning
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import outcome
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
 from tests.unit.conformance import by_hand
 
 PLAN = runner.Plan(

@@ -10,8 +10,8 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import progress
-from magnum_capi_tempest.conformance.running import retrieve
-from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.run import retrieve
+from magnum_capi_tempest.conformance.run import sonobuoy
 from tests.unit import fake_clock
 
 GOOD = gzip.compress(b'results ' * 1000)

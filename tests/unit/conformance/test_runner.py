@@ -8,7 +8,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import runner
+from magnum_capi_tempest.conformance.run import runner
 
 
 class TestPlan(testtools.TestCase):

@@ -10,8 +10,8 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
 
 TARGET = runs.Target('c1', 'devstack')
 NOON = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.timezone.utc)

@@ -10,7 +10,7 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance.running import salvage
+from magnum_capi_tempest.conformance.run import salvage
 from magnum_capi_tempest.kubeclient import kube
 
 PODS = [

@@ -11,8 +11,8 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import sonobuoy
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import sonobuoy
 
 DATA = pathlib.Path(__file__).parents[2] / 'data' / 'sonobuoy'
 

@@ -8,9 +8,9 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
-from magnum_capi_tempest.conformance.showing import sources
+from magnum_capi_tempest.conformance.reports import sources
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
 from tests.unit.conformance import by_hand
 
 

@@ -16,9 +16,9 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_check
 from magnum_capi_tempest.cli import conformance_submission as cli
-from magnum_capi_tempest.conformance.record import damage
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.submission import bundle
 from magnum_capi_tempest.conformance.submission import check
 from magnum_capi_tempest.conformance.submission import findings

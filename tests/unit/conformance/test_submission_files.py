@@ -4,7 +4,7 @@
 
 import testtools
 
-from magnum_capi_tempest.conformance.record import limits
+from magnum_capi_tempest.conformance.results import limits
 from magnum_capi_tempest.conformance.submission import cases
 from magnum_capi_tempest.conformance.submission import logfile
 from magnum_capi_tempest.conformance.submission import product

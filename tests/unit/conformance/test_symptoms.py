@@ -5,7 +5,7 @@ import datetime
 
 import testtools
 
-from magnum_capi_tempest.conformance.running import symptoms
+from magnum_capi_tempest.conformance.run import symptoms
 
 NOON = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.timezone.utc)
 NO_CNI = ('container runtime network not ready: NetworkReady=false '

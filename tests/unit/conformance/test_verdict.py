@@ -7,10 +7,10 @@ import dataclasses
 import testtools
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.record import crosscheck
-from magnum_capi_tempest.conformance.record import e2elog
-from magnum_capi_tempest.conformance.record import junit
 from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.results import crosscheck
+from magnum_capi_tempest.conformance.results import e2elog
+from magnum_capi_tempest.conformance.results import junit
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import by_hand
 

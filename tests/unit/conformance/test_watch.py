@@ -4,11 +4,11 @@
 
 import json
 
-from magnum_capi_tempest.conformance.running import completion
-from magnum_capi_tempest.conformance.running import messages
-from magnum_capi_tempest.conformance.running import sonobuoy
-from magnum_capi_tempest.conformance.running import symptoms
-from magnum_capi_tempest.conformance.running import watch
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import messages
+from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance.run import symptoms
+from magnum_capi_tempest.conformance.run import watch
 from tests.unit.conformance import looks
 
 LIMITS = looks.LIMITS

@@ -13,8 +13,8 @@ import pkgutil
 import testtools
 
 import magnum_capi
-from magnum_capi_tempest.matrix import suite
 from magnum_capi_tempest import promises
+from magnum_capi_tempest.scorecard import suite
 from tests.proofs.driver_mutants import page
 from tests.proofs.driver_mutants import tables
 

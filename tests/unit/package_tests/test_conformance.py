@@ -9,10 +9,10 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.running import lifecycle
-from magnum_capi_tempest.conformance.running import outcome
-from magnum_capi_tempest.conformance.running import runner
-from magnum_capi_tempest.conformance.running import runs
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import outcome
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import conformance

@@ -9,8 +9,8 @@ import testtools
 import urllib3.exceptions
 
 from magnum_capi import errors
-from magnum_capi_tempest.matrix import plan
 from magnum_capi_tempest.report import environment
+from magnum_capi_tempest.scorecard import plan
 from magnum_capi_tempest.tests.common import preflight
 from magnum_capi_tempest.tests.common import preflight_options
 from magnum_capi_tempest.tests.common import preflight_quotas

@@ -11,10 +11,10 @@ import testtools
 
 from magnum_capi_tempest.cli import sandbox as cli
 from magnum_capi_tempest import config
-from magnum_capi_tempest.matrix import suite
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import spec
+from magnum_capi_tempest.scorecard import suite
 from tests.unit.sandbox import samples
 
 FLAGS = 'magnum_capi_feature_enabled'

@@ -8,10 +8,10 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.matrix import suite
 from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
+from magnum_capi_tempest.scorecard import suite
 from tests.unit.report import streams
 
 TEXTS = {

@@ -10,7 +10,7 @@ import tomllib
 
 import testtools
 
-from magnum_capi_tempest.matrix import suite
+from magnum_capi_tempest.scorecard import suite
 from tests.proofs.suite_defects import box
 from tests.proofs.suite_defects import tables
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the picture of the differences between two runs shows, as numbers.
+
+Durations are compared of specs that ran in both: a SIG of which more was
+selected is not slower for that.
+"""
+
+import collections
+import dataclasses
+import re
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.reports import charts
+from magnum_capi_tempest.conformance.reports import compare
+
+_SIG = re.compile(r'\[sig-([^\[\]]+)\]')
+#: Kinds of :mod:`.compare` that are drawn; what else ran has not changed.
+OUTCOMES = ('new_failures', 'still_failing', 'fixed')
+
+
+@dataclasses.dataclass(frozen=True)
+class Sig:
+    """The specs of one SIG that ran in either of two runs.
+
+    :param outcomes: number of specs by kind, for each of OUTCOMES.
+    :param timed: specs that ran in both, with times; ``before`` and
+        ``after`` are the seconds that those took.
+    """
+
+    name: str
+    specs: int
+    outcomes: dict[str, int]
+    timed: int
+    before: float
+    after: float
+
+
+def sigs(before, after) -> tuple[Sig, ...]:
+    """What changed by SIG, most time first.
+
+    :param before: the earlier :class:`~..model.Result`; ``after`` likewise.
+    :returns: beyond ``charts.SIGS`` they are summed up.
+    """
+    some = collections.defaultdict(list)
+    for change in compare.changes(before, after):
+        if _ran(change.before) or _ran(change.after):
+            match = _SIG.search(change.name)
+            some[match[1] if match else 'none'].append(change)
+    found = sorted((_sig(name, changes) for name, changes in some.items()),
+                   key=lambda one: (-max(one.before, one.after), one.name))
+    if len(found) > charts.SIGS:
+        rest = found[charts.SIGS - 1:]
+        found[charts.SIGS - 1:] = [_sig(f'{len(rest)} others', [
+            change for one in rest for change in some[one.name]])]
+    return tuple(found)
+
+
+def _sig(name, changes):
+    kinds = collections.Counter(map(compare.kind, changes))
+    timed = [change.seconds for change in changes
+             if _ran(change.before) and _ran(change.after)
+             and None not in change.seconds]
+    return Sig(name, len(changes), {kind: kinds[kind] for kind in OUTCOMES},
+               len(timed), sum(first for first, _ in timed),
+               sum(second for _, second in timed))
+
+
+def _ran(status):
+    return status not in ('', model.SKIPPED)

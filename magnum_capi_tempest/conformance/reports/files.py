@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what a result or a comparison looks like into files."""
+
+import pathlib
+
+from magnum_capi_tempest.conformance.reports import comparison_forms
+from magnum_capi_tempest.conformance.reports import page
+from magnum_capi_tempest.conformance.reports import presentation
+from magnum_capi_tempest import report
+from magnum_capi_tempest.report import json_
+from magnum_capi_tempest.report import junit
+from magnum_capi_tempest.report import markdown
+from magnum_capi_tempest.report import subunit_stream
+
+#: The form that a person opens.
+PAGE = 'report.html'
+
+
+def to_json(result, verdict, reruns=(), ended=None) -> str:
+    """The JSON report: that of every run, and a part on conformance.
+
+    :param ended: :class:`~.rerun.Ended`, when the failures have just been
+        run again.
+    """
+    more = {} if ended is None else {'rerun': {
+        'exit_code': ended.exit_code,
+        'deviations': list(ended.deviations),
+        'broken': list(ended.broken)}}
+    return json_.render(
+        presentation.run(result, verdict, reruns), **more,
+        conformance=presentation.document(result, verdict, reruns))
+
+
+def to_markdown(result, verdict, reruns=()) -> str:
+    return markdown.render(presentation.run(result, verdict, reruns))
+
+
+def write(folder, result, verdict, reruns=()):
+    """Write every form of a result into a folder.
+
+    :returns: dict of file name to path.
+    :raises EnvironmentProblem: the folder cannot be written.
+    """
+    run = presentation.run(result, verdict, reruns)
+    return _write(folder, {
+        PAGE: page.render(result, verdict, reruns),
+        'report.md': markdown.render(run),
+        'report.json': to_json(result, verdict, reruns),
+        'junit.xml': junit.render(run),
+        'report.subunit': subunit_stream.render(run),
+    })
+
+
+def write_comparison(folder, comparison):
+    """Write every form of a comparison into a folder; as :func:`write`."""
+    return _write(folder, {
+        'comparison.html': page.render_comparison(comparison),
+        'comparison.md': comparison_forms.to_markdown(comparison),
+        'comparison.json': comparison_forms.to_json(comparison),
+    })
+
+
+def _write(folder, forms):
+    return {name: report.write_file(pathlib.Path(folder) / name, content)
+            for name, content in forms.items()}

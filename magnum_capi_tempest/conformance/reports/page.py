@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML pages of conformance: one run, and several side by side.
+
+Both are made like every page of :mod:`magnum_capi_tempest.report.html`: one
+file, nothing loaded, everything escaped. A run's page answers in this order:
+did it pass and can it be submitted, what failed and for how many causes,
+what failed around the tests, what passed when it was run again, when tests
+failed, what is slow.
+"""
+
+import collections
+import dataclasses
+
+from magnum_capi_tempest.conformance.reports import charts
+from magnum_capi_tempest.conformance.reports import compare
+from magnum_capi_tempest.conformance.reports import comparison as comparisons
+from magnum_capi_tempest.conformance.reports import comparison_forms
+from magnum_capi_tempest.conformance.reports import difference_charts
+from magnum_capi_tempest.conformance.reports import excerpts
+from magnum_capi_tempest.conformance.reports import fingerprints
+from magnum_capi_tempest.conformance.reports import presentation
+from magnum_capi_tempest.conformance.reports import rerun
+from magnum_capi_tempest.report import html
+from magnum_capi_tempest.report import text
+
+_PACKAGE = 'magnum_capi_tempest.conformance.reports'
+_STYLE = ('conformance.css',)
+#: Causes up to which the first failure of each is unfolded.
+_OPEN = 3
+#: Facts that are never folded away.
+_FACTS = ('Kubernetes', 'cluster', 'driver', 'CNI', 'node image', 'nodes',
+          'mode', 'specs')
+
+
+def render(result, verdict, reruns=()) -> str:
+    """The page of one run.
+
+    :param result: :class:`~..model.Result`.
+    :param verdict: :class:`~..verdict.Verdict` on it.
+    :param reruns: results of running its failures again.
+    """
+    run = presentation.run(result, verdict, reruns)
+    # The cause says the reason already, for all of its tests.
+    tests = {test.id: dataclasses.replace(test, details=tuple(
+        d for d in test.details if d.name != 'reason')) for test in run.tests}
+    causes = fingerprints.causes(result.failures, result.cluster.nodes)
+    opened = {spec.name for cause in causes
+              for spec in cause.specs[:1]} if len(causes) <= _OPEN else set()
+    timed = [spec for spec in result.ran if spec.seconds is not None]
+    sigs = charts.sigs(result) if len(timed) > 1 else ()
+    return html.page(
+        'conformance.html', package=_PACKAGE, style=_STYLE, run=run,
+        verdict=verdict, missing=presentation.missing(result, verdict),
+        certification=presentation.certification(verdict),
+        facts={key: value for key, value in run.facts.items()
+               if key in _FACTS},
+        more={key: value for key, value in run.facts.items()
+              if key not in _FACTS},
+        stand_ins=presentation.STAND_INS if result.stand_in_images else '',
+        causes=[(cause, [tests[spec.name] for spec in cause.specs])
+                for cause in causes],
+        opened=opened,
+        passed=[test for test in run.tests if not test.failing],
+        sigs=fingerprints.by_sig(result), harness=presentation.harness(result),
+        groups=sorted(collections.Counter(
+            test.group for test in run.tests).items()),
+        reruns=rerun.label(result, reruns) if reruns else (),
+        rerun_titles=[one.title for one in reruns],
+        slowest=fingerprints.slowest(result),
+        timeline=charts.timeline(result), run_seconds=result.seconds,
+        run_began=result.started and f'{result.started:%F %T %Z}',
+        # A run in which everything took no time has a bar of no width.
+        sig_times=sigs, longest=sigs and sigs[0].seconds or 1,
+        timeless=len(result.ran) > 1 and not timed)
+
+
+def render_comparison(comparison) -> str:
+    """The page of a :class:`~.comparison.Comparison`, or what fits of it."""
+    first = comparison.runs[0].result
+    pictures = [difference_charts.sigs(first, run.result)
+                for run in comparison.runs[1:]]
+    return excerpts.page(comparison, lambda excerpt: _comparison(
+        comparison, pictures, excerpt))
+
+
+def _comparison(whole, pictures, excerpt):
+    return html.page(
+        'comparison.html', package=_PACKAGE, style=_STYLE,
+        title=comparison_forms.TITLE, whole=whole, comparison=excerpt.shown,
+        left_off=excerpt.left_off,
+        differences=[(one, whole.differences[i - 1], pictures[i - 1])
+                     for one, i in zip(excerpt.shown.differences,
+                                       excerpt.chosen[1:])],
+        grid_title=comparison_forms.grid_title(whole.grid),
+        kinds=compare.KINDS, statement=comparisons.statement,
+        delta=lambda seconds: ('+' if seconds >= 0 else '-')
+        + text.duration(abs(seconds)))

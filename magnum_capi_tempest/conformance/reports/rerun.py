@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What to run again, and what came of it. Pure.
+
+Sonobuoy's own ``--rerun-failed`` ran everything when nothing had failed, and
+took the names of suite nodes for tests (vmware-tanzu/sonobuoy issues 1387,
+797, 1515). Here only specs are run again, an empty set is an error, the
+expression matches each name as a whole, and afterwards it is checked that
+exactly these ran.
+
+A spec that passes when it runs again is a flake. It is reported as one; the
+first verdict stays what it was.
+"""
+
+import dataclasses
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance import verdict as verdicts
+
+#: Ginkgo matches ``--focus`` with this, a blank and the text of a spec
+#: (ginkgo/v2/internal/focus.go; kubernetes/test/e2e/e2e.go, RunSpecs).
+SUITE = 'Kubernetes e2e suite'
+
+#: It failed and passed when it ran again.
+FLAKY = 'flaky'
+FAILED_AGAIN = 'failed again'
+NOT_RERUN = 'not run again'
+
+
+#: Exit codes of :class:`Ended`.
+_AGAIN, _INCOMPLETE, _HARNESS = (verdicts.EXIT_CODES[outcome] for outcome in (
+    verdicts.FAILED, verdicts.INCOMPLETE, verdicts.HARNESS_ERROR))
+
+
+@dataclasses.dataclass(frozen=True)
+class Again:
+    """What became of one failure of the first run.
+
+    :param outcome: FLAKY, FAILED_AGAIN or NOT_RERUN.
+    :param statuses: in the runs that followed, in their order; those in
+        which it did not run are left out.
+    """
+
+    spec: model.Spec
+    outcome: str
+    statuses: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    """What running again has shown.
+
+    :param deviations: why it was not exactly what was asked for.
+    :param broken: reasons of runs that the harness did not bring to an end.
+    """
+
+    again: tuple[Again, ...]
+    deviations: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """Of running again alone; it says nothing of the run before.
+
+        0 all passed now, 1 something failed again, 2 not all ran or not only
+        these, 3 the harness failed.
+        """
+        outcomes = {one.outcome for one in self.again}
+        if FAILED_AGAIN in outcomes:
+            return _AGAIN
+        if self.broken:
+            return _HARNESS
+        if self.deviations or NOT_RERUN in outcomes or not outcomes:
+            return _INCOMPLETE
+        return 0
+
+
+def wanted(result) -> tuple[str, ...]:
+    """Names of the specs to run again: those that failed or did not end.
+
+    :raises UsageError: there are none.
+    """
+    names = tuple(dict.fromkeys(spec.name for spec in result.failures))
+    if names:
+        return names
+    if result.infra_errors:
+        what = 'The harness failed, and no spec'
+        hint = 'Mend what stopped the harness and run everything again'
+    elif not result.ran:
+        what, hint = 'No spec ran, so none failed', 'Run everything again'
+    else:
+        what, hint = 'No spec failed', None
+    raise errors.UsageError(f'{what}: there is nothing to run again',
+                            where=result.source, hint=hint)
+
+
+def expressions(names, most=runner.LONGEST) -> tuple[str, ...]:
+    """Regular expressions (Go's syntax) that match these names only.
+
+    One for each run that is needed: mostly one, more when it would be longer
+    than ``most`` bytes, the longest that Linux passes on.
+
+    :raises UsageError: one name alone is longer, or there are no names: an
+        empty expression matches everything.
+    """
+    if not names:
+        raise errors.UsageError('There is nothing to run again')
+    # The reader strips names, Ginkgo does not.
+    head, tail = f'^{SUITE} *(', ') *$'
+    room = most - len(head) - len(tail)
+    chunks, used = [[]], 0
+    for name in map(runner.quote, names):
+        length = len(name.encode()) + 1
+        if length > room:
+            raise errors.UsageError(
+                f'The name of a spec is too long for an expression of '
+                f'{most} bytes', last_seen=name[:200])
+        if used + length > room:
+            chunks.append([])
+            used = 0
+        chunks[-1].append(name)
+        used += length
+    return tuple(head + '|'.join(chunk) + tail for chunk in chunks)
+
+
+def conclude(result, names, rounds) -> Ended:
+    """What came of running failures again.
+
+    :param result: of the first run.
+    :param names: what was run again.
+    :param rounds: for each time that they were run, a list of (result,
+        verdict), one for each of :func:`expressions`.
+    """
+    everything = [result for pairs in rounds for result, _ in pairs]
+    found = [line for pairs in rounds for line in deviations(
+        names, [result for result, _ in pairs])]
+    broken = [reason for pairs in rounds for _, verdict in pairs
+              for reason in verdict.reasons[:1]
+              if verdict.outcome == verdicts.HARNESS_ERROR]
+    return Ended(label(result, everything), tuple(dict.fromkeys(found)),
+                 tuple(broken))
+
+
+def deviations(names, results) -> tuple[str, ...]:
+    """Why these runs are not exactly what was asked for, a line each.
+
+    :param names: the specs asked for.
+    :param results: of the runs, one for each of :func:`expressions`.
+    """
+    found = []
+    asked = set(names)
+    ran = {spec.name for result in results for spec in result.ran}
+    planned = [result.planned for result in results]
+    # Kubernetes 1.33 has seven pairs of specs with one name; both run.
+    twins = sum(len(result.ran) - len({spec.name for spec in result.ran})
+                for result in results)
+    if None in planned:
+        found.append('A run does not say how many specs it would run')
+    elif sum(planned) != len(asked) + twins:
+        found.append(f'The run said it would run {sum(planned)} specs, '
+                     f'{len(asked)} were asked for')
+    for what, some in (('did not run', asked - ran),
+                       ('ran and was not asked for', ran - asked)):
+        found += [f'{name} {what}' for name in sorted(some)]
+    return tuple(found)
+
+
+def label(result, reruns) -> tuple[Again, ...]:
+    """What became of each failure of a result in the runs after it.
+
+    A failure is a flake only when it passed each time that it ran again to
+    its end: one that passes now and then is still failing.
+    """
+    later = [{spec.name: spec.status for spec in rerun.ran}
+             for rerun in reruns]
+    found = []
+    for spec in result.failures:
+        statuses = tuple(run[spec.name] for run in later if spec.name in run)
+        if not statuses:
+            outcome = NOT_RERUN
+        elif set(statuses) == {model.PASSED}:
+            outcome = FLAKY
+        else:
+            outcome = FAILED_AGAIN
+        found.append(Again(spec, outcome, statuses))
+    return tuple(found)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the failures of a run again: the decisions are :mod:`.rerun`'s."""
+
+import dataclasses
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.reports import rerun
+from magnum_capi_tempest.conformance.run import lifecycle
+
+
+def plans(names, plan) -> list:
+    """What to run: the plan of the first run, narrowed to these specs.
+
+    Mostly one :class:`~..running.runner.Plan`, more when the names do not
+    fit into one expression.
+
+    :param plan: how to run: images, processes, time.
+    """
+    return [dataclasses.replace(
+        plan, mode=model.FOCUSED, focus=(), expression=expression, skip='')
+        for expression in rerun.expressions(names)]
+
+
+def execute(result, request, runtime, *, times=1):
+    """Run what failed again, and check that exactly this ran.
+
+    :param result: of the first run.
+    :param request: :class:`~..running.lifecycle.RunRequest` with the plan of
+        the first run.
+    :param runtime: :class:`~..running.lifecycle.Runtime`.
+    :param times: how often; a flake must pass each time.
+    :returns: :class:`~.rerun.Ended`, and the results of all runs.
+    :raises UsageError: nothing failed.
+    """
+    names = rerun.wanted(result)
+    runtime.progress.info(f'{len(names)} specs are run again')
+    rounds = []
+    for _ in range(times):
+        ended = [
+            lifecycle.run(dataclasses.replace(request, plan=plan), runtime)
+            for plan in plans(names, request.plan)]
+        rounds.append([(one.result, one.verdict) for one in ended])
+    results = [one for pairs in rounds for one, _ in pairs]
+    return rerun.conclude(result, names, rounds), results

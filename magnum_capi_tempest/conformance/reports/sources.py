@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which record does a person mean, and what does he know of its cluster?
+
+A record is the name of a run of this machine, an archive, a folder with one,
+or a folder with Hydrophone's files. An archive does not say which Magnum
+driver made the cluster: the record of the run does, and where there is none,
+a person can.
+"""
+
+import dataclasses
+import pathlib
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.reports import comparison
+from magnum_capi_tempest.conformance.reports import folders
+from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance.run import outcome
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance import verdict as verdicts
+
+#: What a person may say of a cluster, field by field of model.Cluster.
+KNOWN = ('name', 'driver', 'cni', 'image', 'kubernetes')
+
+FORM = ('RECORD[,driver=NAME][,cni=NAME][,image=NAME][,name=NAME]'
+        '[,kubernetes=VERSION]')
+HELP = (f'An archive, a folder with one or with junit_01.xml and e2e.log, or '
+        f'the name of a run; {FORM} adds what it does not say of its '
+        'cluster.')
+TREES = 'A folder with records anywhere below it counts as all of them.'
+
+
+def parse(given) -> tuple[str, dict[str, str]]:
+    """A record as it is named on the command line.
+
+    :returns: path or name, and what is said of the cluster.
+    :raises UsageError: something is said that nobody asks for.
+    """
+    if pathlib.Path(given).exists():
+        return given, {}
+    record, *said = given.split(',')
+    about = {}
+    for statement in said:
+        key, found, value = statement.partition('=')
+        if not found or key not in KNOWN:
+            raise errors.UsageError(
+                f'{statement!r} says nothing of a cluster', where=given,
+                hint=f'Use {FORM}')
+        about[key] = value
+    return record, about
+
+
+def load(given, *, title=None, store=None) -> comparison.Judged:
+    """Read a record and judge it.
+
+    :param given: see :data:`FORM`.
+    :param title: what to call it, its own name by default.
+    :param store: :class:`~..running.runs.Store`.
+    :raises UsageError: there is no such record.
+    :raises Damage: it is broken, or not safe to read.
+    """
+    store = store or runs.Store()
+    name, about = parse(given)
+    path = pathlib.Path(name)
+    version = about.pop('kubernetes', '')
+    if path.exists():
+        told = folders.told(path)
+        # An archive knows its version better than anybody.
+        result = reading.find(
+            path, kubernetes=version or told.cluster.kubernetes)
+        if told.stand_in:
+            result = dataclasses.replace(result, stand_in_images=True)
+        run = _of_path(store, path)
+        if run is not None:
+            result = outcome.told(run, result)
+        about = _known(told.cluster) | _known(run and run.about) | about
+    else:
+        record = _record(store, name)
+        result = outcome.of_archive(record).result
+    result = dataclasses.replace(
+        result, title=title or result.title,
+        cluster=dataclasses.replace(result.cluster, **about))
+    return comparison.Judged(result, verdicts.judge(
+        result, required.of(result.cluster.kubernetes)))
+
+
+def load_all(given, store=None) -> list[comparison.Judged]:
+    """Read several records; those of one name get titles that differ.
+
+    :param given: of a folder that is no record, all below it count.
+    """
+    store = store or runs.Store()
+    found = [load(one, title=title, store=store)
+             for one, title in _each(given)]
+    titles = [one.result.title for one in found]
+    return [
+        one if titles.count(one.result.title) == 1
+        else dataclasses.replace(one, result=dataclasses.replace(
+            one.result, title=f'{number}: {one.result.title}'))
+        for number, one in enumerate(found, 1)]
+
+
+def run_of(given, store=None) -> runs.Run | None:
+    """The run that a record is of, if it was made on this machine."""
+    store = store or runs.Store()
+    name, _ = parse(given)
+    path = pathlib.Path(name)
+    return _of_path(store, path) if path.exists() else _record(store, name)
+
+
+def _each(given):
+    """Pairs of a record and its title, None for its own name."""
+    for one in given:
+        name, about = parse(one)
+        path = pathlib.Path(name)
+        if not folders.is_tree(path):
+            yield one, None
+            continue
+        said = ''.join(f',{key}={value}' for key, value in about.items())
+        for title, record in folders.records(path).items():
+            yield f'{record}{said}', title
+
+
+def _record(store, name):
+    try:
+        record = store.load(name)
+    except errors.UsageError as e:
+        raise errors.UsageError(
+            'There is no such archive, folder or run', where=name,
+            hint=e.hint) from e
+    if not record.archive:
+        raise errors.UsageError(
+            'This run has no results here', where=name,
+            hint=f'magnum-capi conformance resume {name}')
+    return record
+
+
+def _of_path(store, path):
+    wanted = path.resolve()
+    for record in store.all():
+        if not record.archive:
+            continue
+        archive = pathlib.Path(record.archive).resolve()
+        if wanted in (archive, archive.parent):
+            return record
+    return None
+
+
+def _known(cluster):
+    about = dataclasses.asdict(cluster or model.Cluster())
+    return {key: about[key] for key in KNOWN
+            if about[key] and key != 'kubernetes'}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reads XML of somebody else as it streams by, and stays within bounds.
+
+A document type is refused, which leaves no entities but XML's own; UTF-8 is
+the only encoding; a tag, the depth and the number of different words are
+bounded, because expat keeps those.
+"""
+
+from xml.parsers import expat
+
+from magnum_capi_tempest.conformance.results import damage
+
+
+class Stream:
+    """Takes a document in pieces, and tells of its elements.
+
+    :param what: of the file, for errors: "The JUnit file".
+    :param where: name of the file, for errors.
+    :param limits: :class:`~.limits.Limits`.
+    :param start: called with an element's name and attributes.
+    :param end: called with an element's name.
+    :raises Damage: from :meth:`feed` and :meth:`close`.
+    """
+
+    def __init__(self, what, where, limits, start, end):
+        self._what = what
+        self._where = where
+        self._limits = limits
+        self._begun = start
+        self._ended = end
+        self._depth = 0
+        self._fed = 0
+        self._first = b''
+        self._words = set()
+        # UTF-8 whatever the document says of itself.
+        parser = expat.ParserCreate('UTF-8')
+        parser.buffer_text = True
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.EntityDeclHandler = self._doctype
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        self._expat = parser
+
+    def feed(self, piece):
+        """Parse the next bytes."""
+        if len(self._first) < 2:
+            # Expat believes a byte order mark more than its caller.
+            self._first += bytes(piece[:2])
+            if self._first[:2] in (b'\xff\xfe', b'\xfe\xff'):
+                self.refuse('UTF-16')
+        self._parse(piece, False)
+        self._fed += len(piece)
+        if self._fed - self._expat.CurrentByteIndex > self._limits.token:
+            self.refuse(f'a tag of more than {self._limits.token} bytes')
+
+    def close(self):
+        """Say that there is no more."""
+        self._parse(b'', True)
+
+    def listen(self, take):
+        """Call a function with the text that follows; None: nobody.
+
+        Most text is the blanks between elements: nobody should be called
+        then.
+        """
+        self._expat.CharacterDataHandler = take
+
+    def refuse(self, what):
+        """Give up on a document because of what it holds."""
+        raise damage.Damage(f'{self._what} holds {what}', where=self._where)
+
+    def _parse(self, piece, final):
+        try:
+            self._expat.Parse(piece, final)
+        except expat.ExpatError as e:
+            raise damage.Damage(f'{self._what} is not well-formed XML',
+                                where=self._where, last_seen=str(e)) from e
+
+    def _doctype(self, *args):
+        self.refuse('a document type')
+
+    def _start(self, name, attributes):
+        self._depth += 1
+        if self._depth > self._limits.depth:
+            self.refuse(f'elements nested deeper than {self._limits.depth}')
+        if name not in self._words or not self._words.issuperset(attributes):
+            self._words.add(name)
+            self._words.update(attributes)
+            if len(self._words) > self._limits.words:
+                self.refuse(f'more than {self._limits.words} kinds of '
+                            'elements and attributes')
+        self._begun(name, attributes)
+
+    def _end(self, name):
+        self._depth -= 1
+        self._ended(name)

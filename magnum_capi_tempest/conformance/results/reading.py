@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""From a record to a Result: the door that everything else uses.
+
+An archive is read once, forward, straight from the inflater; nothing is
+written anywhere. What nobody wants of it is inflated and checked, and not
+looked at. The memory that this takes does not depend on the archive's size.
+"""
+
+import os
+import pathlib
+import stat
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.results import archive
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import limits as bounds
+from magnum_capi_tempest.conformance.results import records
+
+
+def read(path, *, title=None, expect_sha256=None, expect_size=None,
+         verified=False, limits=bounds.DEFAULT):
+    """Read an archive of Sonobuoy's.
+
+    :param path: the ``.tar.gz``.
+    :param title: what to call the run; the name of the file by default.
+    :param expect_sha256: hex digest that the archive must have.
+    :param expect_size: bytes that it must have.
+    :param verified: the caller has checked size and digest already, when it
+        was retrieved: stop behind the results of the e2e plugin. Such a
+        result is not ``whole`` and not eligible for certification.
+    :returns: :class:`~..model.Result`.
+    :raises Damage: it is missing, broken, not what was expected, or not safe.
+    """
+    path = pathlib.Path(path)
+    with _open(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if expect_size is not None and size != expect_size:
+            raise damage.Damage(
+                f'The archive has {size} bytes instead of {expect_size}',
+                where=path, hint='Retrieve it again')
+        content = archive.Content(stream, path, limits)
+        walk = archive.Walk(content, path, limits)
+        record = records.Record(path, limits)
+        whole = True
+        for member in walk:
+            if verified and record.enough(member.name):
+                whole = False
+                break
+            record.take(member, walk)
+    if whole and record.foreign:
+        raise damage.Damage("It is no archive of Sonobuoy's", where=path,
+                            hint='Name the .tar.gz that "sonobuoy retrieve" '
+                            'or "magnum-capi conformance run" has left')
+    sha256 = content.sha256 if whole else expect_sha256 or ''
+    if whole and expect_sha256 not in (None, sha256):
+        raise damage.Damage(
+            'The archive has not the SHA-256 that was expected', where=path,
+            last_seen=sha256, hint='Retrieve it again')
+    return record.result(title or _title(path), sha256, whole)
+
+
+def read_files(junit_path, e2e_log_path, *, title=None,
+               backend=None, kubernetes='', limits=bounds.DEFAULT):
+    """Read the two files that Hydrophone leaves, and CNCF wants.
+
+    :param junit_path: ``junit_01.xml``; None, or a missing file, is a
+        problem of the result.
+    :param e2e_log_path: ``e2e.log``, likewise.
+    :param backend: what made them, Hydrophone by default.
+    :param kubernetes: version of the API server, where the caller knows it;
+        the two files seldom say.
+    :returns: :class:`~..model.Result`; nothing certifies it is ``verified``.
+    :raises Damage: neither is there, or one is not safe to read.
+    """
+    given = [pathlib.Path(p) for p in (junit_path, e2e_log_path) if p]
+    there = [p for p in given if p.exists()]
+    if not there:
+        raise damage.Damage('There is neither a JUnit file nor an e2e log',
+                            where=', '.join(map(str, given)))
+    record = records.Record(there[0].parent, limits)
+    for path, take in ((junit_path, record.junit), (e2e_log_path,
+                                                    record.log)):
+        if path and pathlib.Path(path) in there:
+            with _open(pathlib.Path(path)) as stream:
+                take(_pieces(stream, path, limits), str(path))
+    name = title or there[0].resolve().parent.name
+    return record.result(name, '', True, backend or model.HYDROPHONE,
+                         kubernetes)
+
+
+def read_folder(path, *, title=None, limits=bounds.DEFAULT):
+    """Read an archive that was unpacked into a folder.
+
+    Links are not followed. Nothing certifies that it is ``verified``.
+
+    :returns: :class:`~..model.Result`.
+    """
+    path = pathlib.Path(path)
+    record = records.Record(path, limits)
+    tree = _Tree(path, limits)
+    for member in tree:
+        record.take(member, tree)
+    return record.result(title or path.resolve().name, '', True)
+
+
+class _Tree:
+    """The files of a folder, as :class:`~.archive.Walk` has an archive's."""
+
+    def __init__(self, path, limits):
+        self._path, self._limits = path, limits
+        self._file = None
+
+    def __iter__(self):
+        count = 0
+        for place, folders, names in os.walk(self._path):
+            folders.sort()
+            for name in sorted(names):
+                count += 1
+                if count > self._limits.members:
+                    raise damage.Damage(
+                        f'More than {self._limits.members} files',
+                        where=self._path)
+                self._file = pathlib.Path(place) / name
+                if self._file.is_file() and not self._file.is_symlink():
+                    yield archive.Member(
+                        self._file.relative_to(self._path).as_posix(),
+                        self._file.stat().st_size)
+
+    def content(self):
+        """The pieces of the current file."""
+        with _open(self._file) as stream:
+            yield from _pieces(stream, self._file, self._limits)
+
+
+def find(path, *, title=None, verified=False, **kwargs):
+    """Read an archive, or a folder with one or with Hydrophone's files.
+
+    The folder may be an archive that was unpacked.
+
+    :param verified: see :func:`read`.
+    :param kwargs: of :func:`read_files`, for loose files.
+    :returns: :class:`~..model.Result`.
+    :raises Damage: there is none, or several, or they cannot be read.
+    """
+    path = pathlib.Path(path)
+    try:
+        return _find(path, title, verified, kwargs)
+    except OSError as e:
+        raise damage.Damage(f'Cannot read the record: {e.strerror}',
+                            where=e.filename or path) from e
+
+
+def _find(path, title, verified, kwargs):
+    if not path.is_dir():
+        return read(path, title=title, verified=verified)
+    files = path / 'junit_01.xml', path / 'e2e.log'
+    if any(file.exists() for file in files):
+        return read_files(*files, title=title, **kwargs)
+    if (path / 'plugins').is_dir():
+        return read_folder(path, title=title)
+    archives = sorted(path.glob('*.tar.gz'))
+    if len(archives) != 1:
+        raise damage.Damage(
+            f'The folder has {len(archives)} archives and no JUnit file',
+            where=path, hint='Name the archive')
+    return read(archives[0], title=title, verified=verified)
+
+
+def _open(path):
+    try:
+        # To open a FIFO would wait for somebody who writes to it.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as e:
+        raise damage.Damage(f'Cannot read the record: {e.strerror}',
+                            where=path) from e
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise damage.Damage('It is no regular file', where=path)
+    return open(handle, 'rb', buffering=0)
+
+
+def _pieces(stream, path, limits):
+    size = 0
+    while piece := stream.read(archive.PIECE):
+        size += len(piece)
+        if size > limits.member:
+            raise damage.Damage(f'More than {limits.member} bytes',
+                                where=path)
+        yield piece
+
+
+def _title(path):
+    return path.name.removesuffix('.gz').removesuffix('.tar')

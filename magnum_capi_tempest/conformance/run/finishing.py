@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""How does a run get from its creation to its outcome?
+
+Results are checked before the cluster is cleaned, and a run that did not end
+well is left as it is for people to look at.
+"""
+
+import dataclasses
+import datetime
+import pathlib
+
+from magnum_capi import errors
+from magnum_capi import waiting
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import hydrophone
+from magnum_capi_tempest.conformance.run import messages
+from magnum_capi_tempest.conformance.run import namespaces
+from magnum_capi_tempest.conformance.run import observe
+from magnum_capi_tempest.conformance.run import outcome
+from magnum_capi_tempest.conformance.run import retrieve
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import salvage
+from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance.run import watch
+from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest.toolchain import leftovers
+
+
+def look(record, driven, reader, runtime) -> watch.Watch:
+    """Look once at a run, and say what is known by that."""
+    seen = _observer(record, driven, reader, runtime).look()
+    return watch.step(_begin(record, runtime), seen, _limits(record, runtime))
+
+
+def finish(record, driven, reader, runtime) -> outcome.Outcome:
+    """Watch a run to its end; fetch and remove it, or save what there is.
+
+    :param runtime: :class:`.lifecycle.Runtime`, here and below.
+    """
+    state = _watch(record, driven, reader, runtime)
+    record = dataclasses.replace(record, signs=tuple(dict.fromkeys(
+        (*record.signs, *state.signs))))
+    runtime.store.save(record)
+    if state.outcome == completion.COMPLETE:
+        found = fetch(record, driven, state.tarball, runtime)
+        if not record.keep:
+            delete(found.run, driven, reader, runtime, lenient=True)
+        elif record.uid:
+            runtime.progress.info(
+                'The run is left in the cluster: it was not begun here. '
+                f'"magnum-capi conformance abort {record.name}" removes it')
+        return found
+    runtime.progress.info(f'{state.outcome}: {state.reason}')
+    if state.outcome == completion.UNREACHABLE:
+        return outcome.of_nothing(record, state.reason)
+    with runtime.progress.step('saving what there is'):
+        saved = salvage.save(reader, driven.commands.namespace,
+                             pathlib.Path(record.results) / record.name)
+    for note in saved.notes:
+        runtime.progress.info(note)
+    runtime.progress.info('The run is left in the cluster to be looked at; '
+                          f'"magnum-capi conformance abort {record.name}" '
+                          'removes it')
+    return outcome.of_salvage(record, saved, state.reason)
+
+
+def fetch(record, driven, tarball, runtime) -> outcome.Outcome:
+    """Fetch the archive and read it; the run stays in the cluster.
+
+    :param tarball: :class:`.sonobuoy.Tarball`, None when it is not known.
+    :raises UsageError: there is no archive yet.
+    """
+    archive = retrieve.fetch(
+        driven, tarball or sonobuoy.Tarball(), pathlib.Path(record.results),
+        runtime.progress, clock=runtime.clock)
+    record = dataclasses.replace(record, stage=runs.RETRIEVED,
+                                 archive=str(archive), sha256=tarball.sha256)
+    runtime.store.save(record)
+    return outcome.of_archive(record)
+
+
+def follow(record, driven, reader, runtime, go_on) -> outcome.Outcome:
+    """Let Hydrophone run to its end, or take up what it has begun.
+
+    :raises EnvironmentProblem: somebody else has the namespace by now. In the
+        end Hydrophone removes it.
+    """
+    folder = end_hydrophone(record)
+    if record.mark and not _has_namespace(record, driven, reader):
+        runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
+        raise errors.EnvironmentProblem(
+            f'The namespace {driven.commands.namespace} is not that of the '
+            'run any more', where=record.target)
+    with runtime.progress.step(f'run {record.name} with Hydrophone'):
+        try:
+            driven.run(record.plan, folder, go_on)
+        except errors.CommandFailed as e:
+            said = hydrophone.spoken(e.output) or e.what
+            return outcome.of_nothing(
+                record, f'Hydrophone ended without results: {said}')
+    record = dataclasses.replace(record, stage=runs.ENDED,
+                                 archive=str(folder))
+    runtime.store.save(record)
+    return outcome.of_archive(record)
+
+
+def end_hydrophone(record) -> pathlib.Path:
+    """End what a killed command has left; returns the folder of its files.
+
+    Hydrophone goes on without us. Two of them would fetch the files and
+    remove the run at the same time.
+    """
+    folder = pathlib.Path(record.results) / record.name
+    if record.backend == model.HYDROPHONE:
+        leftovers.end(folder)
+    return folder
+
+
+def delete(record, driven, reader, runtime, lenient=False):
+    """Remove a run from its cluster, and nothing of anybody else.
+
+    :param lenient: say that it could not be removed, and go on.
+    :raises EnvironmentProblem: it could not be removed.
+    """
+    try:
+        with runtime.progress.step('removing the run from the cluster'):
+            own = _has_namespace(record, driven, reader)
+            if own:
+                driven.delete()
+    except (errors.CommandFailed, errors.EnvironmentProblem,
+            kube.KubeError) as e:
+        said = (sonobuoy.spoken(e.output)
+                if isinstance(e, errors.CommandFailed) else e.what)
+        if not lenient:
+            raise errors.EnvironmentProblem(
+                'The run could not be removed', where=record.target,
+                last_seen=said, hint=getattr(e, 'hint', None)) from None
+        runtime.progress.info(
+            f'Not removed: {said}. Try "magnum-capi conformance abort '
+            f'{record.name}"')
+        return
+    if not own:
+        runtime.progress.info(
+            f'The namespace {driven.commands.namespace} is left alone: it is '
+            'not that of the run any more')
+    _tell_what_tests_left(reader, runtime)
+    runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
+
+
+def _tell_what_tests_left(reader, runtime):
+    try:
+        left = namespaces.of_tests(reader.items('/api/v1/namespaces'))
+    except kube.KubeError:
+        return
+    if left:
+        runtime.progress.info(
+            'Namespaces of tests are left alone, as another run may go on: '
+            f'{", ".join(left)}. If none does: kubectl delete namespace '
+            f'{" ".join(left)}')
+
+
+def _has_namespace(record, driven, reader):
+    """Whether the namespace is still that of the run, or is gone.
+
+    :raises EnvironmentProblem: nobody knows whose it is.
+    :raises KubeError: it cannot be looked at.
+    """
+    name = driven.commands.namespace
+    own = namespaces.is_of(reader, name, record.mark, record.uid)
+    if not own and not record.mark and not record.uid:
+        raise errors.EnvironmentProblem(
+            f'It is not known whose the namespace {name} is', hint='If '
+            f'nobody else needs it: kubectl delete namespace {name}')
+    return own
+
+
+def _watch(record, driven, reader, runtime):
+    observer = _observer(record, driven, reader, runtime)
+    limits, state = _limits(record, runtime), _begin(record, runtime)
+    with runtime.progress.step(f'run {record.name}') as note:
+        def look():
+            nonlocal state
+            state = watch.step(state, observer.look(), limits)
+            for text in state.notes:
+                runtime.progress.info(text)
+            note(messages.line(state, runtime.clock.monotonic()))
+            return state
+
+        # The watch itself ends every wait; the timeout here is a net.
+        return waiting.wait_for(
+            look, done=lambda s: bool(s.outcome),
+            timeout=limits.deadline + limits.silence + 600,
+            what=f'the run {record.name}', pace=runtime.pace,
+            clock=runtime.clock, describe=lambda s: messages.line(
+                s, runtime.clock.monotonic()))
+
+
+def _begin(record, runtime):
+    return watch.start(runtime.clock.monotonic(),
+                       frozenset(record.nodes) or None, record.elapsed())
+
+
+def _observer(record, driven, reader, runtime):
+    return observe.Observer(
+        driven, reader, runtime.clock,
+        datetime.datetime.fromisoformat(record.started))
+
+
+def _limits(record, runtime):
+    return runtime.limits or completion.Limits(record.plan.seconds,
+                                               record.plan.stall)

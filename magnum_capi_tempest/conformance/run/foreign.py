@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The run that is in a cluster, whoever began it.
+
+What "sonobuoy run" leaves there tells enough to watch it, to fetch its
+results and to end it (pkg/client/gen.go of v0.57.5): the aggregator's pod has
+a label, the plugins and the configuration are in ConfigMaps beside it. A run
+that was begun here is known by the mark or the UID of its namespace.
+"""
+
+import dataclasses
+import datetime
+import typing
+
+import yaml
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.results import documents
+from magnum_capi_tempest.conformance.run import kubeconfigs
+from magnum_capi_tempest.conformance.run import namespaces
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest import texts
+
+#: Of Sonobuoy's aggregator, when its configuration does not say.
+_TIMEOUT = 21600
+
+#: Seconds that the aggregator is given to end the run itself.
+_PATIENCE = 600
+
+
+@dataclasses.dataclass(frozen=True)
+class Where:
+    """Where to look for a run.
+
+    :param namespace: of the run; any when empty.
+    :param results: folder for what is fetched of it, absolute.
+    """
+
+    target: runs.Target
+    namespace: str = ''
+    results: str = '.'
+
+
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """A run as its cluster shows it: objects of Kubernetes, and its version.
+
+    :param config: "config.json" of Sonobuoy, parsed.
+    :param plugins: definitions of the plugins, parsed.
+    """
+
+    space: dict[str, typing.Any]
+    config: typing.Any = None
+    plugins: tuple[typing.Any, ...] = ()
+    version: str = ''
+
+    @property
+    def namespace(self) -> str:
+        return self.space['metadata']['name']
+
+
+def find(where: Where, runtime) -> runs.Run:
+    """The record of the run that is in a cluster, made where there is none.
+
+    Nothing is written.
+
+    :param runtime: :class:`.lifecycle.Runtime`.
+    :raises UsageError: there is no run, or there are several.
+    :raises EnvironmentProblem: the cluster cannot be asked.
+    """
+    with kubeconfigs.access(where.target, runtime.connect) as access:
+        target = dataclasses.replace(where.target, context=access.context)
+        reader = kube.Client(access.kubeconfig, access.scratch)
+        try:
+            seen = _look(reader, where)
+        except kube.KubeError as e:
+            raise errors.EnvironmentProblem(
+                f'Runs in the cluster cannot be looked for: {e.what}',
+                where=e.where, last_seen=e.last_seen) from e
+    known = _known(seen.space['metadata'], runtime.store)
+    if known:
+        return dataclasses.replace(known, target=target)
+    record = record_of(seen, target, where.results)
+    began = datetime.datetime.fromisoformat(record.started)
+    return dataclasses.replace(record, about=dataclasses.replace(
+        access.about, kubernetes=seen.version),
+        name=runtime.store.new_name(target, began))
+
+
+def record_of(seen: Seen, target: runs.Target, results: str) -> runs.Run:
+    """What there is to be known of a run; it has no name yet.
+
+    It is kept in the cluster when its results have been fetched: who began it
+    may want them, too.
+    """
+    timeout = documents.dig(seen.config, 'Server', 'timeoutseconds')
+    timeout = timeout if isinstance(timeout, int) and timeout > 0 else _TIMEOUT
+    metadata = seen.space['metadata']
+    return runs.Run(
+        '', target, dataclasses.replace(
+            _plan(seen.plugins), namespace=seen.namespace,
+            timeout=timeout + _PATIENCE),
+        results, model.SONOBUOY, runs.STARTED,
+        (_time(metadata.get('creationTimestamp'))
+         or datetime.datetime.now(datetime.timezone.utc)).isoformat(),
+        keep=True, uid=metadata.get('uid') or '')
+
+
+def _plan(plugins):
+    """What its tests were told; a plan of no tests where it runs others."""
+    for document in plugins:
+        if documents.text(document, 'sonobuoy-config',
+                          'plugin-name') != sonobuoy.PLUGIN:
+            continue
+        told = {documents.text(entry, 'name'):
+                texts.line(entry['value'], runner.LONGEST)
+                for entry in documents.entries(document, 'spec', 'env')
+                if isinstance(entry.get('value'), str)}
+        focus = told.get('E2E_FOCUS', '')
+        mode = documents.mode_of(told)
+        if mode in runner.FOCUS:
+            return runner.Plan(mode)
+        return runner.Plan(model.FOCUSED, expression=focus or '.',
+                           skip=told.get('E2E_SKIP', ''))
+    return runner.Plan(model.FOCUSED, expression=runner.NOTHING)
+
+
+def _known(metadata, store):
+    mark = (metadata.get('annotations') or {}).get(namespaces.MARK)
+    return next((record for record in store.all()
+                 if record.stage != runs.ENDED
+                 and (record.mark and record.mark == mark
+                      or record.uid and record.uid == metadata.get('uid'))),
+                None)
+
+
+def _look(reader, where):
+    aggregators = reader.items(
+        kube.pod_path(where.namespace) if where.namespace else '/api/v1/pods',
+        labelSelector='sonobuoy-component=aggregator')
+    names = sorted({pod['metadata']['namespace'] for pod in aggregators})
+    if not names:
+        raise errors.UsageError(
+            'There is no run of Sonobuoy'
+            + (f' in the namespace {where.namespace}' if where.namespace
+               else ''), where=where.target,
+            hint='"magnum-capi conformance run" begins one; "status --all" '
+                 'shows the runs that this machine knows')
+    if len(names) > 1:
+        raise errors.UsageError(
+            'There are several runs', where=where.target,
+            last_seen=', '.join(names), hint='Name one with --namespace')
+    path = f'/api/v1/namespaces/{names[0]}'
+    space = reader.get(path)
+    if space is None:
+        raise kube.KubeError('The namespace of the run has just gone',
+                             where=where.target)
+    plugins = _data(reader, f'{path}/configmaps/sonobuoy-plugins-cm')
+    config = _data(reader, f'{path}/configmaps/sonobuoy-config-cm')
+    return Seen(
+        space, documents.parse(config.get('config.json', '').encode()),
+        tuple(map(_yaml, plugins.values())),
+        (reader.get('/version') or {}).get('gitVersion') or '')
+
+
+def _data(reader, path):
+    """What a ConfigMap has; nothing when it is not there or not readable."""
+    try:
+        found = reader.get(path) or {}
+    except kube.KubeError:
+        return {}
+    return {key: value for key, value in (found.get('data') or {}).items()
+            if isinstance(value, str)}
+
+
+def _yaml(text):
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+
+
+def _time(text):
+    try:
+        return datetime.datetime.fromisoformat(
+            str(text).replace('Z', '+00:00'))
+    except ValueError:
+        return None

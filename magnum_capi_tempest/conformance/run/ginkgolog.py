@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Counts specs in the log of a run that is still going on. Pure.
+
+Ginkgo writes one bullet for every spec that has ended, in its short form and
+in its verbose one, and names how a bad one ended after it::
+
+    Will run 388 of 7144 specs
+    SSSS•SSS•
+    • [FAILED] [4.407 seconds]
+
+(ginkgo/v2/reporters/default_reporter.go; in data/sonobuoy the 388 specs of
+a parallel run of Kubernetes 1.34.9 are 388 bullets.) Suite nodes have
+their kind in brackets where specs have the bullet.
+"""
+
+import re
+
+from magnum_capi_tempest.conformance.results import suite_names
+from magnum_capi_tempest import texts
+
+#: Characters of a name.
+_NAME = 2048
+_PLANNED = re.compile(r'^Will run (\d+) of \d+ specs', re.MULTILINE)
+_BAD = re.compile(
+    r'• \[(?:FAILED|PANICKED|INTERRUPTED|ABORTED|TIMEDOUT)\]')
+
+
+def failures(lines) -> tuple[str, ...]:
+    """Names of the specs that have failed so far, as codenames.
+
+    :param lines: of the log of the e2e container, str.
+    """
+    found, next_is_one = {}, False
+    for line in lines:
+        if next_is_one and not suite_names.suite_node(line):
+            name = suite_names.from_summary(texts.line(line, _NAME))
+            if name:
+                found[name] = None
+        next_is_one = _BAD.match(line) is not None
+    return tuple(found)
+
+
+def count(log: str) -> tuple[int, int, int] | None:
+    """How many specs will run, have passed, have failed.
+
+    :param log: of the e2e container, from its beginning.
+    :returns: None while the log does not say how many will run.
+    """
+    planned = _PLANNED.search(log)
+    if not planned:
+        return None
+    rest = log[planned.end():].partition('\nSummarizing ')[0]
+    failed = len(_BAD.findall(rest))
+    return int(planned.group(1)), rest.count('•') - failed, failed

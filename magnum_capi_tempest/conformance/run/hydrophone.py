@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Hydrophone, the second backend: its command lines and its two files.
+
+Hydrophone (kubernetes-sigs) creates one pod, follows its log, copies
+``e2e.log`` and ``junit_01.xml`` and removes the pod again, in one call that
+must stay connected; ``--continue`` takes up a run that is there. It has no
+status, and no archive: what it leaves is a folder.
+
+Its exit code is Ginkgo's, so a failure of tests and one of its own look the
+same: the files decide.
+"""
+
+import dataclasses
+import pathlib
+import re
+import tempfile
+import types
+
+from magnum_capi import errors
+from magnum_capi import folders
+from magnum_capi import outfile
+from magnum_capi import processes
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest import texts
+
+NAMESPACE = 'conformance'
+LOG, JUNIT = 'e2e.log', 'junit_01.xml'
+IMAGE = 'registry.k8s.io/conformance'
+BUSYBOX = 'registry.k8s.io/e2e-test-images/busybox:1.36.1-1'
+POD, CONTAINER, OUTPUT = (
+    'e2e-conformance-test', 'conformance-container', 'output-container')
+
+_CLEANUP = 900
+#: Variables that are options of its own.
+_OPTIONS = {'E2E_EXTRA_ARGS': '--extra-args',
+            'E2E_EXTRA_GINKGO_ARGS': '--extra-ginkgo-args'}
+
+
+@dataclasses.dataclass(frozen=True)
+class Commands:
+    """Makes command lines; see :class:`sonobuoy.Commands`."""
+
+    program: str
+    kubeconfig: str
+    namespace: str = NAMESPACE
+
+    def _line(self, *arguments):
+        return [self.program, '--kubeconfig', self.kubeconfig,
+                '--namespace', self.namespace, *arguments]
+
+    def run(self, plan, output, go_on=False) -> list[str]:
+        """Run the tests to their end, or take up a run that is there.
+
+        :param output: folder for the two files.
+        """
+        # With a slash, by which a process of a killed command is found.
+        argv = self._line('--output-dir', f'{output}/',
+                          '--disable-progress-status')
+        if go_on:
+            return [*argv, '--continue']
+        if takes_namespace(plan):
+            argv.append('--skip-preflight=namespace')
+        if plan.mode in (model.CERTIFIED, model.NON_DISRUPTIVE):
+            argv.append('--conformance')
+        else:
+            argv.append(f'--focus={plan.focus_expression}')
+        if plan.skip_expression:
+            argv.append(f'--skip={plan.skip_expression}')
+        if plan.parallel > 1:
+            argv += ['--parallel', str(plan.parallel)]
+        for name, value in plan.env:
+            for word in value.split():
+                argv.append(f'{_OPTIONS[name]}={word}')
+        images = plan.images
+        conformance = images.conformance or (
+            f'{IMAGE}:{plan.kubernetes}' if plan.kubernetes else '')
+        for option, value in (
+                ('--conformance-image', conformance),
+                ('--busybox-image', images.busybox),
+                ('--test-repo', images.mirror),
+                ('--test-repo-list', images.mirrors)):
+            if value:
+                argv += [option, str(value)]
+        return argv
+
+    def delete(self) -> list[str]:
+        return self._line('--cleanup')
+
+
+@dataclasses.dataclass(frozen=True)
+class Hydrophone:
+    """Calls the program."""
+
+    commands: Commands
+    name = model.HYDROPHONE
+    labels = types.MappingProxyType({})
+
+    def preview(self, plan, output) -> list[list[str]]:
+        """See :class:`runner.Backend`."""
+        return [self.commands.run(plan, output), self.commands.delete()]
+
+    def run(self, plan, output: pathlib.Path, go_on=False):
+        """Run to the end; both files are in ``output`` then.
+
+        :raises CommandFailed: it ended without them.
+        """
+        folders.private(output)
+        for file in LOG, JUNIT:
+            (output / file).unlink(missing_ok=True)
+        with outfile.for_owner_only(), tempfile.TemporaryDirectory(
+                dir=output) as spool:
+            try:
+                processes.run(
+                    self.commands.run(plan, output, go_on),
+                    timeout=plan.seconds, spool=spool,
+                    hint='The run may go on in the cluster: "magnum-capi '
+                         'conformance resume"')
+            except errors.CommandFailed:
+                if not all((output / f).is_file() and
+                           (output / f).stat().st_size
+                           for f in (LOG, JUNIT)):
+                    raise
+
+    def delete(self):
+        """Remove everything of the run from the cluster."""
+        processes.run(self.commands.delete(), timeout=_CLEANUP, merge=True)
+
+
+def spoken(output: str) -> str:
+    """What a failed call says, on one line: without what went well."""
+    lines = [line for line in output.splitlines()
+             if not re.match(r'\d\d:\d\d:\d\d INF ', line)]
+    return texts.line(' '.join(lines) or output, 300)
+
+
+def backend(plan, program, kubeconfig) -> Hydrophone:
+    """Hydrophone for a plan and a cluster."""
+    return Hydrophone(Commands(str(program), str(kubeconfig),
+                               plan.namespace or NAMESPACE))
+
+
+def takes_namespace(plan: runner.Plan) -> bool:
+    """Whether a run can be given a namespace that is there.
+
+    Of one, v0.8.0 forgets the name before it makes the ConfigMap of
+    --test-repo-list (pkg/conformance/deploy.go).
+    """
+    return plan.images.mirrors is None
+
+
+def refuse(plan: runner.Plan):
+    """Refuse what Hydrophone cannot do.
+
+    :raises UsageError: the plan asks for it.
+    """
+    images = plan.images
+    for there, option in (
+            (images.sonobuoy, '--sonobuoy-image'),
+            (images.docker_config, '--docker-config'),
+            (images.pull_policy, '--image-pull-policy'),
+            (plan.node_selector, '--aggregator-node'),
+            (plan.mode == model.LITE, f'--mode {model.LITE}')):
+        if there:
+            raise errors.UsageError(f'Hydrophone knows nothing of {option}',
+                                    hint='Use Sonobuoy')
+    for name, value in plan.env:
+        if name not in _OPTIONS or ',' in value:
+            raise errors.UsageError(
+                f'Hydrophone cannot set {name}={value}',
+                hint='It takes E2E_EXTRA_ARGS and E2E_EXTRA_GINKGO_ARGS, '
+                     'without commas')

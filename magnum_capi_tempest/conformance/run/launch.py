@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Starts a run: checks that the cluster is fit for it, and creates it.
+
+Nothing is created before the preflight, and nothing stays of a run that
+could not be created.
+"""
+
+import contextlib
+import dataclasses
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import admission
+from magnum_capi_tempest.conformance.run import hydrophone
+from magnum_capi_tempest.conformance.run import namespaces
+from magnum_capi_tempest.conformance.run import preflight
+from magnum_capi_tempest.conformance.run import rehearsal
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import snapshot
+from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.kubeclient import kube
+
+
+def prepare(request, namespace, labels, delete, reader,
+            progress) -> snapshot.Snapshot:
+    """Look whether a cluster is fit; nothing is created.
+
+    :param request: :class:`.lifecycle.RunRequest`; what it replaces is
+        removed.
+    :param namespace: of the run; ``labels`` are those that it will have.
+    :param delete: function that removes what is there of an earlier run.
+    :raises EnvironmentProblem: it is not.
+    """
+    with progress.step('preflight'):
+        seen = snapshot.look(reader, namespace)
+    if request.replace and seen.namespace:
+        with progress.step(f'removing the namespace {namespace}'):
+            delete()
+        seen = snapshot.look(reader, namespace)
+    found = preflight.by_weight((
+        *preflight.check(seen, request.plan, namespace,
+                         _images(request, seen.version)),
+        *(() if seen.namespace else admission.check(rehearsal.rehearse(
+            reader, namespace, labels), namespace))))
+    for finding in found:
+        progress.info(f'preflight: {finding}')
+    blockers = [f for f in found if f.level == preflight.BLOCKER]
+    if blockers:
+        raise errors.EnvironmentProblem(
+            'The cluster is not ready for the tests: '
+            + '; '.join(f.text for f in blockers),
+            hint=blockers[0].hint or 'Nothing was created')
+    return seen
+
+
+def _images(request, version):
+    """Names of the images without which nothing starts."""
+    images = request.plan.images
+    tests = images.conformance or (
+        f'{hydrophone.IMAGE}:{request.plan.kubernetes or version}')
+    if request.backend == model.HYDROPHONE:
+        return [images.busybox or hydrophone.BUSYBOX, tests]
+    pinned = sonobuoy.default_image()
+    return [images.sonobuoy or pinned, tests]
+
+
+def make_namespace(record, driven, reader, runtime):
+    """Make the namespace of a run, where the program takes one.
+
+    :param runtime: :class:`.lifecycle.Runtime`, here and below.
+    :raises KubeError: it could not be made: somebody else has just done so,
+        or the API refused or did not answer.
+    """
+    if not record.mark:
+        return
+    try:
+        namespaces.create(reader, driven.commands.namespace, record.mark,
+                          dict(driven.labels))
+    except kube.KubeError as e:
+        # Without an answer it may be there: then it has the run's mark.
+        if e.status is not None:
+            runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
+        raise
+
+
+def create(record, driven, runtime):
+    """Start what is in the cluster; half of it does not stay.
+
+    :raises EnvironmentProblem: it could not be created.
+    """
+    with runtime.progress.step('creating the run'):
+        try:
+            driven.run(record.plan)
+        except errors.CommandFailed as e:
+            said = sonobuoy.spoken(e.output)
+            with contextlib.suppress(errors.CommandFailed):
+                driven.delete()
+                runtime.store.save(dataclasses.replace(
+                    record, stage=runs.ENDED))
+            raise errors.EnvironmentProblem(
+                'The run could not be created, and what there was of it has '
+                'been removed', where=e.argv[0], last_seen=said) from None

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The life of a run: what a person may do with it, begin to end.
+
+The record is written before anything is created, so that every run can be
+picked up again: :mod:`.launch` and :mod:`.finishing` do what is between.
+"""
+
+import contextlib
+import dataclasses
+import datetime
+import functools
+import pathlib
+import time
+import typing
+import uuid
+
+from magnum_capi import errors
+from magnum_capi import progress as progress_
+from magnum_capi import waiting
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import finishing
+from magnum_capi_tempest.conformance.run import following
+from magnum_capi_tempest.conformance.run import foreign
+from magnum_capi_tempest.conformance.run import ginkgolog
+from magnum_capi_tempest.conformance.run import hydrophone
+from magnum_capi_tempest.conformance.run import kubeconfigs
+from magnum_capi_tempest.conformance.run import launch
+from magnum_capi_tempest.conformance.run import outcome
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import salvage
+from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance.run import watch
+from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest import toolchain
+
+#: How often to look. Sonobuoy itself renews its status every 5 s.
+PACE = waiting.Pace(first=2, factor=1.5, most=15)
+
+_BACKENDS = {model.SONOBUOY: sonobuoy, model.HYDROPHONE: hydrophone}
+
+
+@dataclasses.dataclass(frozen=True)
+class Runtime:
+    """What a run needs of this machine; tests give their own.
+
+    :param ensure: function of names and progress: name -> path of program.
+    :param connect: see :func:`kubeconfigs.access`.
+    """
+
+    store: runs.Store = dataclasses.field(default_factory=runs.Store)
+    progress: progress_.Progress = dataclasses.field(
+        default_factory=progress_.Progress)
+    ensure: typing.Callable = toolchain.ensure
+    connect: typing.Callable | None = None
+    clock: typing.Any = time
+    pace: waiting.Pace = PACE
+    limits: completion.Limits | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class RunRequest:
+    """What a person wants to run.
+
+    :param results: folder for what the run leaves.
+    :param name: of the run; made when empty.
+    :param replace: remove what an earlier run has left in the namespace.
+    :param keep: leave namespace and roles when the run is over.
+    """
+
+    target: runs.Target
+    plan: runner.Plan
+    results: pathlib.Path
+    backend: str = model.SONOBUOY
+    name: str = ''
+    replace: bool = False
+    keep: bool = False
+
+
+def preview(request: RunRequest, program='') -> list[list[str]]:
+    """Every command line that a run would call; nothing is looked at."""
+    kind = _BACKENDS[request.backend]
+    kind.refuse(request.plan)
+    runner.check_files(request.plan)
+    return kind.backend(
+        request.plan, program or request.backend,
+        request.target.kubeconfig or f'KUBECONFIG-OF-{request.target.cluster}'
+    ).preview(request.plan, request.results)
+
+
+def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
+    """Run the tests to their end.
+
+    :raises UsageError: the request cannot be met.
+    :raises EnvironmentProblem: the cluster is not fit for it; nothing was
+        created then.
+    """
+    kind = _BACKENDS[request.backend]
+    kind.refuse(request.plan)
+    runner.check_files(request.plan)
+    name = request.name or runtime.store.new_name(request.target)
+    if request.name and (runtime.store.folder(name) / 'run.json').exists():
+        raise errors.UsageError(f'There is a run {name} already',
+                                where=runtime.store.folder(name))
+    with kubeconfigs.access(request.target, runtime.connect) as access:
+        reader = kube.Client(access.kubeconfig, access.scratch)
+
+        @functools.cache
+        def driver():
+            # To build the program takes minutes: not before the cluster was
+            # looked at.
+            program = runtime.ensure([request.backend], runtime.progress)
+            return kind.backend(request.plan, program[request.backend],
+                                access.kubeconfig)
+
+        planned = kind.backend(request.plan, request.backend,
+                               access.kubeconfig)
+        seen = launch.prepare(
+            request, planned.commands.namespace, dict(planned.labels),
+            lambda: driver().delete(), reader, runtime.progress)
+        driven = driver()
+        if seen.stand_in:
+            request = dataclasses.replace(request, plan=dataclasses.replace(
+                request.plan, stand_in=True))
+        record = runs.Run(
+            name, dataclasses.replace(request.target, context=access.context),
+            request.plan, str(request.results.absolute()),
+            request.backend, runs.STARTED,
+            datetime.datetime.now(datetime.timezone.utc).isoformat(),
+            tuple(sorted(n.name for n in seen.nodes)),
+            about=dataclasses.replace(
+                access.about, kubernetes=seen.version), keep=request.keep,
+            signs=seen.signs,
+            mark=(uuid.uuid4().hex if kind.takes_namespace(request.plan)
+                  else ''))
+        runtime.store.save(record)
+        runtime.progress.info(
+            f'run {name}: {request.plan.mode} on {request.target}')
+        launch.make_namespace(record, driven, reader, runtime)
+        with _left_running(record, runtime):
+            if request.backend == model.HYDROPHONE:
+                return finishing.follow(record, driven, reader, runtime, False)
+            launch.create(record, driven, runtime)
+            return finishing.finish(record, driven, reader, runtime)
+
+
+def resume(which, runtime: Runtime) -> outcome.Outcome:
+    """Watch a run to its end that an earlier command has begun.
+
+    :param which: the name of a run, None for the only one that has not ended,
+        or :class:`.foreign.Where` it is; here and below.
+    """
+    record = _chosen(which, runtime)
+    if record.stage in (runs.RETRIEVED, runs.ENDED):
+        if not record.archive:
+            raise errors.UsageError(f'The run {record.name} was ended')
+        return outcome.of_archive(record)
+    with _access(record, runtime) as (driven, reader):
+        with _left_running(record, runtime):
+            if record.backend == model.HYDROPHONE:
+                return finishing.follow(record, driven, reader, runtime, True)
+            return finishing.finish(record, driven, reader, runtime)
+
+
+def retrieve(which, runtime: Runtime) -> outcome.Outcome:
+    """Fetch the results of a run that is complete, and leave it there.
+
+    :raises UsageError: there are none yet.
+    """
+    record = _chosen(which, runtime)
+    if record.backend != model.SONOBUOY:
+        raise errors.UsageError(
+            'Hydrophone fetches its files itself',
+            hint='magnum-capi conformance resume')
+    with _access(record, runtime) as (driven, _):
+        status = sonobuoy.parse_status(_answer(driven))
+        return finishing.fetch(record, driven, status and status.tarball,
+                               runtime)
+
+
+def partial(which, runtime: Runtime) -> outcome.Outcome:
+    """What a run that goes on has brought so far; it goes on."""
+    record = _chosen(which, runtime)
+    with _reading(record, runtime) as (namespace, reader):
+        with runtime.progress.step('saving what there is so far'):
+            saved = salvage.save(reader, namespace, pathlib.Path(
+                record.results) / f'{record.name}-partial')
+    for note in saved.notes:
+        runtime.progress.info(note)
+    counts = saved.log and ginkgolog.count(saved.log.read_text(
+        encoding='utf-8', errors='replace'))
+    return outcome.of_salvage(record, saved, 'the run goes on' + (
+        f': {sum(counts[1:])} of {counts[0]} tests have ended'
+        if counts else ''))
+
+
+def logs(which, runtime: Runtime, plugin):
+    """Yield names of a run's pods and what they have written so far.
+
+    :param plugin: see :func:`.salvage.logs`.
+    """
+    record = _chosen(which, runtime)
+    with _reading(record, runtime) as (namespace, reader):
+        yield from salvage.logs(reader, namespace, plugin)
+
+
+def follow(which, runtime: Runtime, plugin, tail=None):
+    """Yield what a run's pod writes, in whole lines, until it has ended.
+
+    :param plugin: see :func:`.salvage.logs`.
+    :param tail: see :meth:`.following.Follower.texts`.
+    """
+    record = _chosen(which, runtime)
+    with _left_running(record, runtime), \
+            _reading(record, runtime) as (namespace, reader):
+        yield from following.Follower(
+            reader, namespace,
+            *salvage.only_container(reader, namespace, plugin),
+            runtime.progress.info, runtime.clock).texts(tail)
+
+
+def abort(which, runtime: Runtime):
+    """End a run and remove everything of it from the cluster."""
+    record = _chosen(which, runtime)
+    with _access(record, runtime) as (driven, reader):
+        finishing.end_hydrophone(record)
+        finishing.delete(record, driven, reader, runtime)
+
+
+def status(which, runtime: Runtime) -> tuple[runs.Run, watch.Watch | None]:
+    """What is known of a run, and one look at it while it is there."""
+    record = _chosen(which, runtime)
+    if record.stage == runs.ENDED or record.backend != model.SONOBUOY:
+        return record, None
+    with _access(record, runtime) as (driven, reader):
+        return record, finishing.look(record, driven, reader, runtime)
+
+
+def _chosen(which, runtime):
+    if isinstance(which, foreign.Where):
+        return foreign.find(which, runtime)
+    return runtime.store.choose(which)
+
+
+@contextlib.contextmanager
+def _access(record, runtime):
+    kind = _BACKENDS[record.backend]
+    program = runtime.ensure([record.backend],
+                             runtime.progress)[record.backend]
+    with kubeconfigs.access(record.target, runtime.connect) as access:
+        yield (kind.backend(record.plan, program, access.kubeconfig),
+               kube.Client(access.kubeconfig, access.scratch))
+
+
+@contextlib.contextmanager
+def _reading(record, runtime):
+    """Yield namespace and client; no program is needed to read."""
+    if record.backend != model.SONOBUOY or record.stage == runs.ENDED:
+        raise errors.UsageError(
+            f'The run {record.name} is not in a cluster any more'
+            if record.stage == runs.ENDED else
+            'Hydrophone shows its log itself, while it runs')
+    with kubeconfigs.access(record.target, runtime.connect) as access:
+        yield (record.plan.namespace or sonobuoy.NAMESPACE,
+               kube.Client(access.kubeconfig, access.scratch))
+
+
+@contextlib.contextmanager
+def _left_running(record, runtime):
+    """Say how to go on when a person goes away."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        runtime.progress.info(
+            f'The run goes on in the cluster. "magnum-capi conformance '
+            f'resume {record.name}" watches it again, "status" looks once, '
+            '"abort" ends it')
+        raise
+
+
+def _answer(driven):
+    try:
+        return driven.status()
+    except errors.CommandFailed as e:
+        raise errors.EnvironmentProblem(
+            'Sonobuoy does not say how the run is',
+            last_seen=sonobuoy.spoken(e.output)) from None

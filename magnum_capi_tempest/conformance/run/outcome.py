@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""From what a run left to its result and verdict."""
+
+import dataclasses
+import pathlib
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import infra
+from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance.run import ginkgolog
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance import verdict as verdict_
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a run ended.
+
+    :param source: the archive, or the folder of result files; None when
+        there is nothing.
+    """
+
+    run: runs.Run
+    result: model.Result
+    verdict: verdict_.Verdict
+    source: pathlib.Path | None = None
+
+
+def of_archive(record: runs.Run) -> Outcome:
+    """Read a whole archive, or Hydrophone's folder.
+
+    :raises Damage: it is not there any more, or broken.
+    """
+    path = pathlib.Path(record.archive)
+    if record.backend == model.HYDROPHONE:
+        result = _files(record, path / 'junit_01.xml', path / 'e2e.log')
+    else:
+        result = _archive(record, path)
+    return _judged(record, result, path)
+
+
+def _archive(record, path):
+    result = reading.read(path, expect_sha256=record.sha256 or None)
+    return dataclasses.replace(result, title=record.name)
+
+
+def of_salvage(record: runs.Run, saved, reason) -> Outcome:
+    """Read what was saved of a run that did not end well.
+
+    :param saved: :class:`salvage.Saved`.
+    :param reason: why it did not end; it is never complete.
+    """
+    try:
+        result = _files(record, saved.junit, saved.log)
+    except damage.Damage:
+        return of_nothing(record, reason)
+    if saved.log and not result.specs:
+        result = dataclasses.replace(result, **_so_far(saved.log))
+    return _judged(record, dataclasses.replace(
+        result, problems=(reason, *result.problems)), saved.folder)
+
+
+def _so_far(log):
+    """What the log of tests that did not end says of them."""
+    with open(log, encoding='utf-8', errors='replace') as lines:
+        names = ginkgolog.failures(lines)
+    return {'specs': tuple(model.Spec(
+        name, model.FAILED, failure='There is no JUnit file; this is from '
+        'the e2e log') for name in names)}
+
+
+def of_nothing(record: runs.Run, reason) -> Outcome:
+    """The outcome of a run of which nothing is known: a harness error."""
+    result = model.Result(
+        record.name, record.results, record.backend,
+        infra_errors=(model.InfraError(infra.classify(reason), 'e2e',
+                                       reason),))
+    return _judged(record, result, None)
+
+
+def _files(record, junit, log):
+    return reading.read_files(junit, log, title=record.name,
+                              backend=record.backend)
+
+
+def told(record: runs.Run, result: model.Result) -> model.Result:
+    """The result with what only the record of its run knows."""
+    return dataclasses.replace(
+        result, signs=tuple(dict.fromkeys((*result.signs, *record.signs))),
+        stand_in_images=result.stand_in_images or record.plan.stand_in)
+
+
+def _judged(record, result, source):
+    about = {name: value for name, value in dataclasses.asdict(
+        record.about).items() if value and name != 'nodes'}
+    mode = record.plan.mode if result.mode == model.UNKNOWN else result.mode
+    result = dataclasses.replace(
+        told(record, result), mode=mode,
+        cluster=dataclasses.replace(result.cluster, **about))
+    return Outcome(record, result, verdict_.judge(
+        result, required.of(result.cluster.kubernetes)), source)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the tests have written, in the pod in which they ran or run.
+
+Neither container has a shell. Sonobuoy's worker, which waits to hand results
+over, has the program that packs archives (``sonobuoy splat``): it prints those
+that the tests have packed at their end. The image of the tests has kubectl
+(kubernetes, test/conformance/image/Dockerfile), which prints a file that it
+is to make a ConfigMap of.
+"""
+
+import io
+import pathlib
+
+from magnum_capi_tempest.conformance.results import archive
+from magnum_capi_tempest.conformance.results import limits
+from magnum_capi_tempest.kubeclient import kube
+
+LOG, JUNIT = 'e2e.log', 'junit_01.xml'
+
+#: pkg/plugin/driver/utils and pkg/plugin/driver/job of Sonobuoy v0.57.5.
+WORKER, _RESULTS = 'sonobuoy-worker', '/tmp/sonobuoy/results'
+
+
+def log(reader, namespace, pod, container):
+    """The log so far, a str; empty when there is none.
+
+    :param reader: :class:`..kubeclient.kube.Client`.
+    :param pod: its name.
+    :param container: that of the tests.
+    :raises KubeError: the pod cannot be asked.
+    """
+    return reader.execute(namespace, pod, container, [
+        'kubectl', 'create', 'configmap', 'log', '--dry-run=client',
+        f'--from-file=log={_RESULTS}/{LOG}',
+        '--output=go-template={{.data.log}}']).decode(errors='replace')
+
+
+def longest_log(reader, namespace, pod, container, most):
+    """The log of the tests, from the API or from the pod; a str.
+
+    What tests side by side write gets to the API late: see
+    :class:`.observe.Observer`.
+
+    :param most: bytes.
+    :raises KubeError: neither has one.
+    """
+    try:
+        inside = log(reader, namespace, pod, container)
+    except kube.KubeError:
+        inside = ''
+    try:
+        outside = shown_log(reader, namespace, pod, container, most)
+    except kube.KubeError:
+        if not inside:
+            raise
+        return inside
+    return max(inside, outside, key=len)
+
+
+def shown_log(reader, namespace, pod, container, most):
+    """The log that the API shows of a container; a str.
+
+    :param most: bytes.
+    :raises KubeError: it has none.
+    """
+    return reader.text(kube.log_path(namespace, pod), container=container,
+                       limitBytes=most)
+
+
+def files(reader, namespace, pod):
+    """Yield names and contents of the files of results, at the end.
+
+    :param reader: :class:`..kubeclient.kube.Client`.
+    :param pod: its name.
+    :raises KubeError: the pod cannot be asked.
+    :raises Damage: what it answered is no archive.
+    """
+    packed = reader.execute(namespace, pod, WORKER,
+                            ['/sonobuoy', 'splat', _RESULTS])
+    for name, content in _members(packed, pod):
+        if name.endswith('.tar.gz'):
+            for inner, text in _members(content, name):
+                yield pathlib.PurePosixPath(inner).name, text
+
+
+def _members(packed, where):
+    """Names and contents of a small archive in memory."""
+    bounds = limits.Limits()
+    walk = archive.Walk(archive.Content(io.BytesIO(packed), where, bounds),
+                        where, bounds)
+    for member in walk:
+        yield member.name, b''.join(walk.content())

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""What would go wrong, said before anything is created.
+
+Pure: :mod:`.snapshot` reads what is judged here. A *blocker* stops the run, a
+*warning* does not.
+"""
+
+import dataclasses
+import re
+
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import symptoms as symptoms_
+
+BLOCKER = 'blocker'
+WARNING = 'warning'
+FACT = 'fact'
+
+#: Oldest Kubernetes that Sonobuoy 0.57.5 takes, pkg/buildinfo/version.go.
+OLDEST = (1, 17)
+
+#: The only taint that e2e.test does not wait for unless it is told of others
+#: (test/e2e/framework/test_context.go); the taint of a cordoned node.
+_CONTROL_PLANE = 'node-role.kubernetes.io/control-plane'
+_CORDON = 'node.kubernetes.io/unschedulable'
+_NON_BLOCKING = re.compile(r'--?non-blocking-taints[= ]([^\s]+)')
+
+#: Room below which specs are likely to fail for want of it: aggregator and
+#: tests, and what a few specs start at once. Pods, CPUs, bytes of all
+#: schedulable nodes together.
+_PODS, _CPU, _MEMORY = 20, 0.5, 512 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One thing that a person should know.
+
+    :param level: BLOCKER, WARNING or FACT.
+    """
+
+    level: str
+    text: str
+    hint: str = ''
+
+    def __str__(self):
+        return f'{self.level}: {self.text}' + (
+            f'. {self.hint}' if self.hint else '')
+
+
+def check(seen, plan, namespace, images) -> tuple[Finding, ...]:
+    """What a plan meets in a cluster, the weightiest first.
+
+    :param seen: :class:`.snapshot.Snapshot`.
+    :param namespace: name of the run's namespace.
+    :param images: names of the images without which nothing starts.
+    """
+    found = [*_versions(seen, plan), *_nodes(seen, plan),
+             *_families(seen), *_room(seen), *_namespace(seen, namespace),
+             *_images(seen, plan, images)]
+    if not seen.dns and not any(s.kind == symptoms_.DNS
+                                for s in seen.symptoms):
+        found.append(Finding(WARNING, 'no pod of the cluster DNS is ready',
+                             'Most specs need names'))
+    if seen.stand_in or plan.stand_in:
+        found.append(Finding(
+            FACT, 'the images are stand-ins: the run proves no conformance'))
+    found += [Finding(WARNING, str(s)) for s in seen.symptoms
+              # That nodes are not ready is said above.
+              if not s.text.startswith('not ready:')
+              or s.kind == symptoms_.POD]
+    return by_weight(found)
+
+
+def by_weight(findings) -> tuple[Finding, ...]:
+    """The weightiest first."""
+    order = (BLOCKER, WARNING, FACT)
+    return tuple(sorted(findings, key=lambda f: order.index(f.level)))
+
+
+def _versions(seen, plan):
+    yield Finding(FACT, f'Kubernetes {seen.version}, {len(seen.nodes)} nodes')
+    minor = _minor(seen.version)
+    if minor is None:
+        yield Finding(BLOCKER, 'the API does not say its version',
+                      'Name the version with --kubernetes-version')
+        return
+    if minor < OLDEST:
+        yield Finding(BLOCKER, f'Kubernetes {seen.version} is older than '
+                      f'{OLDEST[0]}.{OLDEST[1]}, which Sonobuoy needs')
+    if plan.kubernetes and plan.kubernetes != seen.version:
+        yield Finding(
+            BLOCKER if plan.mode == model.CERTIFIED else WARNING,
+            f'the tests are of {plan.kubernetes}, the cluster is of '
+            f'{seen.version}')
+    other = {n.version for n in seen.nodes} - {seen.version}
+    if other:
+        yield Finding(WARNING, 'kubelets of other versions: '
+                      f'{", ".join(sorted(other))}')
+
+
+def _nodes(seen, plan):
+    bad = [_named(n) for n in seen.nodes if not n.ready]
+    if bad:
+        # e2e.test waits for all nodes (--allowed-not-ready-nodes is 0,
+        # test/e2e/framework/test_context.go) and then fails.
+        yield Finding(BLOCKER, f'nodes not ready: {", ".join(bad)}',
+                      'The tests wait for all nodes, and then fail')
+    if not any(n.ready and n.schedulable for n in seen.nodes):
+        full = ', '.join(_named(n) for n in seen.nodes if n.ready and n.why)
+        yield Finding(BLOCKER, 'no node takes the pods of the tests'
+                      + (f': {full}' if full else ''),
+                      'Uncordon one, or remove its taints')
+    else:
+        yield from _waited_for(seen, plan)
+    if plan.mode == model.CERTIFIED and len(seen.nodes) == 1:
+        yield Finding(WARNING, 'the cluster has one node',
+                      'Some tests of a certified run need two')
+    wanted = set(plan.node_selector)
+    if wanted and not any(wanted <= n.labels and n.ready
+                          for n in seen.nodes):
+        yield Finding(BLOCKER, 'no ready node has the labels that the '
+                      'aggregator asks for', 'See --aggregator-node')
+
+
+def _waited_for(seen, plan):
+    """Nodes that e2e.test takes for not ready (framework/node/wait.go)."""
+    told = _NON_BLOCKING.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
+    may_be = set(told[-1].split(',')) if told else {_CONTROL_PLANE}
+    found = {n.name: sorted(n.taints - may_be - {_CORDON}) for n in seen.nodes
+             if n.ready and (n.taints - may_be or n.cordoned
+                             and not n.taints & may_be)}
+    if found:
+        named = ', '.join(f'{name} ({", ".join(keys) or "cordoned"})'
+                          for name, keys in found.items())
+        yield Finding(
+            BLOCKER, 'the tests wait 30 minutes for nodes that take no pods, '
+            f'and then fail: {named}',
+            'Uncordon them, remove the taints, or name all taints that may '
+            f'be there: --env E2E_EXTRA_ARGS=--non-blocking-taints='
+            f'{_CONTROL_PLANE},KEY')
+
+
+def _families(seen):
+    """IPv4, IPv6 or both: of nodes and of services."""
+    ready = [n for n in seen.nodes if n.ready and n.families]
+    found = sorted({n.families for n in ready}, key=lambda f: (len(f), f))
+    if not found:
+        return
+    if len(found) > 1:
+        yield Finding(
+            WARNING, 'the nodes differ in families of addresses: '
+            + '; '.join(
+                f'{" and ".join(families)} '
+                f'{", ".join(n.name for n in ready if n.families == families)}'
+                for families in found),
+            'Tests fail on nodes that lack one, or have them in another '
+            'order: give all nodes the same (--node-ip of their kubelets)')
+    elif found != [('IPv4',)]:
+        yield Finding(FACT, f'the nodes have {" and ".join(found[0])}')
+    if seen.services and seen.services[0] not in {f[0] for f in found}:
+        yield Finding(
+            WARNING, f'services are {seen.services[0]} first, nodes are '
+            f'{found[0][0]} first',
+            'Tests take the family of the service "kubernetes" for that of '
+            'pods: give --service-cluster-ip-range of the API server the '
+            'order of --node-ip')
+    if len(seen.services) > 1 and any(len(f) == 1 for f in found):
+        yield Finding(
+            WARNING, 'services have two families, and nodes one',
+            'Tests of services with both fail: give the nodes both, or the '
+            'API server one --service-cluster-ip-range')
+
+
+def _named(node):
+    return node.name + (f' ({node.why})' if node.why else '')
+
+
+def _room(seen):
+    nodes = [n for n in seen.nodes if n.ready and n.schedulable]
+    if not nodes:
+        return
+    pods = sum(max(n.free_pods, 0) for n in nodes)
+    cpu = sum(max(n.free_cpu, 0) for n in nodes)
+    memory = sum(max(n.free_memory, 0) for n in nodes)
+    text = (f'{pods} pods, {cpu:.1f} CPUs and {memory / 2**30:.1f} GiB are '
+            'free')
+    if pods < 2:
+        yield Finding(BLOCKER, f'no room for two more pods: {text}')
+    elif pods < _PODS or cpu < _CPU or memory < _MEMORY:
+        yield Finding(WARNING, f'little room: {text}',
+                      'Specs may fail for want of it')
+
+
+def _namespace(seen, namespace):
+    if seen.namespace == 'Terminating':
+        yield Finding(BLOCKER, f'the namespace {namespace} is still being '
+                      'removed', 'Try again in a minute')
+    elif seen.namespace:
+        yield Finding(
+            BLOCKER, f'the namespace {namespace} exists: another run, or '
+            'what one has left', 'End it with "magnum-capi conformance '
+            'abort", or give --replace or another --namespace')
+    if seen.e2e:
+        yield Finding(WARNING, f'{len(seen.e2e)} namespaces of other tests '
+                      f'are there, or are left: {", ".join(seen.e2e[:3])}',
+                      'They are left alone')
+
+
+def _images(seen, plan, images):
+    nodes = [n for n in seen.nodes if n.ready and n.schedulable]
+    for image in images:
+        have = [n.name for n in nodes
+                if full_name(image) in {full_name(i) for i in n.images}]
+        if nodes and len(have) == len(nodes):
+            yield Finding(FACT, f'image {image} is on every node')
+        elif plan.images.pull_policy == 'Never':
+            yield Finding(
+                WARNING if have else BLOCKER,
+                f'image {image} is on {len(have)} of {len(nodes)} nodes, and '
+                'must not be pulled',
+                'Import it on every node (a kubelet lists no more than 50 '
+                'images: give another --image-pull-policy if this is wrong)')
+        else:
+            yield Finding(FACT, f'image {image} will be pulled on '
+                          f'{len(nodes) - len(have)} of {len(nodes)} nodes')
+    if plan.images.mirror or plan.images.mirrors:
+        yield Finding(FACT, 'images of the tests come from '
+                      f'{plan.images.mirror or plan.images.mirrors}')
+
+
+def full_name(name):
+    """An image's name as containerd writes it."""
+    first, slash, _ = name.partition('/')
+    if not slash:
+        return f'docker.io/library/{name}'
+    if not re.search(r'[.:]|^localhost$', first):
+        return f'docker.io/{name}'
+    return name
+
+
+def _minor(version):
+    match = re.match(r'v(\d+)\.(\d+)', version)
+    return match and (int(match.group(1)), int(match.group(2)))

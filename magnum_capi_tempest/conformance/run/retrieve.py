@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Fetches the archive, until it is the one that the aggregator announced.
+
+``sonobuoy retrieve`` tries once, and leaves a part of an archive behind when
+the stream breaks (Sonobuoy issues 572, 1633). Here it writes into a folder of
+its own; size and SHA-256 are compared with what ``status`` announced, the
+archive is decompressed to its end, and only then does it get its name.
+"""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import shutil
+import tempfile
+import time
+
+from magnum_capi import errors
+from magnum_capi import folders
+from magnum_capi import waiting
+from magnum_capi_tempest.conformance.results import archive
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import limits
+from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.toolchain import disk
+
+#: How often to try, and how to wait in between: about six minutes in all,
+#: which a control plane that is being restarted takes.
+ATTEMPTS = 8
+PACE = waiting.Pace(first=2, factor=2, most=120)
+
+_PART = '.part-'
+
+
+@dataclasses.dataclass(frozen=True)
+class Try:
+    """How one attempt ended: a file, or why there is none."""
+
+    number: int
+    file: pathlib.Path | None = None
+    fault: str = ''
+
+
+def fetch(program, tarball: sonobuoy.Tarball, folder: pathlib.Path,
+          progress, *, attempts=ATTEMPTS, clock=time) -> pathlib.Path:
+    """Fetch an archive, whole and checked.
+
+    :param program: :class:`sonobuoy.Sonobuoy`.
+    :param tarball: what ``status`` announced; it must be ready.
+    :param folder: where the archive goes, under the name it was announced
+        with. A file there that is the same archive is taken for it.
+    :raises WaitTimeout: ``attempts`` times it was not whole.
+    :raises EnvironmentProblem: no room, or another file has its name.
+    :raises UsageError: there is no archive yet.
+    """
+    if not tarball.ready or not tarball.name:
+        raise errors.UsageError(
+            'The results are not ready',
+            hint='Wait for it: magnum-capi conformance resume')
+    folders.private(folder)
+    target = folder / tarball.name
+    if target.exists():
+        fault = difference(target, tarball)
+        if fault:
+            raise errors.EnvironmentProblem(
+                'Another file has the name of the archive', where=target,
+                last_seen=fault, hint='Move it away')
+        return target
+    sweep(folder)
+    disk.require(2 * tarball.size, [folder], f'the archive {tarball.name}')
+    with tempfile.TemporaryDirectory(
+            prefix=_PART, dir=folder, ignore_cleanup_errors=True) as part, \
+            progress.step(f'retrieving {tarball.name} '
+                          f'({disk.text(tarball.size)})') as note:
+        found = _until_whole(program, tarball, pathlib.Path(part), note,
+                             progress, attempts, clock)
+        _keep(found, target)
+    return target
+
+
+def sweep(folder: pathlib.Path):
+    """Remove what killed retrievals have left in a folder."""
+    for part in folder.glob(f'{_PART}*'):
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _until_whole(program, tarball, part, note, progress, attempts, clock):
+    count = 0
+
+    def attempt():
+        nonlocal count
+        count += 1
+        note(f'attempt {count}')
+        result = _once(program, tarball, part, count)
+        if result.fault:
+            progress.info(f'attempt {count} of {attempts} to retrieve the '
+                          f'archive: {result.fault}')
+        return result
+
+    return waiting.wait_for(
+        attempt, done=lambda result: result.file is not None,
+        failed=lambda result: f'{attempts} attempts'
+        if result.number >= attempts else None,
+        timeout=attempts * (sonobuoy.TRANSFER + PACE.most),
+        what='a whole archive', describe=lambda result: result.fault,
+        pace=PACE, clock=clock,
+        hint='The results stay in the cluster: try again with '
+             '"magnum-capi conformance retrieve"').file
+
+
+def _once(program, tarball, part, number):
+    name = 'archive.part'
+    for old in part.iterdir():
+        old.unlink()
+    try:
+        program.retrieve(part, name)
+    except errors.CommandFailed as e:
+        return Try(number, fault=sonobuoy.spoken(e.output) or str(e.what))
+    # The aggregator sends every archive it has; ours is told by its hash.
+    faults = []
+    for file in sorted(part.iterdir()):
+        fault = difference(file, tarball)
+        if not fault:
+            return Try(number, file)
+        faults.append(fault)
+    return Try(number, fault='; '.join(faults) or 'no file came')
+
+
+def difference(file: pathlib.Path, tarball: sonobuoy.Tarball) -> str:
+    """Why a file is not the announced archive; empty when it is.
+
+    Reads it once: size, SHA-256, and gzip to its end.
+    """
+    size = file.lstat().st_size
+    if size != tarball.size:
+        return f'{size} bytes instead of {tarball.size}'
+    with open(file, 'rb', buffering=0) as stream:
+        content = archive.Content(stream, file, limits.Limits())
+        try:
+            for _ in content.to_end():
+                pass
+        except damage.Damage as e:
+            return str(e.what)
+    if content.sha256 != tarball.sha256:
+        return f'SHA-256 {content.sha256} instead of {tarball.sha256}'
+    return ''
+
+
+def _keep(file, target):
+    """Give a checked file its name, for good and at once."""
+    with open(file, 'rb') as f:
+        os.fsync(f.fileno())
+    os.chmod(file, 0o600)
+    try:
+        # Not os.replace: somebody's file of that name is not ours to lose.
+        os.link(file, target)
+    except FileExistsError:
+        raise errors.EnvironmentProblem(
+            'Another file has the name of the archive', where=target,
+            hint='Move it away') from None
+    except OSError:
+        # A file system without hard links.
+        os.rename(file, target)
+    with contextlib.suppress(OSError):
+        descriptor = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

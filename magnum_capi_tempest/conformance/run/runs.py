@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""What is known on this machine of conformance runs: a record for each.
+
+A run lives in a cluster and goes on without us. The record is written before
+anything is created there, so that after Ctrl-C, kill -9 or a power cut
+``status``, ``resume``, ``retrieve`` and ``abort`` know where to look. No
+secret is part of it: a kubeconfig of Magnum's is made anew each time.
+"""
+
+import dataclasses
+import datetime
+import json
+import os
+import pathlib
+import re
+
+from magnum_capi import errors
+from magnum_capi import outfile
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest import paths
+
+#: Stages of a run, in order.
+PLANNED = 'planned'      # nothing was created
+STARTED = 'started'      # it may run in the cluster
+RETRIEVED = 'retrieved'  # its results are here
+ENDED = 'ended'          # nothing of it is in the cluster any more
+STAGES = (PLANNED, STARTED, RETRIEVED, ENDED)
+
+_NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,99}')
+_FILE = 'run.json'
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """The cluster of a run.
+
+    :param cluster: name or UUID of a Magnum cluster.
+    :param cloud: name in clouds.yaml, empty for OS_CLOUD and the like.
+    :param kubeconfig: absolute path, or several with colons between them,
+        instead of ``cluster``.
+    :param context: of the kubeconfig; the current one when empty.
+    """
+
+    cluster: str = ''
+    cloud: str = ''
+    kubeconfig: str = ''
+    context: str = ''
+
+    def __str__(self):
+        if self.cluster:
+            return f'cluster {self.cluster}'
+        return self.kubeconfig + (
+            f', context {self.context}' if self.context else '')
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run.
+
+    :param results: folder for what it leaves, absolute.
+    :param started: when its objects were asked for, ISO 8601 with zone;
+        empty before.
+    :param nodes: names of the nodes before it.
+    :param archive: path of the archive, or of the folder of result files.
+    :param sha256: of the archive; it was checked when it was retrieved.
+    :param about: what is known of the cluster, :class:`model.Cluster`.
+    :param keep: leave its objects in the cluster at the end.
+    :param signs: what was seen to be wrong with the cluster, a line each.
+    :param mark: of its namespace, see :mod:`.namespaces`; empty when the
+        program of the run makes the namespace.
+    :param uid: of the namespace, where a run was taken up that something else
+        had begun.
+    """
+
+    name: str
+    target: Target
+    plan: runner.Plan
+    results: str
+    backend: str = model.SONOBUOY
+    stage: str = PLANNED
+    started: str = ''
+    nodes: tuple[str, ...] = ()
+    archive: str = ''
+    sha256: str = ''
+    about: model.Cluster = model.Cluster()
+    keep: bool = False
+    signs: tuple[str, ...] = ()
+    mark: str = ''
+    uid: str = ''
+
+    def elapsed(self, now=None) -> float:
+        """Seconds since it was started, 0 before."""
+        if not self.started:
+            return 0.0
+        now = now or datetime.datetime.now(datetime.timezone.utc)
+        began = datetime.datetime.fromisoformat(self.started)
+        return max((now - began).total_seconds(), 0.0)
+
+
+class Store:
+    """The records, a folder for each run.
+
+    :param root: below the state folder by default.
+    """
+
+    def __init__(self, root: pathlib.Path | None = None):
+        self.root = root or paths.state() / 'conformance'
+
+    def new_name(self, target: Target, now=None) -> str:
+        """A name that no run has: of its cluster and the time."""
+        now = now or datetime.datetime.now(datetime.timezone.utc)
+        stem = (target.cluster or target.context
+                or pathlib.Path(target.kubeconfig).stem)
+        stem = re.sub(r'[^A-Za-z0-9-]+', '-', stem).strip('-')[:60] or 'run'
+        base = f'{stem}-{now:%Y%m%d-%H%M%S}'
+        name, number = base, 1
+        while self.folder(name).exists():
+            number += 1
+            name = f'{base}-{number}'
+        return name
+
+    def folder(self, name) -> pathlib.Path:
+        """Where the record of a run is.
+
+        :raises UsageError: it is no name.
+        """
+        if not _NAME.fullmatch(name):
+            raise errors.UsageError(
+                f'{name!r} is no name of a run',
+                hint='Letters, digits, dot, dash and underscore')
+        return self.root / name
+
+    def save(self, run: Run):
+        """Write a record: whole or not at all, also through a power cut."""
+        record = json.dumps(dataclasses.asdict(run), indent=1, default=str)
+        with outfile.whole(
+                self.folder(run.name) / _FILE, outfile.PRIVATE) as f:
+            f.write(record.encode())
+            f.flush()
+            os.fsync(f.fileno())
+
+    def load(self, name) -> Run:
+        """Read a record.
+
+        :raises UsageError: there is no such run.
+        :raises EnvironmentProblem: its record cannot be read.
+        """
+        file = self.folder(name) / _FILE
+        try:
+            return _from_dict(json.loads(file.read_text(encoding='utf-8')))
+        except FileNotFoundError:
+            raise errors.UsageError(
+                f'There is no run {name}', where=self.root,
+                hint='Runs: ' + (', '.join(r.name for r in self.all())
+                                 or 'none')) from None
+        except (OSError, ValueError, TypeError, KeyError) as e:
+            raise errors.EnvironmentProblem(
+                f'The record of a run cannot be read: {e}',
+                where=file) from e
+
+    def all(self) -> list[Run]:
+        """The runs whose records can be read, oldest first."""
+        found = []
+        for file in self.root.glob(f'*/{_FILE}'):
+            try:
+                found.append(self.load(file.parent.name))
+            except errors.MagnumCapiError:
+                continue
+        return sorted(found, key=lambda r: (r.started or '~', r.name))
+
+    def left(self) -> list[Run]:
+        """The runs of which something may be in a cluster."""
+        return [r for r in self.all() if r.stage != ENDED]
+
+    def choose(self, name=None) -> Run:
+        """The run of a name, or the only one that has not ended.
+
+        :raises UsageError: there is none, or there are several.
+        """
+        if name:
+            return self.load(name)
+        going = self.left()
+        if len(going) == 1:
+            return going[0]
+        raise errors.UsageError(
+            'Which run?' if going else 'No run has been left in a cluster',
+            where=self.root, hint='Name one of ' + ', '.join(
+                r.name for r in going or self.all()) if self.all() else None)
+
+
+def _from_dict(data):
+    plan = dict(data['plan'])
+    images = dict(plan['images'])
+    for file in 'mirrors', 'docker_config':
+        images[file] = images[file] and pathlib.Path(images[file])
+    plan['images'] = runner.Images(**images)
+    for pairs in 'env', 'node_selector':
+        plan[pairs] = tuple(tuple(pair) for pair in plan[pairs])
+    plan['focus'] = tuple(plan['focus'])
+    about = dict(data['about'])
+    about['nodes'] = tuple(about['nodes'])
+    return Run(**{
+        **data, 'target': Target(**data['target']),
+        'plan': runner.Plan(**plan), 'nodes': tuple(data['nodes']),
+        'signs': tuple(data.get('signs', ())),
+        'about': model.Cluster(**about)})

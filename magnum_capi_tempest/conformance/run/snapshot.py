@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Reads a cluster before a run: what :mod:`.preflight` judges."""
+
+import dataclasses
+import datetime
+import re
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import namespaces
+from magnum_capi_tempest.conformance.run import observe
+from magnum_capi_tempest.conformance.run import symptoms as symptoms_
+from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest import texts
+
+#: Taints with which the pod of the tests is scheduled all the same: what
+#: "sonobuoy gen" of v0.57.5 tolerates.
+_TOLERATED = ('node-role.kubernetes.io/master', 'CriticalAddonsOnly',
+              'kubernetes.io/e2e-evict-taint-key')
+
+#: Seconds for which a warning event counts.
+_RECENT = 120
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A node, and what is asked of it already.
+
+    :param free_pods: more pods that it takes.
+    :param free_cpu: CPUs that no pod has requested.
+    :param free_memory: bytes that no pod has requested.
+    :param images: names of the images that its kubelet lists (no more than
+        50 by default).
+    :param cordoned: nobody schedules pods on it.
+    :param taints: keys of those that keep pods away.
+    :param why: it is not ready, or not schedulable.
+    :param families: of its addresses, "IPv4" and "IPv6", in its order.
+    :param system: what it says of its operating system.
+    """
+
+    name: str
+    ready: bool
+    schedulable: bool
+    version: str = ''
+    free_pods: int = 0
+    free_cpu: float = 0.0
+    free_memory: int = 0
+    images: frozenset[str] = frozenset()
+    labels: frozenset[tuple[str, str]] = frozenset()
+    why: str = ''
+    system: str = ''
+    cordoned: bool = False
+    taints: frozenset[str] = frozenset()
+    families: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """The cluster before a run.
+
+    :param version: of the API server, ``v1.34.9``.
+    :param namespace: the run's namespace exists: its phase; else empty.
+    :param e2e: namespaces of tests that run, or that others have left.
+    :param dns: pods of the cluster's DNS that are ready.
+    :param symptoms: what else is wrong with it.
+    :param services: families of their addresses, in their order, as far as
+        the one of the API server shows them.
+    """
+
+    version: str
+    nodes: tuple[Node, ...]
+    namespace: str = ''
+    e2e: tuple[str, ...] = ()
+    dns: int = 1
+    symptoms: tuple[symptoms_.Symptom, ...] = ()
+    services: tuple[str, ...] = ()
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """What is wrong with the cluster before the run, a line each."""
+        return tuple(map(str, self.symptoms))
+
+    @property
+    def stand_in(self) -> bool:
+        """Are nodes made of images that stand in for upstream's?"""
+        return any(model.STAND_IN in node.system for node in self.nodes)
+
+
+def look(reader: kube.Client, namespace) -> Snapshot:
+    """Read a cluster.
+
+    :raises EnvironmentProblem: the API cannot be used, and why.
+    """
+    now = datetime.datetime.now(datetime.timezone.utc)
+    try:
+        version = (reader.get('/version') or {}).get('gitVersion') or ''
+        pods = reader.items('/api/v1/pods')
+        nodes = reader.items('/api/v1/nodes')
+        spaces = reader.items('/api/v1/namespaces')
+    except kube.KubeError as e:
+        raise errors.EnvironmentProblem(
+            'The Kubernetes API of the cluster cannot be used: '
+            f'{e.what}', where=e.where, last_seen=e.last_seen,
+            hint='Nothing was created') from e
+    return Snapshot(
+        version, tuple(_node(n, pods) for n in nodes),
+        next((_phase(s) for s in spaces
+              if s['metadata']['name'] == namespace), ''),
+        namespaces.of_tests(spaces),
+        sum(_serves_dns(p) for p in pods),
+        symptoms_.diagnose(
+            observe.everything(reader, nodes, pods), namespace, now,
+            # What a cluster went through when it was made is over.
+            since=now - datetime.timedelta(seconds=_RECENT)),
+        _families(_service(reader)))
+
+
+def _service(reader):
+    """Addresses of the service of the API server."""
+    try:
+        found = reader.get('/api/v1/namespaces/default/services/kubernetes')
+    except kube.KubeError:
+        return ()
+    spec = (found or {}).get('spec') or {}
+    return spec.get('clusterIPs') or [spec.get('clusterIP')]
+
+
+def _families(addresses):
+    return tuple(dict.fromkeys(
+        'IPv6' if ':' in address else 'IPv4' for address in addresses
+        if isinstance(address, str) and address))
+
+
+def _phase(space):
+    return (space.get('status') or {}).get('phase') or 'Active'
+
+
+def _serves_dns(pod):
+    return symptoms_.serves_dns(pod) and any(
+        c.get('type') == 'Ready' and c.get('status') == 'True'
+        for c in (pod.get('status') or {}).get('conditions') or ())
+
+
+def _node(obj, pods):
+    name, spec = obj['metadata']['name'], obj.get('spec') or {}
+    status = obj.get('status') or {}
+    there = status.get('allocatable') or {}
+    mine = [p for p in pods if (p.get('spec') or {}).get('nodeName') == name
+            and observe.pod(p).phase not in ('Succeeded', 'Failed')]
+    requests = [c.get('resources', {}).get('requests') or {}
+                for p in mine for c in p['spec'].get('containers') or ()]
+    info = status.get('nodeInfo') or {}
+    why = symptoms_.not_ready(obj)
+    taints = [t.get('key') or '' for t in spec.get('taints') or ()
+              if t.get('effect') in ('NoSchedule', 'NoExecute')]
+    bad = [key for key in taints if key not in _TOLERATED]
+    return Node(
+        name, not why, not spec.get('unschedulable') and not bad,
+        info.get('kubeletVersion') or '',
+        int(quantity(there.get('pods', 0))) - len(mine),
+        quantity(there.get('cpu', 0)) - sum(
+            quantity(r.get('cpu', 0)) for r in requests),
+        int(quantity(there.get('memory', 0)) - sum(
+            quantity(r.get('memory', 0)) for r in requests)),
+        frozenset(n for i in status.get('images') or ()
+                  for n in i.get('names') or ()),
+        frozenset((obj['metadata'].get('labels') or {}).items()),
+        why or ', '.join(bad), texts.line(info.get('osImage') or ''),
+        bool(spec.get('unschedulable')), frozenset(taints),
+        _families(a.get('address') for a in status.get('addresses') or ()
+                  if a.get('type') == 'InternalIP'))
+
+
+_SUFFIXES = {'': 1, 'm': 1e-3, 'u': 1e-6, 'n': 1e-9,
+             'k': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12, 'P': 1e15, 'E': 1e18,
+             **{f'{p}i': 1 << (10 * (n + 1))
+                for n, p in enumerate('KMGTPE')}}
+
+
+def quantity(text) -> float:
+    """A number of Kubernetes: "500m" is 0.5, "2Gi" 2147483648.
+
+    0 for what is none: room is a matter of warnings.
+    """
+    match = re.fullmatch(r'([0-9.]+(?:e[+-]?\d+)?)([A-Za-z]*)', str(text))
+    if not match or match.group(2) not in _SUFFIXES:
+        return 0.0
+    return float(match.group(1)) * _SUFFIXES[match.group(2)]

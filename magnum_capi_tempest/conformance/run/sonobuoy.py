@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Sonobuoy's command lines, and what its answers mean.
+
+The command lines are made by pure functions, so that a dry run prints exactly
+what a run calls. :class:`Sonobuoy` calls them.
+
+What not to use, and why (measured with v0.57.5): ``run --wait`` and ``wait``
+give up on one error of the API; ``retrieve -x`` follows links out of its
+folder; ``run --rerun-failed`` runs everything when nothing failed.
+"""
+
+import dataclasses
+import datetime
+import json
+import pathlib
+import re
+import types
+
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.results import suite_names
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest import texts
+from magnum_capi_tempest.toolchain import pins
+
+NAMESPACE = 'sonobuoy'
+#: The only plugin by default: systemd-logs needs root on every node, and its
+#: results fill gigabytes (Sonobuoy issues 1167, sonobuoy-plugins 210).
+PLUGIN = 'e2e'
+
+#: Names of failures that are kept, and their characters.
+_FAILURES, _NAME = 100, 2048
+
+#: Seconds for one call.
+ASK, CREATE, TRANSFER, DELETE = 60, 180, 1800, 900
+
+RUNNING = 'running'
+POST_PROCESSING = 'post-processing'
+COMPLETE = 'complete'
+FAILED = 'failed'
+
+
+@dataclasses.dataclass(frozen=True)
+class Tarball:
+    """The archive that the aggregator holds: size in bytes."""
+
+    name: str = ''
+    sha256: str = ''
+    size: int = 0
+
+    @property
+    def ready(self) -> bool:
+        # An archive of no size is announced before there is one
+        # (Sonobuoy issue 1932).
+        return self.size > 0 and bool(self.sha256)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plugin:
+    """A plugin on a node, or one of the whole cluster ("global").
+
+    :param total: specs that it will run, 0 when it does not say.
+    :param completed: specs that passed so far, as Sonobuoy counts.
+    :param failures: names of the first that have failed, as codenames.
+    :param updated: when the counts were reported, aware; None when never.
+    """
+
+    name: str
+    node: str
+    status: str
+    result: str = ''
+    total: int = 0
+    completed: int = 0
+    failed: int = 0
+    message: str = ''
+    failures: tuple[str, ...] = ()
+    updated: datetime.datetime | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Status:
+    """What ``sonobuoy status --json`` says, whole."""
+
+    status: str
+    plugins: tuple[Plugin, ...] = ()
+    tarball: Tarball = Tarball()
+
+
+def parse_status(text: str) -> Status | None:
+    """Read ``status --json``.
+
+    :returns: None for the prose that it prints instead, with exit code 0,
+        while the aggregator's pod is pending, has no status yet, or has
+        ended (cmd/sonobuoy/app/status.go, printPodInfo).
+    """
+    try:
+        data = json.loads(text)
+        tar = data.get('tar-info') or {}
+        return Status(
+            str(data['status']),
+            tuple(_plugin(p) for p in data.get('plugins') or ()),
+            Tarball(pathlib.PurePosixPath(str(tar.get('name') or '')).name,
+                    str(tar.get('sha256') or '').lower(),
+                    int(tar.get('size') or 0)))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+#: A line of logrus, as Sonobuoy writes it to standard error.
+_LOGGED = re.compile(r'time="[^"]*" level=(\w+) msg="((?:[^"\\]|\\.)*)"'
+                     r'(?: error="((?:[^"\\]|\\.)*)")?')
+
+
+def spoken(output: str, most=300) -> str:
+    """What a failed call says, on one line: without its warnings.
+
+    :param most: characters.
+    """
+    lines = []
+    for line in output.splitlines():
+        logged = _LOGGED.match(line)
+        if logged is None:
+            lines.append(line)
+        elif logged[1] not in ('debug', 'info', 'warning'):
+            lines.append(' '.join(filter(None, logged.group(2, 3))))
+    return texts.line(' '.join(lines) or output, most)
+
+
+def _plugin(data):
+    progress = data.get('progress') or {}
+    return Plugin(
+        str(data['plugin']), str(data.get('node') or 'global'),
+        str(data['status']), str(data.get('result-status') or ''),
+        max(int(progress.get('total') or 0), 0),
+        max(int(progress.get('completed') or 0), 0),
+        len(progress.get('failures') or ()),
+        str(progress.get('msg') or ''), tuple(
+            suite_names.spec(texts.line(str(name), _NAME))
+            for name in (progress.get('failures') or ())[:_FAILURES]),
+        _time(progress.get('timestamp')))
+
+
+def _time(text):
+    # Go writes nanoseconds, of which Python takes six digits.
+    match = re.fullmatch(r'(\d{4}-.*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)',
+                         str(text or ''))
+    if not match or match.group(1).startswith('0001-'):
+        return None
+    fraction = (match.group(2) or '0')[:6].ljust(6, '0')
+    zone = match.group(3).replace('Z', '+00:00')
+    try:
+        return datetime.datetime.fromisoformat(
+            f'{match.group(1)}.{fraction}{zone}')
+    except ValueError:
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class Commands:
+    """Makes command lines.
+
+    :param program: path of sonobuoy.
+    :param kubeconfig: path.
+    """
+
+    program: str
+    kubeconfig: str
+    namespace: str = NAMESPACE
+
+    def _line(self, verb, *arguments):
+        return [self.program, verb, '--kubeconfig', self.kubeconfig,
+                '--namespace', self.namespace, *arguments]
+
+    def run(self, plan) -> list[str]:
+        """Create the objects of a run; returns at once."""
+        argv = self._line('run', '--plugin', PLUGIN)
+        if plan.mode != model.FOCUSED:
+            argv += ['--mode', plan.mode]
+        if plan.mode == model.FOCUSED or plan.skip or (
+                plan.parallel > 1 and plan.mode != model.LITE):
+            # Later than --mode, which sets both.
+            argv += [f'--e2e-focus={plan.focus_expression}',
+                     f'--e2e-skip={plan.skip_expression}']
+        if plan.parallel > 1:
+            argv += ['--plugin-env', f'{PLUGIN}.E2E_PARALLEL=true']
+        for name, value in sorted(plan.variables.items()):
+            argv += ['--plugin-env', f'{PLUGIN}.{name}={value}']
+        # The aggregator's own patience. Ours ends first, so that it is us
+        # who still can look at what is there.
+        argv += ['--timeout', str(plan.seconds + 600)]
+        for key, value in plan.node_selector:
+            argv += ['--aggregator-node-selector', f'{key}:{value}']
+        # Ours are the checks before (preflight.py), and the namespace.
+        argv += ['--skip-preflight=dnscheck,existingnamespace']
+        return argv + self._images(plan)
+
+    def _images(self, plan):
+        images, argv = plan.images, []
+        if plan.kubernetes and not images.conformance:
+            argv += ['--kubernetes-version', plan.kubernetes]
+        for option, value in (
+                ('--sonobuoy-image', images.sonobuoy),
+                ('--kube-conformance-image', images.conformance),
+                ('--e2e-repo', images.mirror),
+                ('--e2e-repo-config', images.mirrors),
+                ('--e2e-docker-config-file', images.docker_config),
+                ('--image-pull-policy', images.pull_policy)):
+            if value:
+                argv += [option, str(value)]
+        if images.pull_policy:
+            argv.append('--force-image-pull-policy')
+        return argv
+
+    def status(self) -> list[str]:
+        return self._line('status', '--json')
+
+    def retrieve(self, folder, name) -> list[str]:
+        """Fetch the archive as ``folder/name``; never ``--extract``."""
+        return self._line('retrieve', str(folder), '--filename', name)
+
+    def delete(self, wait=10) -> list[str]:
+        """Remove namespace and roles.
+
+        Never --all: that removes the namespaces of every run of e2e tests in
+        the cluster, and the roles of every Sonobuoy (pkg/client/delete.go of
+        v0.57.5).
+
+        :param wait: minutes.
+        """
+        return self._line('delete', f'--wait={wait}')
+
+
+@dataclasses.dataclass(frozen=True)
+class Sonobuoy:
+    """Calls the program."""
+
+    commands: Commands
+    name = model.SONOBUOY
+    #: Of the namespace, as "sonobuoy gen" makes it.
+    labels = types.MappingProxyType(
+        {'pod-security.kubernetes.io/enforce': 'privileged'})
+
+    def preview(self, plan, output) -> list[list[str]]:
+        """See :class:`runner.Backend`."""
+        c = self.commands
+        return [c.run(plan), c.status(), c.retrieve(output, 'ARCHIVE.part'),
+                c.delete()]
+
+    def run(self, plan):
+        """Create the objects of a run.
+
+        :raises CommandFailed: they could not be created, not all of them.
+        """
+        processes.run(self.commands.run(plan), timeout=CREATE, merge=True)
+
+    def status(self) -> str:
+        """What ``status --json`` prints, JSON or not.
+
+        Exit code 1 with JSON, of an aggregator that has failed, is an answer
+        as well.
+
+        :raises CommandFailed: no answer.
+        """
+        try:
+            return processes.run(self.commands.status(), timeout=ASK)
+        except errors.CommandFailed as e:
+            for line in e.output.splitlines():
+                if parse_status(line) is not None:
+                    return line
+            raise
+
+    def retrieve(self, folder: pathlib.Path, name: str):
+        """Fetch the archive once, unchecked.
+
+        :raises CommandFailed: it was not fetched, or not whole.
+        """
+        processes.run(self.commands.retrieve(folder, name), timeout=TRANSFER)
+
+    def delete(self):
+        """Remove everything of the run from the cluster."""
+        processes.run(self.commands.delete(), timeout=DELETE, merge=True)
+
+
+def backend(plan, program, kubeconfig) -> Sonobuoy:
+    """Sonobuoy for a plan and a cluster."""
+    return Sonobuoy(Commands(str(program), str(kubeconfig),
+                             plan.namespace or NAMESPACE))
+
+
+def default_image() -> str:
+    """Image of the aggregator that the pinned program asks for."""
+    version = pins.load().programs['sonobuoy'].version
+    return f'sonobuoy/sonobuoy:v{version}'
+
+
+def takes_namespace(plan: runner.Plan) -> bool:
+    """Whether a run can be given a namespace that is there."""
+    return True
+
+
+def refuse(plan: runner.Plan):
+    """Refuse what Sonobuoy cannot do.
+
+    :raises UsageError: the plan asks for it.
+    """
+    if plan.images.busybox:
+        raise errors.UsageError('Sonobuoy uses no busybox image',
+                                hint='Leave out --busybox-image')

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""What is known of a run so far, and is it still moving? Pure.
+
+Sonobuoy's counts stay at 0 for whole runs (issue 1966), and nothing says why
+a pod does not start (issue 1578). So the run is watched here: every look
+makes an :class:`~.observation.Observation`, and :func:`step` folds it into a
+:class:`Watch`. Whether that is the end :mod:`.completion` says.
+"""
+
+import dataclasses
+
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import messages
+from magnum_capi_tempest.conformance.run import observation
+from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance.run import symptoms as symptoms_
+
+#: Symptoms that are kept of a run.
+_SYMPTOMS = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class Counts:
+    """How far the tests are.
+
+    :param source: "sonobuoy", or "e2e log" where Sonobuoy counts nothing.
+    :param updated: seconds, of the watch's clock, when they last changed.
+    """
+
+    total: int = 0
+    passed: int = 0
+    failed: int = 0
+    source: str = ''
+    updated: float = 0.0
+
+    @property
+    def done(self) -> int:
+        return self.passed + self.failed
+
+
+@dataclasses.dataclass(frozen=True)
+class Watch:
+    """What is known of a run so far.
+
+    :param lost: pods on nodes that are not ready: name, time since when, and
+        why.
+    :param symptoms: what was wrong with the cluster so far.
+    :param outcome: empty while the run goes on.
+    :param reason: of the outcome, for people.
+    :param notes: what a person should know now, changes from the step
+        before only.
+    """
+
+    began: float
+    moved: float
+    heard: float
+    mark: tuple = ()
+    status: sonobuoy.Status | None = None
+    said: str = ''
+    counts: Counts = Counts()
+    pods: tuple[observation.Pod, ...] = ()
+    nodes_before: frozenset[str] | None = None
+    nodes: frozenset[str] | None = None
+    stuck: tuple[tuple[str, float], ...] = ()
+    lost: tuple[tuple[str, float, str], ...] = ()
+    symptoms: tuple[symptoms_.Symptom, ...] = ()
+    gone: float | None = None
+    plugin_gone: float | None = None
+    plugin_seen: bool = False
+    error: str = ''
+    outcome: str = ''
+    reason: str = ''
+    notes: tuple[str, ...] = ()
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """What was wrong with the cluster, a line each."""
+        return tuple(map(str, self.symptoms))
+
+    @property
+    def tarball(self) -> sonobuoy.Tarball:
+        return self.status.tarball if self.status else sonobuoy.Tarball()
+
+
+def start(at: float, nodes=None, elapsed=0.0) -> Watch:
+    """Begin, or begin again, to watch.
+
+    :param nodes: names of the nodes before the run, where they are known.
+    :param elapsed: seconds that the run has been going on already.
+    """
+    return Watch(at - elapsed, at, at, nodes_before=nodes)
+
+
+def step(watch: Watch, seen: observation.Observation,
+         limits: completion.Limits) -> Watch:
+    """Fold an observation into what is known; sets ``outcome`` at the end."""
+    now = seen.at
+    notes = []
+    if seen.error and not watch.error:
+        notes.append(f'no answer, asking again: {seen.error}')
+    elif watch.error and not seen.error:
+        notes.append(f'answers again after {now - watch.heard:.0f} s')
+    watch = dataclasses.replace(
+        _seen(watch, seen, notes), error=seen.error,
+        heard=watch.heard if seen.error else now)
+    outcome, reason = completion.judge(watch, seen, limits)
+    return dataclasses.replace(watch, outcome=outcome, reason=reason,
+                               notes=tuple(notes))
+
+
+def _seen(watch, seen, notes):
+    """With what was seen; the cluster may answer where Sonobuoy does not."""
+    now = seen.at
+    nothing = bool(seen.error) and seen.pods is None
+    status = seen.status or watch.status
+    pods = watch.pods if seen.pods is None else seen.pods
+    nodes = watch.nodes if seen.nodes is None else seen.nodes
+    before = nodes if watch.nodes_before is None else watch.nodes_before
+    if seen.said and seen.said != watch.said:
+        notes.append(seen.said)
+    notes += messages.pods(watch.pods, pods)
+    notes += messages.nodes(watch.nodes or before, nodes)
+    new = [s for s in seen.symptoms or () if s not in watch.symptoms]
+    notes += [f'the cluster: {symptom}' for symptom in new]
+    plugins = [p for p in pods if p.plugin]
+    waits = watch.plugin_seen and seen.pods is not None and not plugins \
+        and status is not None and status.status == sonobuoy.RUNNING
+    mark = _mark(status, pods, seen.log, seen.log_size)
+    return dataclasses.replace(
+        watch, status=status, pods=pods, nodes=nodes,
+        said=watch.said if seen.error else seen.said,
+        nodes_before=before, counts=_counts(watch.counts, status, seen),
+        stuck=_stuck(watch, pods, now), lost=_lost(watch, pods, seen),
+        symptoms=(*watch.symptoms, *new)[:_SYMPTOMS],
+        gone=_since(watch.gone, now, seen.gone, nothing),
+        plugin_seen=watch.plugin_seen or bool(plugins),
+        plugin_gone=_since(watch.plugin_gone, now, waits, nothing),
+        mark=mark, moved=now if mark != watch.mark else watch.moved)
+
+
+def _since(before, now, holds, unknown):
+    """Since when something holds; None when it does not."""
+    if unknown or holds and before is not None:
+        return before
+    return now if holds else None
+
+
+def _mark(status, pods, log, size):
+    """What changes when a run moves; a time stamp alone is no movement."""
+    plugins = () if status is None else tuple(
+        (p.name, p.node, p.status, p.result, p.total, p.completed, p.failed,
+         p.message) for p in status.plugins)
+    return (status and status.status, plugins, log, size,
+            tuple(sorted((p.name, p.phase, p.reason) for p in pods)))
+
+
+def _counts(old, status, seen):
+    total = passed = failed = 0
+    for plugin in status.plugins if status else ():
+        total += plugin.total
+        passed += plugin.completed
+        failed += plugin.failed
+    found = Counts(total, passed, failed, 'sonobuoy')
+    if not found.done and seen.log is not None and sum(seen.log):
+        found = Counts(seen.log[0] or total, *seen.log[1:], 'e2e log')
+    elif not found.done and old.source == 'e2e log' and old.done:
+        # Not back to nothing when the log was not read this time.
+        found = old
+    same = (found.total, found.passed, found.failed) == (
+        old.total, old.passed, old.failed)
+    return dataclasses.replace(found,
+                               updated=old.updated if same else seen.at)
+
+
+def _stuck(watch, pods, now):
+    since = dict(watch.stuck)
+    return tuple((p.name, since.get(p.name, now)) for p in pods
+                 if p.reason in completion.STUCK_REASONS)
+
+
+def _lost(watch, pods, seen):
+    """Pods whose node does not answer: they say Running for ever."""
+    if seen.nodes is None:
+        return watch.lost
+    since = {name: when for name, when, _ in watch.lost}
+    bad = dict(seen.bad)
+    return tuple((p.name, since.get(p.name, seen.at), bad[p.node])
+                 for p in pods if p.node in bad)
