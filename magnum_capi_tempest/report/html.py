@@ -38,14 +38,16 @@ def render(run):
 def _bounded(tests):
     """The tests with as much of their details as a page has room for.
 
-    What failed shares the room; logs of what passed are left out.
+    What did not pass shares the room; logs of what passed are left out.
     """
     most = ROOM // max(1, sum(
-        len(d.text) > _SHORT for t in tests if t.failing for d in t.details))
+        len(d.text) > _SHORT for t in tests if t.status != model.PASSED
+        for d in t.details))
     for test in tests:
-        kept = [dataclasses.replace(d, text=text.cut(d.text, most))
-                if test.failing else d for d in test.details
-                if test.failing or len(d.text) <= _SHORT]
+        passed = test.status == model.PASSED
+        kept = [d if passed else
+                dataclasses.replace(d, text=text.cut(d.text, most))
+                for d in test.details if not passed or len(d.text) <= _SHORT]
         yield dataclasses.replace(test, details=tuple(kept))
 
 

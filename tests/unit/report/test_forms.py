@@ -124,6 +124,15 @@ class HtmlTest(testtools.TestCase):
             for i in range(failures):
                 self.assertIn(f'why {i}<', page)
 
+    def test_what_did_not_pass_keeps_its_reason(self):
+        """A reason of over 300 characters was left out."""
+        for status in model.SKIPPED, model.XFAILED:
+            reason = model.Detail('reason', 'r' * 400 + ' ends here')
+            page = html_form.render(run_of(
+                model.Test('a', 'a', status, 1.0, (reason,))))
+
+            self.assertIn('ends here', page)
+
     def test_why_it_failed_comes_before_the_traceback(self):
         page = html_form.render(run_of(model.Test(
             'a', 'a', model.FAILED, 1.0, (model.Detail(
