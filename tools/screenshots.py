@@ -24,14 +24,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('page', type=pathlib.Path)
     parser.add_argument('name')
-    parser.add_argument('--scroll-to', metavar='SELECTOR',
-                        help='begin with this element')
     arguments = parser.parse_args()
     with chromium.Browser() as browser:
         browser.open(arguments.page.absolute(), width=chromium.DESKTOP)
-        if arguments.scroll_to:
-            browser.evaluate('document.querySelector('
-                             f'{arguments.scroll_to!r}).scrollIntoView()')
         browser.screenshot(IMAGES / arguments.name, whole=False)
 
 

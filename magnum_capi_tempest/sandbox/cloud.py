@@ -52,8 +52,8 @@ class Cloud:
                 snapshot.save(directory, source)
             credentials.make(directory)
         passwords = credentials.passwords(directory)
-        broker = backends.RabbitMQ(self._layout, passwords['broker'])
-        self._configure(passwords, broker)
+        broker = self._broker(passwords)
+        self._configure(passwords)
         programs = [*services.base(self._layout, self._venv, self._profile),
                     *self._magnum()]
         if self._profile.broker:
@@ -82,12 +82,9 @@ class Cloud:
     def migrate_magnum(self, progress):
         """Start this release of Magnum on the data of an earlier one."""
         passwords = credentials.passwords(self._layout.directory)
-        self._configure(passwords, backends.RabbitMQ(
-            self._layout, passwords['broker']))
+        self._configure(passwords)
         with progress.step('Migrations of the database'):
-            databases.Databases(
-                self._layout, self._venvs, self._profile, self._url,
-                passwords, self._env).migrate_magnum()
+            self._databases(passwords).migrate_magnum()
         self.restart_magnum(progress)
 
     def _magnum(self):
@@ -111,15 +108,13 @@ class Cloud:
             (layout.directory / name).mkdir(mode=0o700, parents=True,
                                             exist_ok=True)
         passwords = credentials.make(layout.directory)
-        self._configure(
-            passwords, backends.RabbitMQ(layout, passwords['broker']))
+        self._configure(passwords)
         if self._profile.database == 'mariadb':
             self._mariadb.install()
             self._start_database(progress)
             self._mariadb.execute(''.join(
                 f'CREATE DATABASE {name};' for name in databases.NAMES))
-        databases.Databases(layout, self._venvs, self._profile, self._url,
-                            passwords, self._env).create(progress)
+        self._databases(passwords).create(progress)
         base = services.base(layout, self._venv, self._profile)
         with progress.step('First start of the services'):
             self._supervisor.launch(base, PATIENCE, progress)
@@ -130,15 +125,22 @@ class Cloud:
         outfile.write_private(
             layout.directory / 'seeded.json', json.dumps(seeded))
 
-    def _configure(self, passwords, broker):
+    def _broker(self, passwords):
+        return backends.RabbitMQ(self._layout, passwords['broker'])
+
+    def _databases(self, passwords):
+        return databases.Databases(self._layout, self._venvs, self._profile,
+                                   self._url, passwords, self._env)
+
+    def _configure(self, passwords):
         configuration.write_services(
             self._layout, profile=self._profile, venv=self._venv,
             magnum_venv=self._venvs.magnum, release=self._release,
             passwords=passwords, url=self._url,
             chart=charts.used(self._layout.directory, self._record),
             discovery_filter=self._record.additions.discovery_filter,
-            transport_url=broker.transport_url if self._profile.broker
-            else 'fake://')
+            transport_url=self._broker(passwords).transport_url
+            if self._profile.broker else 'fake://')
 
     def _url(self, database):
         if self._profile.database == 'mariadb':

@@ -182,11 +182,9 @@ class Sandbox:
                 self._require_running()
             options.change(layout.magnum_conf[1], words)
             if restart:
-                helm = toolchain.ensure(['helm'], progress)['helm']
                 venvs = environment.both(progress,
                                          releases.get(record.magnum))
-                cloud.Cloud(layout, record, venvs, self.supervisor,
-                            helm).restart_magnum(progress)
+                self._cloud(record, venvs, progress).restart_magnum(progress)
 
     def add_images(self, images) -> dict[str, str]:
         """Make the images that the sandbox, which is up, has not yet.
@@ -218,10 +216,9 @@ class Sandbox:
             record = records.require_ready(self.directory)
             self._check_upgrade(record, release)
             venvs = environment.both(progress, release)
-            helm = toolchain.ensure(['helm'], progress)['helm']
             layout = self.layout()
             new = dataclasses.replace(record, magnum=release.name)
-            above = cloud.Cloud(layout, new, venvs, self.supervisor, helm)
+            above = self._cloud(new, venvs, progress)
             fresh = self._fresh_drivers(layout, new, venvs.magnum, progress)
             above.remove_magnum()
             if fresh:
@@ -230,6 +227,11 @@ class Sandbox:
             overlay.make(layout, venvs.magnum)
             above.migrate_magnum(progress)
             records.save(self.directory, new)
+
+    def _cloud(self, record, venvs, progress):
+        helm = toolchain.ensure(['helm'], progress)['helm']
+        return cloud.Cloud(self.layout(), record, venvs, self.supervisor,
+                           helm)
 
     def _check_upgrade(self, record, release):
         releases.route(releases.get(record.magnum), release)
