@@ -7,10 +7,12 @@ Every request below is one that Magnum 23.0.0 without the filter answers with
 
 import http.client
 import json
+import subprocess
 import urllib.parse
 
 import testtools
 
+from magnum_capi import waiting
 from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 
@@ -53,6 +55,12 @@ class DiscoveryFilterTest(testtools.TestCase):
 
     def ask(self, method, path, body=None):
         return self.user.request('container-infra', method, path, body)
+
+    def delete(self, path):
+        self.ask('DELETE', path)
+        waiting.wait_for(lambda: self.ask('GET', path).status_code,
+                         done=lambda status: status == 404, timeout=300,
+                         what=f'{path} to be gone')
 
     def create(self, *args, **fields):
         answer = self.ask('POST', 'clustertemplates',
@@ -100,6 +108,47 @@ class DiscoveryFilterTest(testtools.TestCase):
         [error] = answer.json()['errors']
         self.assertIn('is ambiguous', error['detail'])
         self.assertTrue(error['request_id'].startswith('req-'))
+
+    def explained(self, *argv):
+        """Exit code and JSON of "discovery explain", as an operator has it."""
+        ended = subprocess.run(
+            [self.layout.magnum_env / 'bin' / 'magnum-capi', 'discovery',
+             'explain', *argv, '-f', 'json', '--os-cloud', 'sandbox-admin',
+             '--config-file', self.layout.magnum_conf[0],
+             '--config-dir', self.layout.magnum_conf[1]],
+            env={'OS_CLIENT_CONFIG_FILE': str(
+                self.layout.directory / 'clouds.yaml'),
+                'HOME': str(self.layout.directory / 'home')},
+            capture_output=True, text=True, timeout=300)
+        self.assertIn(ended.returncode, (0, 1), ended.stderr)
+        return ended.returncode, json.loads(ended.stdout)
+
+    def test_a_refusal_is_explained(self):
+        log = self.box.sandbox.supervisor.log('magnum')
+        for path, body, what in (
+                ('clustertemplates', self.wanted(), 'template create'),
+                ('clustertemplates', self.wanted(driver=OFF),
+                 'template create')):
+            [error] = self.ask('POST', path, body).json()['errors']
+            code, told = self.explained(
+                '--request', error['request_id'], '--log', log)
+            self.assertEqual(
+                (1, what, 400, error['detail']),
+                (code, told['what'], told['status'], told['said']))
+            self.assertIn('refused', told['decisions'])
+
+    def test_what_is_stored_is_explained(self):
+        template = self.create('flatcar-capi').json()['uuid']
+        other = self.create(driver=HELM).json()['uuid']
+        answer = self.ask('POST', 'clusters', {
+            'name': 'explained', 'cluster_template_id': template,
+            'keypair': None, 'node_count': 1, 'master_count': 1})
+        cluster = answer.json()['uuid']
+        self.addCleanup(self.delete, f'clusters/{cluster}')
+        for argv in (['--template', template], ['--cluster', cluster],
+                     ['--upgrade', cluster, other]):
+            code, told = self.explained(*argv)
+            self.assertEqual((0, HELM), (code, told['driver']), told)
 
     def test_an_update_is_checked_and_completed(self):
         template = self.create(driver=HELM).json()['uuid']

@@ -8,22 +8,28 @@ elsewhere at an inventory, which "list -f json" writes.
 import argparse
 import collections
 import collections.abc
+import fileinput
 import json
 import os
 import pathlib
 import sys
+import types
 import typing
 
 from cliff import columns
 from cliff import command
+from cliff import lister
 import yaml
 
 from magnum_capi.cli import base
+from magnum_capi.cli import endings
 from magnum_capi import errors
 
 if typing.TYPE_CHECKING:
-    from magnum_capi.discovery.audit import seen
+    from magnum_capi.discovery import explain
     from magnum_capi.discovery import host as host_module
+    from magnum_capi.discovery import model
+    from magnum_capi.discovery import request_log
 
 _PROPERTIES = ('magnum_distro', 'os_distro', 'magnum_driver')
 
@@ -97,51 +103,68 @@ class List(_OfHost, base.Lister):
             error in inventory.rows(self.look(args).catalog)]
 
 
-class Explain(_OfHost, base.Command):
-    """Tell which driver serves a template of an image, and why.
+class Explain(_OfHost, base.Judging):
+    """Tell which driver serves an image, a template or a cluster, and why.
 
-    Exit code: 0 there is one, 1 there is none.
+    Or why a request was refused. Exit code: 0 there is a driver, 1 there is
+    none or the request was refused, 2 wrong usage, 3 the cloud or the drivers
+    cannot be read.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         _add_cloud(parser)
-        image = parser.add_mutually_exclusive_group(required=True)
-        image.add_argument(
+        subject = parser.add_mutually_exclusive_group(required=True)
+        subject.add_argument(
             '--image', metavar='IMAGE',
             help='Identifier or name of an image of the cloud.')
-        image.add_argument(
+        subject.add_argument(
             '--property', action='append', metavar='NAME=VALUE',
             type=_property, help='Property of an image, instead of a cloud; '
             f'may be repeated. One of {", ".join(_PROPERTIES)}.')
+        subject.add_argument(
+            '--template', metavar='TEMPLATE', help='Uuid or name of a '
+            'cluster template of the cloud: who gets its new clusters?')
+        subject.add_argument(
+            '--cluster', metavar='CLUSTER', help='Uuid or name of a cluster '
+            'of the cloud: who serves it?')
+        subject.add_argument(
+            '--upgrade', nargs=2, metavar=('CLUSTER', 'TEMPLATE'),
+            help='Whether that cluster may be upgraded to that template.')
+        subject.add_argument(
+            '--request', metavar='REQUEST', help='Identifier of a request '
+            'that the filter has answered, such as req-...; it is looked for '
+            'in the log of Magnum\'s API.')
         parser.add_argument(
-            '--driver', metavar='NAME', help='Driver that the template '
-            'names; none by default.')
+            '--log', action='append', default=[], metavar='FILE',
+            help='Log for --request, may be repeated, - is standard input; '
+                 'the one of Magnum\'s configuration by default.')
+        parser.add_argument(
+            '--driver', metavar='NAME', help='Driver that a new template of '
+            'the image names; none by default.')
         parser.add_argument(
             '--server-type', default='vm', metavar='TYPE',
-            help='Of the template; vm by default.')
+            help='Of a new template of the image; vm by default.')
         parser.add_argument(
             '--coe', default='kubernetes', metavar='COE',
-            help='Of the template; kubernetes by default.')
+            help='Of a new template of the image; kubernetes by default.')
         parser.add_argument(
             '-f', '--format', choices=('text', 'json', 'yaml'),
             default='text', help='text by default.')
         return parser
 
-    def take_action(self, args: argparse.Namespace) -> int:
-        from magnum_capi.discovery import explain
-        from magnum_capi.discovery import model
+    def act(self, args: argparse.Namespace) -> int:
+        if args.request:
+            entry = _logged(args)
+            self._print(args, entry)
+            return int(not entry.good)
         host = self.look(args)
-        if args.property:
-            properties, subject = _once(args.property), 'an image'
-        else:
-            with base.quiet(self.app.options.debug):
-                found = _image(args)
-            properties, subject = found.raw, str(found)
-        story = explain.tell(
-            subject, properties, model.Request(
-                model.ImageProperties.of(properties), args.server_type,
-                args.coe, args.driver), host.catalog)
+        with base.quiet(self.app.options.debug):
+            story = _story(args, host.catalog)
+        self._print(args, story)
+        return int(not story.found)
+
+    def _print(self, args: argparse.Namespace, story: typing.Any) -> None:
         if args.format == 'json':
             text = json.dumps(story.data(), indent=2)
         elif args.format == 'yaml':
@@ -149,14 +172,14 @@ class Explain(_OfHost, base.Command):
         else:
             text = '\n'.join(story.lines())
         print(text, file=self.app.stdout)
-        return 0 if story.found else 1
 
 
 class Audit(_OfHost, base.Lister):
     """Show what is wrong, or surprising, with drivers and who uses them.
 
-    Exit code: 0 nothing, 1 there are errors, or warnings (with --strict).
-    What was looked at is said on standard error.
+    Exit code: 0 nothing, 1 there are errors, or warnings (with --strict),
+    2 wrong usage, 3 the cloud or the drivers cannot be read. What was looked
+    at is said on standard error.
     """
 
     _code = 0
@@ -197,7 +220,9 @@ class Audit(_OfHost, base.Lister):
                 [(f.severity.value, *f[1:]) for f in found])
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        return super().run(parsed_args) or self._code
+        return endings.judged(
+            lambda: lister.Lister.run(self, parsed_args) or self._code,
+            self.app.options.debug)
 
 
 def _property(text: str) -> tuple[str, str]:
@@ -218,10 +243,63 @@ def _once(pairs: list[tuple[str, str]]) -> dict[str, str | None]:
     return properties
 
 
-def _image(args: argparse.Namespace) -> 'seen.Image':
+def _story(args: argparse.Namespace,
+           catalog: 'model.Catalog') -> 'explain.Story | explain.StoredStory':
+    from magnum_capi.discovery import explain
+    from magnum_capi.discovery import model
+    if args.property or args.image:
+        if args.property:
+            properties, subject = _once(args.property), 'an image'
+        else:
+            image = _cloud(args, 'image').find_image(args.os_cloud, args.image)
+            properties, subject = image.raw, str(image)
+        return explain.tell(
+            subject, properties, model.Request(
+                model.ImageProperties.of(properties), args.server_type,
+                args.coe, args.driver), catalog)
+    if args.template:
+        return explain.tell_template(
+            _cloud(args, 'template').find_template(
+                args.os_cloud, args.template), catalog)
+    cloud = _cloud(args, 'cluster')
+    cluster, current = cloud.find_cluster(
+        args.os_cloud, args.cluster or args.upgrade[0])
+    if args.cluster:
+        return explain.tell_cluster(cluster, current, catalog)
+    return explain.tell_upgrade(
+        cluster, current,
+        cloud.find_template(args.os_cloud, args.upgrade[1]), catalog)
+
+
+def _cloud(args: argparse.Namespace, what: str) -> types.ModuleType:
+    """The module that reads clouds, if the user says which."""
     if not args.os_cloud:
         raise errors.UsageError(
-            'Which cloud has the image?', hint='Give --os-cloud, or the '
-            'properties of the image with --property')
+            f'Which cloud has the {what}?', hint='Give --os-cloud'
+            + (', or the properties of the image with --property'
+               if what == 'image' else ''))
     from magnum_capi.discovery import cloud
-    return cloud.find_image(args.os_cloud, args.image)
+    return cloud
+
+
+def _logged(args: argparse.Namespace) -> 'request_log.Entry':
+    from magnum_capi.discovery import host
+    from magnum_capi.discovery import model
+    from magnum_capi.discovery import request_log
+    logs = args.log or host.logs(args.config_file, args.config_dir)
+    where = ', '.join(map(str, logs))
+    try:
+        entry = request_log.find(
+            fileinput.input(logs, encoding='utf-8', errors='replace'),
+            args.request)
+    except OSError as e:
+        raise errors.UsageError(
+            'The log cannot be read', where=where, last_seen=e.strerror,
+            hint='Name it with --log') from e
+    if entry is None:
+        raise errors.UsageError(
+            f'The filter has logged nothing of {model.shown(args.request)}',
+            where=where, hint='It logs, with level INFO, the requests that '
+            'it decides about; name older logs, or those of the other '
+            'hosts, with --log')
+    return entry

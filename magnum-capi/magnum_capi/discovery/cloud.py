@@ -8,12 +8,14 @@ changed there, and every request has a timeout.
 import collections.abc
 import contextlib
 import typing
+import urllib.parse
 import uuid
 
 from keystoneauth1 import exceptions as auth_exceptions
 from keystoneauth1 import identity
 import openstack
 from openstack import connection as connection_
+from openstack.container_infrastructure_management.v1 import cluster
 from openstack.container_infrastructure_management.v1 import cluster_template
 from openstack import exceptions
 from openstack import proxy
@@ -93,6 +95,57 @@ def find_image(name: str | None, reference: str) -> seen.Image:
             f'There is no image {model.shown(reference)}, or this user may '
             'not see it', where=name)
     return images[0]
+
+
+def find_template(name: str | None,
+                  reference: str) -> dict[str, typing.Any]:
+    """A cluster template as Magnum shows it, by its uuid or its name.
+
+    :raises UsageError: there is no such cloud or template, or several
+        templates have the name.
+    :raises EnvironmentProblem: the cloud cannot be reached, or refuses.
+    """
+    return _shown(name, _Template, reference, 'cluster template')
+
+
+def find_cluster(name: str | None, reference: str,
+                 ) -> tuple[dict[str, typing.Any], dict[str, typing.Any]]:
+    """A cluster, by its uuid or its name, and its template.
+
+    :raises UsageError: as with :func:`find_template`.
+    :raises EnvironmentProblem: the same.
+    """
+    found = _shown(name, cluster.Cluster, reference, 'cluster')
+    return found, find_template(name, found['cluster_template_id'])
+
+
+def _shown(name: str | None, kind: type[resource.Resource], reference: str,
+           what: str) -> dict[str, typing.Any]:
+    with explained(name):
+        magnum = service(
+            openstack.connect(cloud=name, api_timeout=_TIMEOUT,
+                              app_name='magnum-capi'),
+            'container_infrastructure_management', 'Magnum', name)
+        try:
+            # Magnum takes names, too; one with a slash is no part of a path.
+            found = kind.new(id=urllib.parse.quote(
+                reference, safe='')).fetch(magnum)
+        except exceptions.NotFoundException:
+            raise errors.UsageError(
+                f'There is no {what} {model.shown(reference)}, or this user '
+                'may not see it', where=name) from None
+        except exceptions.ConflictException as e:
+            raise errors.UsageError(
+                f'Several have the name {model.shown(reference)}',
+                where=name, last_seen=_line(e),
+                hint='Give the uuid of one of them') from None
+    shown: dict[str, typing.Any] = found.to_dict(
+        computed=False, original_names=True)
+    if not shown.get('uuid'):
+        raise errors.UsageError(
+            f'{model.shown(reference)} cannot be looked up', where=name,
+            hint='Give the uuid instead of the name')
+    return shown
 
 
 def connect(name: str | None) -> connection_.Connection:

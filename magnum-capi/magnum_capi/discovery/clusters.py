@@ -6,12 +6,7 @@ import webob
 from magnum_capi.discovery import answers
 from magnum_capi.discovery import exchange as exchange_
 from magnum_capi.discovery import guarded
-from magnum_capi.discovery import inside
-from magnum_capi.discovery import magnum23
-from magnum_capi.discovery import model
-
-_CURE = ('Use a template that names a driver. This one can be given one '
-         '(update its field driver) as long as no cluster uses it.')
+from magnum_capi.discovery import stored
 
 
 def create(exchange: exchange_.Exchange) -> webob.Response:
@@ -34,7 +29,7 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
             # answer, which depends on the microversion.
             return exchange.forward()
         return e.answer
-    _driver(exchange, template)
+    _judge(exchange, stored.create(template, exchange.catalog))
     exchange.body['cluster_template_id'] = template['uuid']
     return exchange.forward()
 
@@ -54,69 +49,13 @@ def upgrade(exchange: exchange_.Exchange) -> webob.Response:
             'The uuid or name of a template is needed.')
     cluster, current = exchange.served_cluster(exchange.route.ident)
     new = exchange.stored('clustertemplates', exchange_.path_part(ident))
-    if new['uuid'] != current['uuid']:
-        _check_same(exchange, current, new)
+    _judge(exchange, stored.upgrade(current, new, exchange.catalog))
     exchange.body['cluster_template'] = new['uuid']
     return exchange.forward(cluster)
 
 
-def _check_same(exchange: exchange_.Exchange, current: inside.Stored,
-                new: inside.Stored) -> None:
-    serving = _server(exchange, current)
-    offered = guarded.text(new.get('driver'))
-    if offered == serving:
-        decision = exchange.resolved_stored(new)
-        if (decision.refusal is None or decision.refusal.kind
-                is not model.Kind.MISMATCH):
-            return
-        raise answers.Refused(400, str(decision.refusal))
-    offered = _driver(exchange, new) if offered else _server(exchange, new)
-    if offered != serving:
-        raise answers.Refused(
-            400, f'The cluster is served by the driver '
-            f'{model.shown(serving)}, the template is for '
-            f'{model.shown(offered)}. A living cluster cannot be given to '
-            'another driver. Use a template with the driver of the cluster, '
-            'or make a new cluster.')
-
-
-def _server(exchange: exchange_.Exchange,
-            template: inside.Stored) -> str | None:
-    """The driver that serves a template's clusters, whatever is decided."""
-    return (guarded.text(template.get('driver'))
-            or _taken(exchange, template)
-            or _driver(exchange, template))
-
-
-def _taken(exchange: exchange_.Exchange,
-           template: inside.Stored) -> str | None:
-    """The driver that Magnum takes when a template names none.
-
-    It looks at no default: the last provider that was loaded wins. None: it
-    refuses.
-    """
-    return magnum23.get_driver(
-        exchange.catalog, exchange_.cluster_type(template)).driver
-
-
-def _driver(exchange: exchange_.Exchange,
-            template: inside.Stored) -> str | None:
-    """The one driver that a template's new clusters may have."""
-    decision = exchange.resolved_stored(template)
-    if decision.refusal:
-        # What helps against ambiguity when a template is made is no help now.
-        hint = ('' if decision.refusal.kind is model.Kind.AMBIGUOUS
-                else f'{decision.refusal.hint} ')
-        raise answers.Refused(
-            400, f'{decision.refusal.text}, so that the template '
-            f'{model.shown(template["uuid"])} cannot be used. {hint}{_CURE}')
-    if guarded.text(template.get('driver')):
-        return decision.driver
-    taken = _taken(exchange, template)
-    if taken not in (None, decision.driver):
-        raise answers.Refused(
-            400, f'The template {model.shown(template["uuid"])} names no '
-            f'driver. By [drivers]default_driver it is for '
-            f'{model.shown(decision.driver)}, but Magnum would take '
-            f'{model.shown(taken)}, which was loaded last. {_CURE}')
-    return decision.driver
+def _judge(exchange: exchange_.Exchange, verdict: stored.Verdict) -> None:
+    for decision in verdict.decisions:
+        exchange.noted(decision)
+    if verdict.refusal:
+        raise answers.Refused(400, verdict.refusal)

@@ -18,6 +18,7 @@ from magnum_capi.discovery import images
 from magnum_capi.discovery import inside as inside_
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
+from magnum_capi.discovery import stored
 
 #: Belong to the body or to the libraries' reading of the first request.
 _NOT_INHERITED = ('webob.', 'pecan.', 'HTTP_IF_', 'HTTP_ACCEPT_ENCODING',
@@ -73,14 +74,14 @@ class Exchange:
 
     def resolved(self, request: model.Request) -> model.Decision:
         """Decide with the image, and remember it for the log."""
-        return self._decided(resolve.resolve(request, self.catalog))
+        return self.noted(resolve.resolve(request, self.catalog))
 
     def resolved_stored(self, template: inside_.Stored) -> model.Decision:
         """Decide for a template as Magnum shows it, without its image."""
-        return self._decided(resolve.resolve_stored(
-            cluster_type(template), template.get('driver'), self.catalog))
+        return self.noted(stored.decided(template, self.catalog))
 
-    def _decided(self, decision: model.Decision) -> model.Decision:
+    def noted(self, decision: model.Decision) -> model.Decision:
+        """Remember a decision for the log."""
         reasons = '; '.join(reason.text for reason in decision.reasons)
         result = (f'driver {model.shown(decision.driver)}'
                   if decision.refusal is None
@@ -177,13 +178,6 @@ class NotShown(answers.Refused):
     def __init__(self, answer: webob.Response) -> None:
         super().__init__(answer.status_int, answers.said(answer))
         self.answer = answer
-
-
-def cluster_type(template: inside_.Stored) -> model.ClusterType:
-    """The type of a template; a null of Magnum stays in it, as None."""
-    fields: typing.Any = (template.get(name) for name in (
-        'server_type', 'cluster_distro', 'coe'))
-    return model.ClusterType(*fields)
 
 
 def path_part(name: str) -> str:

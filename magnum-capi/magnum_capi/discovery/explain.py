@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decision about an image or template, told as a person would.
+"""The decision about an image, a template or a cluster, as a person tells it.
 
 One story, in sentences and as data, for the operator who asks why; pure.
 """
@@ -11,6 +11,7 @@ import typing
 from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
+from magnum_capi.discovery import stored
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,3 +144,114 @@ def _answer(answer: magnum23.Answer) -> dict[str, typing.Any]:
 
 def _plain(name: str | None) -> str:
     return model.listed([name])
+
+
+@dataclasses.dataclass(frozen=True)
+class StoredStory:
+    """Who serves what is stored in Magnum, and what is refused.
+
+    :param subject: ``template x (uuid)``, for example.
+    :param about: sentences: what is stored, and what is asked.
+    :param magnum: sentence: what a Magnum without the filter does.
+    """
+
+    subject: str
+    about: tuple[str, ...]
+    verdict: stored.Verdict
+    magnum: str
+
+    @property
+    def found(self) -> bool:
+        return self.verdict.refusal is None
+
+    def lines(self) -> list[str]:
+        """The story: sentences, one a line."""
+        return [
+            f'This is about {self.subject}.', *self.about,
+            f'So the driver is {_plain(self.verdict.driver)}.' if self.found
+            else f'So it is refused: {self.verdict.refusal}', self.magnum]
+
+    def data(self) -> dict[str, typing.Any]:
+        """The story for programs: dicts, lists, str and None."""
+        return {
+            'subject': self.subject, 'about': [*self.about],
+            'driver': self.verdict.driver, 'refusal': self.verdict.refusal,
+            'reasons': [{'step': reason.step.value, 'text': reason.text}
+                        for decision in self.verdict.decisions
+                        for reason in decision.reasons],
+            'unmodified_magnum': self.magnum}
+
+
+def tell_template(template: stored.Template,
+                  catalog: model.Catalog) -> StoredStory:
+    """Whether new clusters of a stored template are accepted, and of whom."""
+    magnum = magnum23.without_broken(catalog)
+    accepted = magnum23.create_cluster(magnum, stored.cluster_type(template))
+    serving = stored.taken(template, magnum)
+    verdict = stored.create(template, catalog)
+    return StoredStory(
+        _subject('template', template),
+        (_names(template), *_reasons(verdict)), verdict,
+        'A Magnum without the filter ' + (
+            f'refuses its new clusters: {accepted.text}.'
+            if not accepted.accepted else
+            f'gives its new clusters to {_plain(serving.driver)}.'
+            if serving.accepted else
+            f'accepts its new clusters, and they fail: {serving.text}.'))
+
+
+def tell_cluster(cluster: stored.Template, template: stored.Template,
+                 catalog: model.Catalog) -> StoredStory:
+    """Who serves a cluster that is there; a refusal: nobody does."""
+    answer = stored.taken(template, magnum23.without_broken(catalog))
+    driver = answer.driver
+    about = [f'It is of the {_subject("template", template)}. '
+             f'{_names(template)}']
+    state = catalog.states.get(driver) if driver else None
+    if state not in (None, model.State.USABLE):
+        about.append(
+            f'The driver {_plain(driver)} is {state.value if state else ""}:'
+            ' it serves clusters that are there, and new ones are refused.')
+    return StoredStory(
+        _subject('cluster', cluster), tuple(about), stored.Verdict(
+            driver, None if answer.accepted else
+            f'{answer.text}. Nothing can be done with the cluster, not even '
+            'delete it, until that is mended.'),
+        'A Magnum without the filter does the same.')
+
+
+def tell_upgrade(cluster: stored.Template, current: stored.Template,
+                 new: stored.Template, catalog: model.Catalog) -> StoredStory:
+    """Whether a cluster may be upgraded to a template."""
+    verdict = stored.upgrade(current, new, catalog)
+    taken = stored.taken(new, magnum23.without_broken(catalog))
+    return StoredStory(
+        f'an upgrade of {_subject("cluster", cluster)} to '
+        f'{_subject("template", new)}',
+        (f'Of the template that it has: {_names(current)}',
+         f'Of the other: {_names(new)}', *_reasons(verdict)), verdict,
+        'A Magnum without the filter accepts it, and ' + (
+            f'gives the cluster to {_plain(taken.driver)}.'
+            if taken.accepted else f'fails: {taken.text}.'))
+
+
+def _names(template: stored.Template) -> str:
+    name = stored.named(template)
+    return (f"Its field 'driver' is {model.shown(name)}"
+            if name else 'It names no driver') + (
+        f', its type {stored.cluster_type(template)}.')
+
+
+def _reasons(verdict: stored.Verdict) -> collections.abc.Iterator[str]:
+    for decision in verdict.decisions:
+        for reason in decision.reasons:
+            # What the template says was said before.
+            if reason.step is not model.Step.TEMPLATE:
+                yield f'{reason.text[:1].upper()}{reason.text[1:]}.'
+
+
+def _subject(kind: str, found: stored.Template) -> str:
+    uuid = model.listed([found['uuid']])
+    name = found.get('name')
+    return (f'{kind} {model.listed([name])} ({uuid})' if name
+            else f'{kind} {uuid}')

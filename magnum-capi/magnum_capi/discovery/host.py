@@ -69,6 +69,31 @@ def look(files: collections.abc.Sequence[str] = (),
     return Host(catalog, position, (*looked_at, f'Pipeline: {told}'))
 
 
+def logs(files: collections.abc.Sequence[str] = (),
+         folders: collections.abc.Sequence[str] = ()) -> list[pathlib.Path]:
+    """Logs of Magnum's API, as its configuration names them.
+
+    :raises UsageError: it names none that is there.
+    """
+    source = _source(files, folders)
+    try:
+        conf = source.parsed(None, [cfg.StrOpt('log_dir'),
+                                    cfg.StrOpt('log_file')])
+        found = pathlib.Path(conf.log_dir or '',
+                             conf.log_file or 'magnum-api.log')
+        if (conf.log_dir or conf.log_file) and found.is_file():
+            return [found]
+    except cfg.Error as e:
+        raise errors.UsageError(
+            "Magnum's configuration cannot be read",
+            last_seen=model.plain(e)) from e
+    raise errors.UsageError(
+        "Magnum's configuration names no log that is here",
+        where=', '.join(source.files + source.folders) or None,
+        hint='Name it with --log, or pipe it: journalctl -u magnum-api | '
+        'magnum-capi discovery explain --request ... --log -')
+
+
 def _told(path: str | pathlib.Path | None,
           named: bool) -> tuple[paste.Position | None, str]:
     """The position of the filter, and a sentence.
@@ -94,6 +119,12 @@ def _told(path: str | pathlib.Path | None,
 def _installed(files: collections.abc.Sequence[str],
                folders: collections.abc.Sequence[str],
                ) -> tuple[model.Catalog, policy.Source]:
+    source = _source(files, folders)
+    return registry.Registry(source).catalog(), source
+
+
+def _source(files: collections.abc.Sequence[str],
+            folders: collections.abc.Sequence[str]) -> policy.Source:
     for path in files:
         if not os.path.isfile(path):
             raise errors.UsageError('There is no such configuration file',
@@ -103,8 +134,7 @@ def _installed(files: collections.abc.Sequence[str],
             raise errors.UsageError('There is no such configuration folder',
                                     where=path)
     # Either all of it is given or nothing, as with Magnum's programs.
-    source = policy.Source(files, folders, search=not (files or folders))
-    return registry.Registry(source).catalog(), source
+    return policy.Source(files, folders, search=not (files or folders))
 
 
 def _pipeline(source: policy.Source) -> str | None:

@@ -63,6 +63,7 @@ from magnum_capi.discovery import inside as inside_
 from magnum_capi.discovery import model
 from magnum_capi.discovery import policy
 from magnum_capi.discovery import registry
+from magnum_capi.discovery import request_log
 from magnum_capi.discovery import templates
 from magnum_capi import errors
 
@@ -100,6 +101,7 @@ class Filter:
         answer: exchange_.Application
         request = webob.Request(environ)
         request_id = environ.get('openstack.request_id', '')
+        route = None
         try:
             route = guarded.route(request)
             if route is None:
@@ -107,6 +109,9 @@ class Filter:
             else:
                 answer = self._answered(request, route, request_id)
         except answers.Refused as e:
+            LOG.info('%s', request_log.refused(
+                route.what if route else 'request', request_id, e.status,
+                e.what))
             answer = answers.error(e.status, e.what, request_id)
         # Whatever it is, nothing may pass unchecked because of it.
         except Exception:
@@ -137,11 +142,9 @@ class Filter:
             outcome = f'{e.status} by the filter'
             raise
         finally:
-            LOG.info(
-                '%s %s: %s; answered %s; filter %.2f ms, Glance %.2f ms',
-                route.what, model.shown(request_id),
-                ', then '.join(exchange.decisions) or 'no decision',
-                outcome, exchange.own * 1e3, exchange.glance * 1e3)
+            LOG.info('%s', request_log.decided(
+                route.what, request_id, exchange.decisions, outcome,
+                exchange.own, exchange.glance))
 
 
 def factory(global_conf: collections.abc.Mapping[str, str],

@@ -112,11 +112,11 @@ class Source:
                 self._lock.release()
         return self._policy
 
-    def parsed(self, group: str, options: collections.abc.Iterable[cfg.Opt],
-               ) -> cfg.ConfigOpts:
+    def parsed(self, group: str | None,
+               options: collections.abc.Iterable[cfg.Opt]) -> cfg.ConfigOpts:
         """The files as oslo.config reads them, apart from any other CONF.
 
-        :param options: those of ``group`` that are wanted.
+        :param options: those of ``group`` that are wanted; None: [DEFAULT].
         :raises cfg.Error: a file cannot be read or parsed.
         """
         conf = cfg.ConfigOpts()

@@ -13,6 +13,7 @@ from magnum_capi.discovery import guarded
 from magnum_capi.discovery import images
 from magnum_capi.discovery import inside
 from magnum_capi.discovery import model
+from magnum_capi.discovery import stored as stored_
 
 LOG = logging.getLogger(__name__)
 
@@ -169,7 +170,7 @@ def _template(answer: webob.Response) -> dict[str, typing.Any]:
 
 
 def _is(template: inside.Stored, decision: model.Decision) -> bool:
-    return (exchange_.cluster_type(template) == decision.cluster_type
+    return (stored_.cluster_type(template) == decision.cluster_type
             and template.get('driver') == decision.driver)
 
 

@@ -17,6 +17,7 @@ from magnum_capi.cli import discovery as cli
 from magnum_capi.discovery.audit import seen
 from magnum_capi.discovery import inventory
 from magnum_capi.discovery import model
+from magnum_capi.discovery import request_log
 from tests.unit.discovery import distributions
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
@@ -309,6 +310,65 @@ class ExplainTest(_Base):
 
     def test_neither_image_nor_property(self):
         self.assertRaises(SystemExit, self.call, cli.Explain)
+
+    STORED = {'uuid': 'u', 'name': 't', 'driver': 'a_drv',
+              'server_type': 'vm', 'cluster_distro': 'ubuntu',
+              'coe': 'kubernetes'}
+
+    def test_stored(self):
+        self.cloud(
+            find_template=mock.Mock(return_value=self.STORED | {
+                'uuid': 'other', 'driver': 'b_drv'}),
+            find_cluster=mock.Mock(return_value=(
+                {'uuid': 'c', 'name': 'c'}, self.STORED)))
+        argv = (*self.inventory(A, B), '--os-cloud', 'c')
+        for code, line, *more in (
+                (0, 'So the driver is b_drv.', '--template', 't'),
+                (0, 'So the driver is a_drv.', '--cluster', 'c'),
+                (1, 'So it is refused: The cluster is served',
+                 '--upgrade', 'c', 't')):
+            got, out = self.call(cli.Explain, *argv, *more)
+            self.assertEqual(code, got, out)
+            self.assertIn(line, out)
+
+    def test_stored_in_no_cloud(self):
+        for what in (['--template', 'x'], ['--cluster', 'x'],
+                     ['--upgrade', 'x', 'y']):
+            self.assertEqual(
+                2, self.call(cli.Explain, *self.inventory(A), *what)[0])
+            self.assertIn('Which cloud has the', self.error())
+
+    def test_request(self):
+        log = self.folder / 'magnum-api.log'
+        log.write_text(request_log.refused(
+            'cluster create', 'req-1', 400, 'No.').join((' ', '\n')))
+        code, out = self.call(cli.Explain, '--request', 'req-1', '--log',
+                              log, '-f', 'json')
+        self.assertEqual((1, 'No.'), (code, json.loads(out)['said']))
+        conf = self.folder / 'magnum.conf'
+        conf.write_text(f'[DEFAULT]\nlog_dir = {self.folder}\n')
+        self.assertEqual(1, self.call(
+            cli.Explain, '--request', 'req-1', '--config-file', conf)[0])
+
+    def test_a_request_that_is_in_no_log(self):
+        log = self.folder / 'x.log'
+        log.write_text('x\n')
+        argv = '--request', 'req-1', '--log', log
+        self.assert_error(2, "nothing of 'req-1'", cli.Explain, *argv)
+        log.unlink()
+        self.assertEqual(2, self.call(cli.Explain, *argv)[0])
+        self.assertEqual(2, self.call(cli.Explain, '--request', 'x')[0])
+        self.assertIn('--log -', self.error())
+
+    def test_a_bug_is_no_verdict(self):
+        # Of either command whose exit code 1 is one.
+        argv = self.inventory(A)
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi.discovery.host.look', mock.Mock(
+                side_effect=KeyError('bug'))))
+        for command, more in ((cli.Explain, ['--property', 'os_distro=x']),
+                              (cli.Audit, [])):
+            self.assertEqual(3, self.call(command, *argv, *more)[0])
 
 
 class AuditTest(_Base):

@@ -52,6 +52,7 @@ class FakeCloud(fixtures.Fixture):
         self.images = []
         self.hidden = []
         self.templates = []
+        self.clusters = []
         self.roles = ['member']
         self.services = {'image': '/image', 'container-infra': '/infra/v1'}
         self.refuse = {}
@@ -113,6 +114,15 @@ class FakeCloud(fixtures.Fixture):
                 body['next'] = '/v2/images?' + urllib.parse.urlencode(
                     query | {'marker': page[-1]['id']})
             return 200, body
+        for kind in ('clustertemplates', 'clusters'):
+            if path.startswith(f'/infra/v1/{kind}/'):
+                ident = urllib.parse.unquote(path.rpartition('/')[2])
+                found = [each for each in getattr(
+                    self, kind.removeprefix('cluster'), self.clusters)
+                    if ident in (each['uuid'], each['name'])]
+                return (404, {}) if not found else (200, found[0]) if len(
+                    found) == 1 else (409, {'errors': [
+                        {'detail': 'Multiple exist with the name'}]})
         for image in self.images + self.hidden:
             if path == f'/image/v2/images/{image["id"]}':
                 return 200, image
@@ -320,3 +330,44 @@ class ErrorsTest(_Base):
     def test_out_of_order(self):
         self.fake.refuse = {'/image/v2/images': 500}
         self.assertIn('cannot be read', self.problem(cloud.read, 'fake'))
+
+
+class StoredTest(_Base):
+
+    def setUp(self):
+        super().setUp()
+        self.fake.templates = [
+            template('new', uuid='u-a'), template('two', uuid='u-b'),
+            template('two', uuid='u-c'), template('old', driver=None)]
+        self.fake.clusters = [{
+            'uuid': 'u-1', 'name': 'mine', 'cluster_template_id': 'u-old',
+            'status': 'CREATE_COMPLETE'}]
+
+    def test_template(self):
+        for reference in ('u-a', 'new'):
+            found = cloud.find_template('fake', reference)
+            self.assertEqual(
+                ('u-a', 'new', 'd', 'vm', 'ubuntu', 'kubernetes'),
+                tuple(found[name] for name in (
+                    'uuid', 'name', 'driver', 'server_type',
+                    'cluster_distro', 'coe')))
+
+    def test_several_have_the_name(self):
+        e = self.assertRaises(errors.UsageError, cloud.find_template,
+                              'fake', 'two')
+        self.assertIn('Give the uuid', str(e))
+
+    def test_none(self):
+        for find in cloud.find_template, cloud.find_cluster:
+            e = self.assertRaises(errors.UsageError, find, 'fake', 'x/y')
+            self.assertIn("'x/y'", e.what)
+
+    def test_cluster_and_its_template(self):
+        found, of = cloud.find_cluster('fake', 'mine')
+        self.assertEqual(('u-1', 'mine'), (found['uuid'], found['name']))
+        self.assertEqual(('u-old', None), (of['uuid'], of['driver']))
+
+    def test_a_cloud_without_glance(self):
+        del self.fake.services['image']
+        self.assertEqual(
+            'u-a', cloud.find_template('fake', 'new')['uuid'])

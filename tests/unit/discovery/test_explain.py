@@ -145,3 +145,86 @@ class StoryTest(testtools.TestCase):
                      magnum_driver=evil)
         for line in story.lines():
             self.assertTrue(line.isascii() and line.isprintable(), line)
+
+
+def stored(uuid='u', driver=None, distro='ubuntu'):
+    return {'uuid': uuid, 'name': 'n', 'driver': driver, 'server_type': 'vm',
+            'cluster_distro': distro, 'coe': 'kubernetes'}
+
+
+class StoredTest(testtools.TestCase):
+
+    def check(self, story, found, *lines):
+        self.assertEqual((found, list(lines)), (story.found, story.lines()))
+        self.assertEqual(story.verdict.driver, story.data()['driver'])
+        json.dumps(story.data())
+
+    def test_template(self):
+        self.check(
+            explain.tell_template(stored(driver='a_drv'),
+                                  model.Catalog([A, B])), True,
+            'This is about template n (u).',
+            "Its field 'driver' is 'a_drv', its type (vm, ubuntu, "
+            'kubernetes).',
+            'So the driver is a_drv.',
+            'A Magnum without the filter gives its new clusters to a_drv.')
+
+    def test_template_without_a_driver(self):
+        story = explain.tell_template(stored(), model.Catalog([A, B]))
+        self.assertFalse(story.found)
+        self.assertIn('It names no driver, its type (vm, ubuntu, '
+                      'kubernetes).', story.lines())
+        self.assertIn('[drivers]default_driver is not set.', story.lines())
+        self.assertIn('So it is refused: (vm, ubuntu, kubernetes) is '
+                      'ambiguous', story.lines()[-2])
+        self.assertIn('new clusters to b_drv', story.lines()[-1])
+
+    def test_template_of_a_driver_that_is_gone(self):
+        story = explain.tell_template(stored(driver='heat'),
+                                      model.Catalog([A]))
+        self.assertFalse(story.found)
+        self.assertIn('and they fail', story.lines()[-1])
+
+    def test_cluster(self):
+        self.check(
+            explain.tell_cluster({'uuid': 'c', 'name': 'mine'},
+                                 stored(driver='a_drv'), model.Catalog(
+                [A, B], model.Policy(disabled_drivers=frozenset(['a_drv'])))),
+            True,
+            'This is about cluster mine (c).',
+            "It is of the template n (u). Its field 'driver' is 'a_drv', its "
+            'type (vm, ubuntu, kubernetes).',
+            'The driver a_drv is disabled: it serves clusters that are '
+            'there, and new ones are refused.',
+            'So the driver is a_drv.',
+            'A Magnum without the filter does the same.')
+
+    def test_cluster_of_a_driver_that_is_gone(self):
+        story = explain.tell_cluster({'uuid': 'c'}, stored(driver='heat'),
+                                     model.Catalog([A]))
+        self.assertFalse(story.found)
+        self.assertIn('not even delete it', story.lines()[-2])
+
+    def upgrade(self, *drivers, offers=(A, B)):
+        return explain.tell_upgrade(
+            {'uuid': 'c', 'name': 'mine'},
+            *(stored(f'u{number}', driver)
+              for number, driver in enumerate(drivers)),
+            model.Catalog(offers))
+
+    def test_upgrade(self):
+        story = self.upgrade('a_drv', 'a_drv')
+        self.assertEqual((True, 'a_drv'), (story.found, story.verdict.driver))
+
+    def test_upgrade_to_another_driver(self):
+        story = self.upgrade('a_drv', 'b_drv')
+        self.assertFalse(story.found)
+        self.assertIn('So it is refused: The cluster is served by the driver '
+                      "'a_drv', the template is for 'b_drv'.",
+                      story.lines()[-2])
+        self.assertEqual('A Magnum without the filter accepts it, and gives '
+                         'the cluster to b_drv.', story.lines()[-1])
+
+    def test_upgrade_of_what_names_no_driver(self):
+        story = self.upgrade(None, None)
+        self.assertEqual((True, 'b_drv'), (story.found, story.verdict.driver))

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who serves a template that is stored, and the clusters of it; pure.
+
+A template is a mapping with ``uuid``, ``driver``, ``server_type``,
+``cluster_distro`` and ``coe``, as Magnum shows it.
+"""
+
+import collections.abc
+import dataclasses
+import typing
+
+from magnum_capi.discovery import magnum23
+from magnum_capi.discovery import model
+from magnum_capi.discovery import resolve
+
+_CURE = ('Use a template that names a driver. This one can be given one '
+         '(update its field driver) as long as no cluster uses it.')
+
+Template = collections.abc.Mapping[str, typing.Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """The driver of a cluster, or why it may have none.
+
+    :param refusal: sentences for the user.
+    :param decisions: that led to it.
+    """
+
+    driver: str | None = None
+    refusal: str | None = None
+    decisions: tuple[model.Decision, ...] = ()
+
+    def after(self, other: 'Verdict') -> 'Verdict':
+        """The same, with what was decided before it."""
+        return dataclasses.replace(
+            self, decisions=other.decisions + self.decisions)
+
+
+def cluster_type(template: Template) -> model.ClusterType:
+    """The type of a template; a null of Magnum stays in it, as None."""
+    fields: typing.Any = (template.get(name) for name in (
+        'server_type', 'cluster_distro', 'coe'))
+    return model.ClusterType(*fields)
+
+
+def named(template: Template) -> str | None:
+    """The driver that a template names; a blank name is none."""
+    name = template.get('driver')
+    return name if isinstance(name, str) and name.strip() else None
+
+
+def decided(template: Template, catalog: model.Catalog) -> model.Decision:
+    """Decide for a template without its image."""
+    return resolve.resolve_stored(
+        cluster_type(template), template.get('driver'), catalog)
+
+
+def taken(template: Template, catalog: model.Catalog) -> magnum23.Answer:
+    """The driver that Magnum gives the clusters of a template.
+
+    It looks at no default: without a name, the last provider that was loaded
+    wins.
+    """
+    return magnum23.get_driver(
+        catalog, cluster_type(template), named(template))
+
+
+def create(template: Template, catalog: model.Catalog) -> Verdict:
+    """The one driver that a template's new clusters may have."""
+    decision = decided(template, catalog)
+    refusal = None
+    if decision.refusal:
+        # What helps against ambiguity when a template is made is no help now.
+        hint = ('' if decision.refusal.kind is model.Kind.AMBIGUOUS
+                else f'{decision.refusal.hint} ')
+        refusal = (f'{decision.refusal.text}, so that the template '
+                   f'{model.shown(template["uuid"])} cannot be used. {hint}'
+                   f'{_CURE}')
+    elif not named(template):
+        other = taken(template, catalog).driver
+        if other not in (None, decision.driver):
+            refusal = (
+                f'The template {model.shown(template["uuid"])} names no '
+                f'driver. It is for {model.shown(decision.driver)}, because '
+                f'{decision.reasons[-1].text}, but Magnum would take '
+                f'{model.shown(other)}, which was loaded last. {_CURE}')
+    return Verdict(None if refusal else decision.driver, refusal, (decision,))
+
+
+def serving(template: Template, catalog: model.Catalog) -> Verdict:
+    """The driver that serves a template's clusters, whatever is decided."""
+    driver = named(template) or taken(template, catalog).driver
+    return Verdict(driver) if driver else create(template, catalog)
+
+
+def upgrade(current: Template, new: Template,
+            catalog: model.Catalog) -> Verdict:
+    """The driver of a cluster that gets another template: it must stay."""
+    if new['uuid'] == current['uuid']:
+        return Verdict(named(current))
+    before = serving(current, catalog)
+    if before.refusal:
+        return before
+    if named(new) == before.driver:
+        decision = decided(new, catalog)
+        refused = decision.refusal
+        mismatch = refused and refused.kind is model.Kind.MISMATCH
+        return Verdict(
+            None if mismatch else before.driver,
+            str(refused) if mismatch else None,
+            (decision,)).after(before)
+    after = (create if named(new) else serving)(new, catalog).after(before)
+    if after.refusal or after.driver == before.driver:
+        return after
+    return dataclasses.replace(after, driver=None, refusal=(
+        f'The cluster is served by the driver {model.shown(before.driver)}, '
+        f'the template is for {model.shown(after.driver)}. A living cluster '
+        'cannot be given to another driver. Use a template with the driver '
+        'of the cluster, or make a new cluster.'))
