@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small Kubernetes API on loopback: objects in memory, faults on demand.
+"""A small Kubernetes API: objects in memory, faults on demand.
+
+Requests reach it as urllib3 would send them, without a connection: most of
+what a test cost was HTTP that both sides wrote and parsed. Tests of the client
+itself use :class:`HttpApiServer`, which is on loopback and decides alike.
 
 What it does not know it refuses as a kube-apiserver does: a path that nobody
 serves is a text, not a Status, and an object that is missing is named. It is
@@ -8,7 +12,10 @@ found", so that a swapped namespace and name is no empty answer.
 """
 
 import copy
+import email.utils
+import http.client
 import http.server
+import io
 import json
 import re
 import socket
@@ -16,6 +23,8 @@ import time
 from urllib import parse
 
 import fixtures
+import urllib3
+from urllib3 import exceptions
 
 from magnum_capi.kube import access
 from magnum_capi.kube import kube
@@ -78,8 +87,10 @@ _PATH = re.compile(
 class ApiServer(fixtures.Fixture):
     """``objects`` by path; ``faults`` are answered first, one a request.
 
-    A fault is (status, headers, body) or a function of the handler.
+    A fault is (status, headers, body) or a function of the request.
     """
+
+    url = 'http://management'
 
     def __init__(self, discovery=DISCOVERY):
         self.discovery = discovery
@@ -95,23 +106,17 @@ class ApiServer(fixtures.Fixture):
         self.date = 1_700_000_000
 
     def _setUp(self):
-        fixture = self
-
-        class Handler(_Handler):
-            api = fixture
-
-        self._server = http.server.ThreadingHTTPServer(
-            ('127.0.0.1', 0), Handler)
-        # Kept connections end with the client, which a test may outlive.
-        self._server.daemon_threads = True
-        loopback.serve(self, self._server)
-        self.url = 'http://127.0.0.1:%d' % self._server.server_address[1]
         self.clock = fake_clock.FakeClock()
 
     def rest(self, limits=rest.Limits(5, 5, 30), **options):
-        return rest.Rest(
+        made = rest.Rest(
             access.Access(server=self.url, kubeconfig=None, tls=None,
                           **options), limits, self.clock)
+        self._connect(made)
+        return made
+
+    def _connect(self, client):
+        client._pool = _Pool(self)
 
     def kube(self, **options):
         return kube.Kube(self.rest(**options), self.clock)
@@ -182,29 +187,35 @@ class ApiServer(fixtures.Fixture):
 UNKNOWN_PATH = (404, {'Content-Type': 'text/plain'}, b'404 page not found\n')
 
 
-def hang_up(handler):
+def hang_up(request):
     """A fault: the connection ends without an answer."""
-    handler.close_connection = True
-    handler.connection.shutdown(socket.SHUT_RDWR)
+    request.hang_up()
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = 'HTTP/1.1'
-    disable_nagle_algorithm = True
+class _Request:
+    """One request to ``api``, and the answer to it.
 
-    def log_message(self, *args):
-        pass
+    ``method``, ``target`` (path and query) and ``headers`` are as sent.
+    """
 
-    def date_time_string(self, timestamp=None):
-        return super().date_time_string(self.api.date)
+    def __init__(self, api, method, target, headers):
+        self.api = api
+        self.method = method
+        self.target = target
+        self.headers = headers
 
-    def _handle(self):
-        url = parse.urlsplit(self.path)
+    def answer(self, status, headers, body):
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send(status, {
+            'Date': email.utils.formatdate(self.api.date, usegmt=True),
+            **headers, 'Content-Length': str(len(data))}, data)
+
+    def handle(self, data):
+        url = parse.urlsplit(self.target)
         query = dict(parse.parse_qsl(url.query))
-        length = int(self.headers.get('Content-Length') or 0)
-        body = json.loads(self.rfile.read(length)) if length else None
+        body = json.loads(data) if data else None
         self.api.seen.append(
-            (self.command, url.path, query, dict(self.headers), body))
+            (self.method, url.path, query, dict(self.headers), body))
         if self.api.faults and self.api.fault_path.match(url.path):
             fault = self.api.faults.pop(0)
             if callable(fault):
@@ -223,22 +234,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.not_found('namespaces', found['namespace'])
         if body is not None and not _fits(body, found):
             return self.refuse(400, 'BadRequest')
-        getattr(self, f'_{self.command.lower()}')(url.path, query, body)
+        self.act(url.path, query, body)
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
-
-    def answer(self, status, headers, body):
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header('Content-Length', str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+    def act(self, path, query, body):
+        """What the method does at this path."""
+        getattr(self, f'_{self.method.lower()}')(path, query, body)
 
     def refuse(self, status, reason, **details):
         self.answer(status, {}, {'kind': 'Status', 'reason': reason,
-                                 'message': f'{reason} of {self.path}',
+                                 'message': f'{reason} of {self.target}',
                                  'details': details})
 
     def not_found(self, plural, name):
@@ -303,6 +307,86 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             for obj in self._selected(path, query):
                 del self.api.objects[f'{path}/{obj["metadata"]["name"]}']
         self.answer(200, {}, {'kind': 'Status'})
+
+
+class _Pool:
+    """What the client uses of urllib3's pool; nothing goes over a network."""
+
+    def __init__(self, api):
+        self._api = api
+
+    def request(self, method, url, *, body, headers, **how):
+        request = _Unsent(self._api, method, url.removeprefix(self._api.url),
+                          headers)
+        request.handle(body)
+        return request.response
+
+
+class _Unsent(_Request):
+
+    def send(self, status, headers, data):
+        self.response = urllib3.HTTPResponse(
+            io.BytesIO(data), headers, status, preload_content=False,
+            request_method=self.method)
+
+    def hang_up(self):
+        raise exceptions.ProtocolError(
+            'Connection aborted.', http.client.RemoteDisconnected(
+                'Remote end closed connection without response'))
+
+
+class HttpApiServer(ApiServer):
+    """The same on loopback, at ``url``."""
+
+    def _setUp(self):
+        super()._setUp()
+        fixture = self
+
+        class Handler(_Handler):
+            api = fixture
+
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        # Kept connections end with the client, which a test may outlive.
+        server.daemon_threads = True
+        loopback.serve(self, server)
+        self.url = f'http://127.0.0.1:{server.server_port}'
+
+    def _connect(self, client):
+        """It is connected: the pool is urllib3's own."""
+
+
+class _Sent(_Request):
+    """A request by HTTP; a fault may use its ``handler`` itself."""
+
+    def __init__(self, handler):
+        super().__init__(handler.api, handler.command, handler.path,
+                         handler.headers)
+        self.handler = handler
+
+    def send(self, status, headers, data):
+        self.handler.send_response_only(status)
+        for name, value in headers.items():
+            self.handler.send_header(name, value)
+        self.handler.end_headers()
+        self.handler.wfile.write(data)
+
+    def hang_up(self):
+        self.handler.close_connection = True
+        self.handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    disable_nagle_algorithm = True
+
+    def log_message(self, *args):
+        pass
+
+    def _handle(self):
+        length = int(self.headers.get('Content-Length') or 0)
+        _Sent(self).handle(self.rfile.read(length))
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
 
 
 def _fits(body, found):

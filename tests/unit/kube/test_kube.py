@@ -14,9 +14,11 @@ CAPI = '/apis/cluster.x-k8s.io/v1beta2/namespaces/n'
 
 class _Base(testtools.TestCase):
 
+    server = api_server.ApiServer
+
     def setUp(self):
         super().setUp()
-        self.api = self.useFixture(api_server.ApiServer())
+        self.api = self.useFixture(self.server())
         self.kube = self.api.kube()
 
 
@@ -149,6 +151,18 @@ class WriteTest(_Base):
                           {})
 
 
+class HttpReadTest(ReadTest):
+    """The same by real HTTP."""
+
+    server = api_server.HttpApiServer
+
+
+class HttpWriteTest(WriteTest):
+    """The same by real HTTP."""
+
+    server = api_server.HttpApiServer
+
+
 class NamespaceTest(_Base):
     # B.4.19: ensure_namespace needed rights on the whole cluster.
 
@@ -163,9 +177,9 @@ class NamespaceTest(_Base):
         self.assertEqual({'l': 'v'}, found['metadata']['labels'])
 
     def test_somebody_was_faster(self):
-        def other(handler):
+        def other(request):
             self.api.put('/api/v1/namespaces/n', {})
-            handler.not_found('namespaces', 'n')
+            request.not_found('namespaces', 'n')
 
         self.api.faults = [other]
         self.kube.ensure_namespace('n', {})

@@ -35,12 +35,11 @@ class _Base(testtools.TestCase):
 
     def refuse(self, method, status):
         """Answer the first request of a method with a status."""
-        def pick(handler):
-            if handler.command == method:
-                return handler.answer(status, {}, {})
+        def pick(request):
+            if request.method == method:
+                return request.answer(status, {}, {})
             self.api.faults = [pick]
-            getattr(handler, f'_{handler.command.lower()}')(
-                handler.path, {}, self.api.seen[-1][4])
+            request.act(request.target, {}, self.api.seen[-1][4])
         self.api.faults = [pick]
 
     def stranger(self, **spec):
@@ -103,11 +102,11 @@ class AcquireTest(_Base):
         self.assertEqual('somebody who just left', e.holder)
 
     def test_own_lost_answer_is_no_other_holder(self):
-        def lose(handler):
+        def lose(request):
             path = PATH.rpartition('/')[0]
-            self.api.put(PATH, handler.api.seen[-1][4])
-            self.assertEqual(path, handler.path)
-            api_server.hang_up(handler)
+            self.api.put(PATH, self.api.seen[-1][4])
+            self.assertEqual(path, request.target)
+            api_server.hang_up(request)
 
         self.api.faults = [lose]
         with self.lock().hold(0) as held:
@@ -208,16 +207,16 @@ class TakeOverTest(_Base):
         self.stranger()
         mine = self.lock()
 
-        def other(handler):
+        def other(request):
             self.api.faults = [other]
-            if handler.command == 'PUT':
+            if request.method == 'PUT':
                 self.api.faults = []
                 self.stranger(holderIdentity='faster')
-            handler.api.faults, kept = [], handler.api.faults
-            getattr(handler, f'_{handler.command.lower()}')(
-                PATH if handler.command != 'POST'
-                else PATH.rpartition('/')[0], {}, handler.api.seen[-1][4])
-            handler.api.faults = kept
+            self.api.faults, kept = [], self.api.faults
+            request.act(
+                PATH if request.method != 'POST'
+                else PATH.rpartition('/')[0], {}, self.api.seen[-1][4])
+            self.api.faults = kept
 
         self.api.faults = [other]
         e = self.assertRaises(lock.LockBusy, mine.acquire, 31)
@@ -248,10 +247,9 @@ class RenewTest(_Base):
 
     def test_counts_from_before_the_request(self):
         # A contender sees the Lease later than that.
-        def slow(handler):
+        def slow(request):
             self.clock.now += 4
-            handler._post(PATH.rpartition('/')[0], {},
-                          handler.api.seen[-1][4])
+            request.act(PATH.rpartition('/')[0], {}, self.api.seen[-1][4])
 
         self.api.faults = [slow]
         with self.lock().hold(60) as held:

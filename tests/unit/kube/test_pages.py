@@ -32,9 +32,9 @@ class PagesTest(testtools.TestCase):
             self.api.put(f'{CAPI}/machines/m{i}', {})
         self.kube.kind('Machine')
 
-        def expire_second(handler):
-            handler.api.faults = [(410, {}, {})]
-            handler._get(f'{CAPI}/machines', {'limit': '500'}, None)
+        def expire_second(request):
+            self.api.faults = [(410, {}, {})]
+            request.act(f'{CAPI}/machines', {'limit': '500'}, None)
 
         self.api.faults = [expire_second]
         self.assertEqual(600, len(self.kube.list('Machine', 'n')))
@@ -51,9 +51,9 @@ class PagesTest(testtools.TestCase):
             self.api.put(f'{CAPI}/machines/m{i}', {})
         self.kube.kind('Machine')
         for status in (403, 422):
-            def refuse_second(handler, status=status):
+            def refuse_second(request, status=status):
                 self.api.faults = [(status, {}, {})]
-                handler._get(f'{CAPI}/machines', {'limit': '500'}, None)
+                request.act(f'{CAPI}/machines', {'limit': '500'}, None)
 
             self.api.faults = [refuse_second]
             e = self.assertRaises(

@@ -121,9 +121,9 @@ class ReleasesTest(testtools.TestCase):
         self.revision(1, 'pending-upgrade')
         self.api.date += 131
 
-        def end(handler):
+        def end(request):
             # The list shows it pending, then helm finishes.
-            handler._get(SECRETS, {}, None)
+            request.act(SECRETS, {}, None)
             self.revision(1, 'deployed')
 
         self.api.faults = [end]
