@@ -35,8 +35,12 @@ _BLANK = re.compile(
     _SCHEME + r'<[A-Za-z][A-Za-z_. -]{0,60}>', re.I)
 #: ``$OS_PASSWORD``, ``{{ admin_password }}``, ``PASSWORD``.
 _PLACE = re.compile(
-    rf'\$\{{{_NAME}\}}|\$[A-Z_]+|\{{\{{ *{_NAME} *\}}\}}'
+    rf'\$?\{{{_NAME}\}}|\${_NAME}|\$?\{{\{{ *{_NAME} *\}}\}}'
     rf'|%\({_NAME}\)s|[A-Z_-]+')
+#: What a shell runs to get a secret, and prints when it traces.
+_COMMAND = re.compile(
+    _SCHEME + r'(?:`|\$\()(?:cat [\w./@+-]+'
+    r'|kubectl (?:-n [\w-]+ )?create token [\w .-]+)(?:`|\))', re.I)
 _NAMED = re.compile(_NAME)
 #: A remark behind a value in YAML, INI, shells and Python.
 _REMARK = re.compile(r'[ \t]+#.*')
@@ -72,7 +76,7 @@ def absent(value: str) -> bool:
         return False
     value = _REMARK.sub('', value)
     if (_NOTHING.fullmatch(value) or _PATH.fullmatch(value)
-            or _BLANK.fullmatch(value)):
+            or _BLANK.fullmatch(value) or _COMMAND.fullmatch(value)):
         return True
     name = _PLACE.fullmatch(value) and _NAMED.search(value)
     return bool(name and names.kind(name.group()))

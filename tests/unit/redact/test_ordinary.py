@@ -55,6 +55,17 @@ class OrdinaryTest(testtools.TestCase):
                          '{{"token": "{}"}}', 'password: "{}"'):
                 self.assert_stays(line.format(value) + '\n')
 
+    def test_commands_that_fetch_a_secret(self):
+        # The first is of Kubernetes' test/e2e_node and test/e2e/auth.
+        for line in (
+                '--header "Authorization: Bearer `cat /var/run/secrets/'
+                'kubernetes.io/serviceaccount/token`" https://x',
+                'export TOKEN=$(kubectl create token default)',
+                'curl -H "Authorization: Bearer $(cat token)" https://x',
+                '--token $token', 'token: ${{ secrets.TOKEN }}',
+                'token: {token}'):
+            self.assert_stays(line + '\n')
+
     def test_logs_in_json(self):
         path = pathlib.Path(__file__).with_name('ordinary.txt')
         text = path.read_text(encoding='utf-8')
