@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """``magnum-capi GROUP VERB``: where the command line begins."""
 
+import collections.abc
+import contextlib
 import os
+import signal
 import sys
+import threading
+import types
 
 from magnum_capi.cli import app
 
@@ -11,11 +16,30 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point of the console script; returns the exit code."""
     argv = sys.argv[1:] if argv is None else argv
     try:
-        return app.MagnumCapi().run(argv)
+        with _told_to_end():
+            return app.MagnumCapi().run(argv)
     except BrokenPipeError:
         # The reader of our output has gone: "magnum-capi ... | head".
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+
+
+@contextlib.contextmanager
+def _told_to_end() -> collections.abc.Iterator[None]:
+    """Let SIGTERM raise, so that programs and files of a command go, too."""
+    if (threading.current_thread() is not threading.main_thread()
+            or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL):
+        yield
+        return
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _end(number: int, _frame: types.FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 if __name__ == '__main__':

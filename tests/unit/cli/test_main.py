@@ -42,6 +42,19 @@ runs.beside = lambda name: folder / 'bin' / name
 sys.exit(main.main())
 """
 
+#: A command in the middle of a program with a session of its own, which says
+#: so when Popen has long returned.
+_RUNS = """
+from magnum_capi.cli import app, main
+from magnum_capi import processes
+import os, sys
+app.MagnumCapi.run = lambda self, argv: processes.run(
+    ['sh', '-c', 'sleep 1; echo $$ >&3; exec sleep 60'], timeout=60,
+    pass_fds=(3,))
+os.dup2(1, 3)
+sys.exit(main.main())
+"""
+
 
 def commands():
     """{'sandbox up': 'module:Class'} of both distributions."""
@@ -185,6 +198,15 @@ class ProcessTest(_Base):
             err = process.stderr.read()
         # 1 would be a verdict: new failures.
         self.assertEqual((141, ''), (process.returncode, err))
+
+    def test_a_command_that_is_told_to_end(self):
+        """A build takes its compiler with it."""
+        with self.python('-c', _RUNS) as process:
+            pid = process.stdout.readline()
+            process.terminate()
+            out, err = process.communicate(timeout=30)
+        self.assertEqual((143, '', ''), (process.returncode, out, err))
+        test_foreground.assert_gone(pid)
 
     def test_a_tempest_run_that_is_told_to_end(self):
         """It takes Tempest with it, here somebody who stands in for it."""
