@@ -3,9 +3,9 @@
 """Record what releases of Magnum answer instead of good refusals.
 
 ``python -m tests.known_answers 1.11=STREAM... 1.12=STREAM...`` writes the
-table of :mod:`magnum_capi_tempest.tests.common.known_answers`: the columns
-named, from the subunit streams of runs of the suite. Streams of several
-profiles are united. Columns that are not named stay as they are.
+table of :mod:`magnum_capi_tempest.tests.common.negative.known_answers`: the
+columns named, from the subunit streams of runs of the suite. Streams of
+several profiles are united. Columns that are not named stay as they are.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import json
 import re
 
 from magnum_capi_tempest.report import subunit
-from magnum_capi_tempest.tests.common import known_answers
+from magnum_capi_tempest.tests.common.negative import known_answers
 
 #: Name of the detail, :data:`.refusals.ANSWERS`; that module wants Tempest.
 ANSWERS = 'answers that are no refusals'

@@ -13,7 +13,7 @@ import openstack
 
 from magnum_capi import waiting
 from magnum_capi_tempest.sandbox import configuration
-from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common.management import capi_objects
 
 #: Quotas, node groups, and the driver of a template.
 _VERSION = {'OpenStack-API-Version': 'container-infra 1.11'}

@@ -14,9 +14,9 @@ import yaml
 from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common.management import upgrade_order
 from magnum_capi_tempest.tests.common import observations
-from magnum_capi_tempest.tests.common import upgrade_order
 from tests.robustness import base
 from tests.robustness import chart_repository
 from tests.robustness import figures

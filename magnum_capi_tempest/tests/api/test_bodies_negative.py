@@ -10,8 +10,8 @@ import itertools
 from tempest.lib.common.utils import data_utils
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import bad_input
-from magnum_capi_tempest.tests.common import refusals
+from magnum_capi_tempest.tests.common.negative import bad_input
+from magnum_capi_tempest.tests.common.negative import refusals
 
 #: What is no JSON.
 GARBAGE = {

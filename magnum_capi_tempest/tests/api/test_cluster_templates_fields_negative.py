@@ -9,10 +9,10 @@ One test a field; the values are those of its kind in
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import bad_input
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
-from magnum_capi_tempest.tests.common import refusals
+from magnum_capi_tempest.tests.common.negative import bad_input
+from magnum_capi_tempest.tests.common.negative import refusals
 
 CONF = config.CONF
 

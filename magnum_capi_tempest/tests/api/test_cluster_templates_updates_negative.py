@@ -5,7 +5,7 @@
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest.tests.common import refusals
+from magnum_capi_tempest.tests.common.negative import refusals
 
 
 class ClusterTemplateUpdatesTest(refusals.BaseRefusalsTest):

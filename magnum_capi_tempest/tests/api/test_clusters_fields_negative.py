@@ -9,7 +9,7 @@ cluster: those are deleted, as all others.
 
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import refusals
+from magnum_capi_tempest.tests.common.negative import refusals
 
 
 class ClusterFieldsTest(refusals.BaseRefusalsTest):

@@ -14,7 +14,7 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
-from magnum_capi_tempest.tests.common import refusals
+from magnum_capi_tempest.tests.common.negative import refusals
 
 #: Statuses of a request that does not exist in a microversion.
 UNKNOWN = (400, 404, 406)

@@ -7,7 +7,7 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
-from magnum_capi_tempest.tests.common import preflight
+from magnum_capi_tempest.tests.common.preflight import checks
 
 CONF = config.CONF
 
@@ -22,20 +22,20 @@ class PreflightTest(base.BaseMagnumCapiTest):
         # A cloud can be tested without an admin, with fewer checks.
         if cls.is_admin_available():
             cls.credentials = ['primary', 'admin']
-        with preflight.identity(CONF.identity.uri_v3):
+        with checks.identity(CONF.identity.uri_v3):
             super().setup_credentials()
 
     @decorators.idempotent_id('fa186e67-45de-43c3-8868-3cb247c9e9d7')
     @decorators.attr(type='smoke')
     def test_configuration_fits_the_cloud(self):
-        cloud = preflight.Cloud(
+        cloud = checks.Cloud(
             CONF, self.os_primary, self.magnum,
             getattr(self, 'admin_magnum', None), self.addCleanup)
 
-        found = preflight.problems(cloud)
+        found = checks.problems(cloud)
 
         if found:
-            self.fail(preflight.screen(found))
+            self.fail(checks.screen(found))
 
     @decorators.idempotent_id('e98259d7-da3c-495a-b6b1-36dbc87a3961')
     @decorators.attr(type='smoke')

@@ -6,9 +6,9 @@ from tempest.lib.common.utils import data_utils
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest.tests.common import bad_input
+from magnum_capi_tempest.tests.common.negative import bad_input
+from magnum_capi_tempest.tests.common.negative import refusals
 from magnum_capi_tempest.tests.common import quotas
-from magnum_capi_tempest.tests.common import refusals
 
 
 class QuotasTest(refusals.BaseRefusalsTest):

@@ -8,9 +8,9 @@ Every test asks all personas of :mod:`.common.personas`.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import bad_input
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import quotas
 from magnum_capi_tempest.tests.common import rbac

@@ -24,7 +24,7 @@ from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest.tests.common import serving
+from magnum_capi_tempest.tests.common.workloads import serving
 
 CONF = config.CONF
 

@@ -12,8 +12,8 @@ from tempest.lib.common.utils import test_utils
 from magnum_capi_tempest import services
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common.negative import refusals
 from magnum_capi_tempest.tests.common import personas
-from magnum_capi_tempest.tests.common import refusals
 
 CONF = config.CONF
 

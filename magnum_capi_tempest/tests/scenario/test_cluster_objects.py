@@ -12,9 +12,9 @@ from tempest.lib import decorators
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
-from magnum_capi_tempest.tests.common import graph
+from magnum_capi_tempest.tests.common.management import graph
+from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest.tests.common import remediation
 
 CONF = config.CONF
 

@@ -12,8 +12,8 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
+from magnum_capi_tempest.tests.common.negative import refused_updates
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest.tests.common import refused_updates
 
 
 class LivingClusterTest(refused_updates.BaseLivingClusterTest):

@@ -12,8 +12,8 @@ from tempest.lib import decorators
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
-from magnum_capi_tempest.tests.common import remediation
 
 CONF = config.CONF
 

@@ -13,7 +13,7 @@ from magnum_capi import waiting
 from magnum_capi_tempest.leaks import listing
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import cloud
-from magnum_capi_tempest.tests.common import remediation
+from magnum_capi_tempest.tests.common.management import remediation
 
 CONF = config.CONF
 

@@ -10,9 +10,9 @@ denied is denied before that.
 from tempest.lib import decorators
 
 from magnum_capi_tempest import kubeconfig
-from magnum_capi_tempest.tests.common import bad_input
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
+from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import rbac

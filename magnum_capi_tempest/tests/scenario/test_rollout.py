@@ -13,13 +13,13 @@ from tempest.lib import decorators
 
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
-from magnum_capi_tempest.tests.common import capi_objects
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common.management import remediation
+from magnum_capi_tempest.tests.common.management import upgrade_order
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest.tests.common import remediation
-from magnum_capi_tempest.tests.common import upgrade_order
 
 CONF = config.CONF
 

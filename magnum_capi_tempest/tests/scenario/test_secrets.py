@@ -15,9 +15,9 @@ from tempest.lib import decorators
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import disclosure
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest.tests.common import remediation
 
 CONF = config.CONF
 

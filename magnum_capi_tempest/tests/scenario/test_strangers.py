@@ -14,9 +14,9 @@ from tempest.lib import decorators
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.tests.common import access
-from magnum_capi_tempest.tests.common import capi_objects
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF

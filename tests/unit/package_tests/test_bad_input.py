@@ -4,7 +4,7 @@
 
 import testtools
 
-from magnum_capi_tempest.tests.common import bad_input
+from magnum_capi_tempest.tests.common.negative import bad_input
 
 
 def refusal(status=400, detail='No.'):

@@ -11,7 +11,7 @@ import yaml
 
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
-from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common.management import capi_objects
 from tests.unit import loopback
 
 CORE = '/apis/cluster.x-k8s.io/v1beta2'

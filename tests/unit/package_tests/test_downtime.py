@@ -5,7 +5,7 @@ import datetime
 
 import testtools
 
-from magnum_capi_tempest.tests.common import downtime
+from magnum_capi_tempest.tests.common.workloads import downtime
 
 LOG = """\
 2026-11-21T12:00:00.500000001Z address=ok name=ok

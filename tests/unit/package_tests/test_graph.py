@@ -2,8 +2,8 @@
 
 import testtools
 
-from magnum_capi_tempest.tests.common import capi_objects
-from magnum_capi_tempest.tests.common import graph
+from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common.management import graph
 
 CORE = 'cluster.x-k8s.io/v1beta2'
 INFRASTRUCTURE = 'infrastructure.cluster.x-k8s.io/v1beta1'

@@ -13,9 +13,9 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.sandbox import releases
-from magnum_capi_tempest.tests.common import bad_input
-from magnum_capi_tempest.tests.common import known_answers
-from magnum_capi_tempest.tests.common import refusals
+from magnum_capi_tempest.tests.common.negative import bad_input
+from magnum_capi_tempest.tests.common.negative import known_answers
+from magnum_capi_tempest.tests.common.negative import refusals
 from tests import known_answers as recorder
 from tests.unit.report import streams
 

@@ -4,7 +4,7 @@
 
 import testtools
 
-from magnum_capi_tempest.tests.common import capi_objects
+from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.scenario import test_many_clusters
 

@@ -9,7 +9,7 @@ from tempest.lib import exceptions as lib_exc
 import testtools
 import urllib3.exceptions
 
-from magnum_capi_tempest.tests.common import preflight
+from magnum_capi_tempest.tests.common.preflight import checks
 from tests.unit.package_tests import preflight_clouds
 from tests.unit.package_tests import test_capi_objects
 
@@ -121,7 +121,7 @@ class PreflightTest(testtools.TestCase):
                 workload_api=True, real_nodes=self.manager.real_nodes,
                 template_driver=template_driver, image_driver=image_driver))
         magnum = magnum or self.magnum
-        return preflight.problems(preflight.Cloud(
+        return checks.problems(checks.Cloud(
             conf, self.manager, magnum, magnum, self.addCleanup))
 
     def assert_one_problem(self, text, *args, **options):
@@ -260,7 +260,7 @@ class PreflightTest(testtools.TestCase):
     def test_all_problems_are_on_one_screen(self):
         found = self.problems(image_id='x', flavor_id='y')
 
-        self.assertEqual(3, len(preflight.screen(found).splitlines()))
+        self.assertEqual(3, len(checks.screen(found).splitlines()))
 
     def test_release_that_ignores_the_driver_of_templates(self):
         self.magnum.heeds = {'image'}

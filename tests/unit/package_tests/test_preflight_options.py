@@ -11,9 +11,9 @@ import urllib3.exceptions
 from magnum_capi import errors
 from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.scorecard import plan
-from magnum_capi_tempest.tests.common import preflight
-from magnum_capi_tempest.tests.common import preflight_options
-from magnum_capi_tempest.tests.common import preflight_quotas
+from magnum_capi_tempest.tests.common.preflight import checks
+from magnum_capi_tempest.tests.common.preflight import options
+from magnum_capi_tempest.tests.common.preflight import quotas
 from tests.unit.package_tests import test_preflight
 
 NEWER = {'id': 'j', 'name': 'newer', 'os_distro': 'ubuntu',
@@ -35,7 +35,7 @@ class IdentityTest(testtools.TestCase):
 
     def told(self, error):
         def enter():
-            with preflight.identity('http://cloud/v3'):
+            with checks.identity('http://cloud/v3'):
                 raise error
 
         return self.assertRaises(errors.EnvironmentProblem, enter)
@@ -135,7 +135,7 @@ class TemplateTest(_Base):
         self.refuse('Network driver type x is not supported, expecting a '
                     '[calico] network driver.', network_driver='x')
 
-        said = preflight_options.template(self.cloud(network_driver='x'))
+        said = options.template(self.cloud(network_driver='x'))
 
         self.assertEqual(
             "network_driver is 'x', which Magnum refuses: Network driver type "
@@ -147,18 +147,18 @@ class TemplateTest(_Base):
         self.refuse('no such label')
 
         self.assertIn('Magnum refuses a cluster template of these options: ',
-                      preflight_options.template(self.cloud()))
+                      options.template(self.cloud()))
 
     def test_what_was_made_is_deleted(self):
         self.refuse('x', driver='nobody')
 
-        self.assertIsNone(preflight_options.template(self.cloud()))
+        self.assertIsNone(options.template(self.cloud()))
         self.assertEqual(['t'], self.deleted)
 
     def test_clashing_drivers(self):
         self.refuse('Cluster driver k8s_y not supported', driver='k8s_y')
 
-        said = preflight_options.clashing_templates(
+        said = options.clashing_templates(
             self.cloud(clashing_drivers=['k8s_x', 'k8s_y']))
 
         self.assertIn("Magnum refuses 'k8s_y': ", said)
@@ -167,7 +167,7 @@ class TemplateTest(_Base):
     def test_a_template_that_is_refused_is_told_once(self):
         self.refuse('no such label')
 
-        self.assertIsNone(preflight_options.clashing_templates(
+        self.assertIsNone(options.clashing_templates(
             self.cloud(clashing_drivers=['k8s_x', 'k8s_y'])))
 
     def test_a_clash_takes_two(self):
@@ -214,8 +214,8 @@ class QuotasTest(_Base):
     def test_what_the_largest_class_takes(self):
         self.assertEqual(
             (max(plan.classes(plan.costs()).values()), plan.GROWTH),
-            (preflight_quotas.CLUSTERS, preflight_quotas.GROWTH))
+            (quotas.CLUSTERS, quotas.GROWTH))
 
     def test_no_limit(self):
-        self.assertEqual([], preflight_quotas.lacking(
+        self.assertEqual([], quotas.lacking(
             {'ram': 7}, {'ram': (-1, 10 ** 9)}))

@@ -7,7 +7,7 @@ import pathlib
 
 import testtools
 
-from magnum_capi_tempest.tests.common import bad_input
+from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import rbac
 from tests.unit.services import scripted_magnum

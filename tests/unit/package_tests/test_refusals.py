@@ -7,8 +7,8 @@ import json
 from tempest.lib import exceptions as lib_exc
 import testtools
 
-from magnum_capi_tempest.tests.common import bad_input
-from magnum_capi_tempest.tests.common import refusals
+from magnum_capi_tempest.tests.common.negative import bad_input
+from magnum_capi_tempest.tests.common.negative import refusals
 from tests.unit.services import scripted_magnum
 
 NO = {'errors': [{'detail': 'No.'}]}

@@ -6,8 +6,8 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.tests.common import capi_objects
-from magnum_capi_tempest.tests.common import remediation
+from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common.management import remediation
 from tests.unit import fake_clock
 from tests.unit.package_tests import test_base
 from tests.unit.package_tests import test_graph
@@ -50,8 +50,8 @@ class ClientsTest(testtools.TestCase):
 
         conf = test_base.Options(magnum_capi=test_base.Options(
             management_kubeconfig='k'))
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.common.remediation.CONF', conf))
+        self.useFixture(fixtures.MockPatchObject(
+            remediation, 'CONF', conf))
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.tests.common.base.BaseMagnumCapiTest'
             '.setup_clients', classmethod(setup)))
@@ -73,8 +73,8 @@ class RestTest(testtools.TestCase):
         conf = test_base.Options(magnum_capi=test_base.Options(
             build_interval=2, build_timeout=100))
         for name, value in (('time', self.clock), ('CONF', conf)):
-            self.useFixture(fixtures.MonkeyPatch(
-                f'magnum_capi_tempest.tests.common.remediation.{name}', value))
+            self.useFixture(fixtures.MockPatchObject(
+                remediation, name, value))
         wait_for = remediation.waiting.wait_for
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi.waiting.wait_for',

@@ -9,7 +9,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest.tests.common import serving
+from magnum_capi_tempest.tests.common.workloads import serving
 from tests.unit import fake_clock
 
 

@@ -3,8 +3,8 @@
 
 import testtools
 
-from magnum_capi_tempest.tests.common import capi_objects
-from magnum_capi_tempest.tests.common import upgrade_order
+from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common.management import upgrade_order
 
 
 def machine(name, group='', version='v1.34.2', phase='Running', going=False):

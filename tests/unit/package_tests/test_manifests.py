@@ -3,16 +3,16 @@
 
 import testtools
 
-from magnum_capi_tempest.tests.common import workloads
+from magnum_capi_tempest.tests.common.workloads import manifests
 
 
 class WorkloadsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.paths = [path for path, _ in workloads.objects('an-image')]
+        self.paths = [path for path, _ in manifests.objects('an-image')]
         self.objects = {obj['kind']: obj
-                        for _, obj in workloads.objects('an-image')}
+                        for _, obj in manifests.objects('an-image')}
 
     def pod(self, kind):
         return self.objects[kind]['spec']['template']['spec']

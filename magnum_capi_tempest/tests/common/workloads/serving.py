@@ -12,11 +12,11 @@ from urllib import parse
 from magnum_capi import waiting
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest.tests.common import downtime
-from magnum_capi_tempest.tests.common import workloads
+from magnum_capi_tempest.tests.common.workloads import downtime
+from magnum_capi_tempest.tests.common.workloads import manifests
 
-_CORE = f'/api/v1/namespaces/{workloads.NAMESPACE}'
-_APPS = f'/apis/apps/v1/namespaces/{workloads.NAMESPACE}'
+_CORE = f'/api/v1/namespaces/{manifests.NAMESPACE}'
+_APPS = f'/apis/apps/v1/namespaces/{manifests.NAMESPACE}'
 
 #: Seconds between two readings of the clients' logs: as much is lost of a
 #: client whose node goes away.
@@ -51,7 +51,7 @@ class Serving:
     """The workload of one cluster.
 
     :param kubeconfig: path.
-    :param image: see :func:`.workloads.objects`.
+    :param image: see :func:`.manifests.objects`.
     :param timeout: seconds for it to be ready.
     :param clock: see :class:`~..waiting.Clock`.
     """
@@ -68,7 +68,7 @@ class Serving:
         :raises KubeError: the API refused.
         :raises WaitTimeout: it does not become ready; says why.
         """
-        for path, obj in workloads.objects(self._image):
+        for path, obj in manifests.objects(self._image):
             self._hands.ask('POST', path, obj)
         self.wait()
 
@@ -92,7 +92,7 @@ class Serving:
             return [str(e)]
         found = []
         for obj, ready, wanted in (
-                (web, 'readyReplicas', workloads.REPLICAS),
+                (web, 'readyReplicas', manifests.REPLICAS),
                 (clients, 'numberReady', nodes)):
             status = obj.get('status') or {}
             if (status.get(ready) or 0) != wanted or status.get(
@@ -101,7 +101,7 @@ class Serving:
                              f'{obj["metadata"]["name"]} are ready')
         if found:
             found += [str(p) for p in map(workload.pod, pods)
-                      if p.namespace == workloads.NAMESPACE and p.reason]
+                      if p.namespace == manifests.NAMESPACE and p.reason]
         return found
 
     def reach_each_other(self):
@@ -152,9 +152,9 @@ class Serving:
 
     def _dial(self, pod, address):
         query = parse.urlencode({
-            'host': address, 'port': workloads.PORT, 'request': 'hostname',
+            'host': address, 'port': manifests.PORT, 'request': 'hostname',
             'protocol': 'http', 'tries': 3})
-        name = f'{pod["metadata"]["name"]}:{workloads.PORT}'
+        name = f'{pod["metadata"]["name"]}:{manifests.PORT}'
         try:
             answer = self._hands.ask(
                 'GET', f'{_CORE}/pods/{name}/proxy/dial?{query}')
@@ -166,7 +166,7 @@ class Serving:
     def clients(self):
         """Pods of clients that run, one a node."""
         found = self._hands.ask(
-            'GET', f'{_CORE}/pods?labelSelector=app%3D{workloads.CLIENT}')
+            'GET', f'{_CORE}/pods?labelSelector=app%3D{manifests.CLIENT}')
         return [p for p in found['items']
                 if p['status'].get('phase') == 'Running'
                 and not p['metadata'].get('deletionTimestamp')]
@@ -237,8 +237,8 @@ class Watch:
             name = pod['metadata']['name']
             try:
                 log = self._reader.text(
-                    kube.log_path(workloads.NAMESPACE, name),
-                    container=workloads.CLIENT, timestamps='true',
+                    kube.log_path(manifests.NAMESPACE, name),
+                    container=manifests.CLIENT, timestamps='true',
                     sinceSeconds=self._since(name))
             except kube.KubeError:
                 # Its node leaves or is new; others are asked, too.

@@ -17,11 +17,11 @@ import urllib3.exceptions
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.tests.common import base
-from magnum_capi_tempest.tests.common import capi_objects
 from magnum_capi_tempest.tests.common import driver_naming
+from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import microversions
-from magnum_capi_tempest.tests.common import preflight_options
-from magnum_capi_tempest.tests.common import preflight_quotas
+from magnum_capi_tempest.tests.common.preflight import options
+from magnum_capi_tempest.tests.common.preflight import quotas
 
 
 class Cloud:
@@ -60,7 +60,7 @@ def identity(uri: str) -> collections.abc.Iterator[None]:
             hint='Look at [identity] and [auth] of tempest.conf') from None
 
 
-def options(cloud):
+def required_options(cloud):
     missing = [o for o in base.TEMPLATE_OPTIONS if not cloud.options[o]]
     if missing:
         return (f'Not set: {", ".join(missing)}. Without them nearly all '
@@ -117,7 +117,7 @@ def image(cloud):
     if not client:
         return ('[service_available] glance is false, but Magnum needs an '
                 'image')
-    found = preflight_options.images(client, wanted)
+    found = options.images(client, wanted)
     if len(found) != 1:
         return (f'image_id is {wanted!r}, and {len(found)} images with this '
                 'name or id are visible. Compare: openstack image list')
@@ -132,7 +132,7 @@ def flavors(cloud):
     names = {n for f in known for n in (f['id'], f['name'])}
     wrong = [f'{o} is {cloud.options[o]!r}'
              for o in ('flavor_id', 'master_flavor_id',
-                       *preflight_options.FLAVORS)
+                       *options.FLAVORS)
              if cloud.options[o] and cloud.options[o] not in names]
     if wrong:
         return (f'{" and ".join(wrong)}, and no such flavor is visible. '
@@ -200,9 +200,9 @@ def _flag(cloud, flag, what, counts):
 
 
 #: In the order in which a person would mend them.
-CHECKS = (options, endpoint, microversion, conductor, image, flavors,
-          external_network, evidence, *preflight_options.CHECKS,
-          preflight_quotas.quotas)
+CHECKS = (required_options, endpoint, microversion, conductor, image,
+          flavors, external_network, evidence, *options.CHECKS,
+          quotas.quotas)
 
 #: They make cluster templates, which a cloud must fit.
 TRIALS = (template_driver, image_driver)
@@ -211,7 +211,7 @@ TRIALS = (template_driver, image_driver)
 def problems(cloud):
     """Return what does not fit, a list of sentences."""
     return (_found(cloud, CHECKS)
-            or _found(cloud, preflight_options.TRIALS)
+            or _found(cloud, options.TRIALS)
             or _found(cloud, TRIALS))
 
 

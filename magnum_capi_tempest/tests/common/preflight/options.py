@@ -2,7 +2,7 @@
 
 """Options of single tests that do not fit the cloud, in words.
 
-Checks of :mod:`.common.preflight`: what is empty is not tested, and no
+Checks of :mod:`.preflight.checks`: what is empty is not tested, and no
 problem; what is wrong would fail a test an hour later.
 """
 

@@ -6,8 +6,8 @@ One cluster for all tests of a class: a refusal leaves it as it was.
 """
 
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common.negative import refusals
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest.tests.common import refusals
 
 
 def replace(path, value):

@@ -11,8 +11,8 @@ from tempest import config
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import base
-from magnum_capi_tempest.tests.common import capi_objects
-from magnum_capi_tempest.tests.common import graph
+from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common.management import graph
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF

@@ -12,7 +12,7 @@ import dataclasses
 import pathlib
 
 from magnum_capi import errors
-from magnum_capi_tempest.tests.common import bad_input
+from magnum_capi_tempest.tests.common.negative import bad_input
 
 #: The table that was measured with this suite.
 MEASURED = pathlib.Path(__file__).with_name('known_answers.csv')

@@ -2,7 +2,7 @@
 
 """Whether a project has room for the clusters of a class of tests, in words.
 
-A check of :mod:`.common.preflight`. Tempest makes a project for each class of
+A check of :mod:`.preflight.checks`. Tempest makes a project for each class of
 tests, which has the quotas that are the default of the cloud; accounts of its
 own an operator must give room for all classes that run at once.
 """

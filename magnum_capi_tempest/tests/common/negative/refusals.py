@@ -14,12 +14,12 @@ from tempest import config
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import waiting
-from magnum_capi_tempest.tests.common import bad_input
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import flags
-from magnum_capi_tempest.tests.common import known_answers
 from magnum_capi_tempest.tests.common import microversions
+from magnum_capi_tempest.tests.common.negative import bad_input
+from magnum_capi_tempest.tests.common.negative import known_answers
 
 CONF = config.CONF
 
