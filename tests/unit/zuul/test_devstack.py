@@ -33,7 +33,7 @@ set -e
 note() { echo "$@" >> "$BOX/calls"; }
 command_not_found_handle() { echo "$1" >> "$BOX/missing"; return 127; }
 openstack() { note openstack "$@"; }
-kubectl() { note kubectl "$@"; }
+SYSTEMD_DIR=$BOX/systemd
 sudo() { "$@"; }
 STACK_USER=$(id -un) DEST=$BOX/stack DATA_DIR=$BOX/data
 MAGNUM_CONF=magnum.conf MAGNUM_API_PASTE=api-paste.ini
@@ -130,12 +130,38 @@ class DevstackTest(_Base):
             (self.box / 'calls').unlink()
 
     def test_nodes_get_the_label_that_a_driver_wants(self):
-        self.call('init_magnum_capi',
-                  MAGNUM_CAPI_DRIVERS='k8s_capi_v1,k8s_cluster_api_ubuntu')
+        """By a kubectl of ours: devstack has none."""
+        kubectl = self.box / 'kubectl'
+        kubectl.write_text('#!/bin/bash\necho "kubectl $*" >> "$BOX/calls"\n')
+        kubectl.chmod(0o755)
+
+        self.assertEqual(0, self.call(
+            'init_magnum_capi', f'echo kubectl {kubectl}',
+            MAGNUM_CAPI_DRIVERS='k8s_capi_v1,k8s_cluster_api_ubuntu'))
 
         self.assertEqual(
-            [f'kubectl --kubeconfig {self.box}/kubeconfig label --overwrite '
+            ['magnum-capi toolchain fetch kubectl',
+             f'kubectl --kubeconfig {self.box}/kubeconfig label --overwrite '
              'node --all openstack-control-plane=enabled'], self.calls)
+
+    def test_a_driver_that_reads_what_kubectl_reads(self):
+        """pykube.KubeConfig.from_env: $KUBECONFIG, else ~/.kube/config."""
+        folder = self.box / 'systemd'
+        self.call('configure_magnum_capi')
+        self.assertFalse(folder.exists())
+
+        self.assertEqual(0, self.call(
+            'configure_magnum_capi',
+            MAGNUM_CAPI_DRIVERS='k8s_cluster_api_ubuntu'))
+        self.assertEqual(
+            {f'devstack@magnum-{name}.service.d/magnum-capi.conf':
+             f'[Service]\nEnvironment=KUBECONFIG={self.box}/kubeconfig\n'
+             for name in ('api', 'cond')},
+            {str(path.relative_to(folder)): path.read_text()
+             for path in folder.glob('*/*')})
+
+        self.call('cleanup_magnum_capi')
+        self.assertEqual([], [*folder.glob('*/*')])
 
     def test_clean_up_ends_the_management_cluster_that_is_ours(self):
         self.assertEqual(0, self.call('cleanup_magnum_capi'))
@@ -279,7 +305,7 @@ class DevstackTest(_Base):
 
         self.assertEqual([], [w for line in found for w in content.misused(
             re.split(r'[\s;]+', line.partition(';')[0]))])
-        self.assertEqual(4, len(found))
+        self.assertEqual(5, len(found))
 
     def test_the_sample_sets_what_there_is(self):
         names = set(re.findall(

@@ -19,8 +19,8 @@ DEVSTACK = content.TOP / 'devstack'
 FILES = ('override-defaults', 'settings', 'plugin.sh', 'lib/magnum_capi')
 
 #: Programs that our files start, beside those of every system (coreutils).
-PROGRAMS = {'docker', 'env', 'grep', 'install', 'kubectl', 'magnum-capi',
-            'mktemp', 'openstack', 'rm', 'sleep', 'sudo', 'timeout', 'which'}
+PROGRAMS = {'docker', 'env', 'grep', 'install', 'magnum-capi', 'mktemp',
+            'openstack', 'rm', 'sleep', 'sudo', 'tee', 'timeout', 'which'}
 
 #: Where a command begins.
 _COMMAND = re.compile(
