@@ -84,6 +84,23 @@ class CommandsTest(testtools.TestCase):
             [(['a.b=1', 'c.d='], True), (['a.b=1'], False)],
             [c.args[:2] for c in change.call_args_list])
 
+    def say(self, text):
+        """What standard input has."""
+        self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO(text)))
+
+    def test_changes_that_are_no_arguments(self):
+        """Everybody may read arguments, and one may be a password."""
+        change = self.patch('set')
+        self.say('a.b=1\n\nc.d=x y\n')
+        self.call(cli.Set, '-')
+        self.assertEqual(['a.b=1', 'c.d=x y'], change.call_args.args[0])
+
+    def test_options_that_are_no_arguments(self):
+        self.say('\nimage_id=a\n')
+        args = cli.Tempest(None, None).get_parser('x').parse_args(
+            ['--option', 'flavor_id=b', '--option', '-'])
+        self.assertEqual([('flavor_id', 'b'), ('image_id', 'a')], args.option)
+
     def status(self, *found):
         self.patch('status', return_value=[
             supervision.Status(*s) for s in found])

@@ -75,6 +75,17 @@ class JobsTest(testtools.TestCase):
                 task['name'] for task in content.tasks(plays)
                 if 'ansible.builtin.include_role' in task], book)
 
+    def test_a_door_for_pods_is_none_for_the_network(self):
+        rules = [task['ansible.builtin.iptables'] for name in self.jobs
+                 for book in content.playbooks(name, self.jobs)
+                 for task in content.tasks(content.load(book))
+                 if 'ansible.builtin.iptables' in task]
+
+        self.assertNotEqual([], rules)
+        # Docker names its bridges so; no interface of a cloud's is named so.
+        self.assertEqual({'br-+'}, {
+            rule.get('in_interface') for rule in rules})
+
     def test_what_is_on_devstack_does_not_vote(self):
         project, = content.bodies('project')
         voting = {job for pipeline in ('check', 'gate')

@@ -93,6 +93,20 @@ class RolesTest(testtools.TestCase):
                     and not {'retries', 'delay'} <= task.keys()]
         self.each(wrong)
 
+    def test_no_value_of_a_user_is_in_a_command_line(self):
+        """Everybody on the node may read it, and one may be a password."""
+        def wrong(role):
+            free = {name for name, option in content.arguments(role).items()
+                    if option['type'] == 'dict' or '=VALUE' in str(
+                        option['description'])}
+            return [task['name'] for task in _tasks(role)
+                    if 'ansible.builtin.command' in task
+                    and free & content.names_in(
+                        [task['ansible.builtin.command']['argv'],
+                         task.get('vars', {})])]
+        self.assertIn('=VALUE', str(content.arguments('ensure-capi-sandbox')))
+        self.each(wrong)
+
     def test_zuul_is_told_only_in_zuul(self):
         def wrong(role):
             found = [t for t in _tasks(role) if t.get(
