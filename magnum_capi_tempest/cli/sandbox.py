@@ -5,6 +5,7 @@ import argparse
 import functools
 import pathlib
 import shlex
+import sys
 
 from magnum_capi.cli import base
 from magnum_capi import errors
@@ -180,12 +181,14 @@ class Set(_OfSandbox, base.Command):
         parser.add_argument(
             'change', nargs='+', metavar='GROUP.OPTION=VALUE',
             help='for example drivers.default_driver=k8s_capi_helm_v1; an '
-                 'empty VALUE takes back what was set before')
+                 'empty VALUE takes back what was set before; "-" is all '
+                 'lines of standard input')
         return parser
 
     def take_action(self, args):
         sandbox.Sandbox(args.directory).set(
-            args.change, not args.no_restart, progress.Progress())
+            [line for word in args.change for line in _lines(word)],
+            not args.no_restart, progress.Progress())
 
 
 class Upgrade(_OfSandbox, base.Command):
@@ -298,9 +301,10 @@ class Tempest(_OfSandbox, base.Command):
                  'also all of driver discovery, all of drivers, or all, to '
                  'see what fails (default: kept)')
         parser.add_argument(
-            '--option', type=option, action='append', default=[],
+            '--option', type=options, action='extend', default=[],
             metavar='NAME=VALUE', help='one more option of [magnum_capi] in '
-            'tempest.conf; may be repeated')
+            'tempest.conf; may be repeated; "-" is all lines of standard '
+            'input')
         parser.add_argument(
             '--results', type=pathlib.Path, metavar='DIR',
             help='folder for report.html and the like (default: a new one '
@@ -316,6 +320,17 @@ class Tempest(_OfSandbox, base.Command):
             third_party=args.third_party, concurrency=args.concurrency,
             promise=args.promise, options=tuple(args.option),
             arguments=tuple(args.arguments), results=args.results))
+
+
+def _lines(word):
+    """The word, or the lines of standard input where it is "-"."""
+    return [word] if word != '-' else [
+        line for line in sys.stdin.read().splitlines() if line]
+
+
+def options(text):
+    """Each :func:`option` of a word or of standard input, for argparse."""
+    return [option(line) for line in _lines(text)]
 
 
 def option(text):
