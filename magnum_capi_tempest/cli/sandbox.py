@@ -84,7 +84,8 @@ class Up(_OfSandbox, base.Command):
         parser.add_argument(
             '--magnum', metavar='RELEASE',
             help='release of Magnum, by its name or by the first number of '
-                 f'its version: {_RELEASES} (default: {releases.NEWEST.name})')
+                 f'its version: {_RELEASES}; or a folder with a checkout, or '
+                 f'a wheel, of Magnum (default: {releases.NEWEST.name})')
         parser.add_argument(
             '--rate-limiting', action='store_true',
             help='have the controllers of Cluster API look at an object once '

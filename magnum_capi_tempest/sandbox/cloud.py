@@ -11,7 +11,6 @@ from magnum_capi_tempest.sandbox import credentials
 from magnum_capi_tempest.sandbox import databases
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
-from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import seed
 from magnum_capi_tempest.sandbox import services
 from magnum_capi_tempest.sandbox import snapshot
@@ -33,7 +32,7 @@ class Cloud:
         self._layout = layout
         self._record = record
         self._profile = profiles.get(record.profile)
-        self._release = releases.get(record.magnum)
+        self._release = record.release
         self._venvs = venvs
         self._venv = venvs.cloud
         self._supervisor = supervisor

@@ -16,7 +16,6 @@ import tempfile
 
 from magnum_capi import errors
 from magnum_capi import processes
-from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import overlay
@@ -75,7 +74,8 @@ def install(layout, cloud, requirements, progress, release, target=None):
         library = overlay.empty(scratch / 'env', cloud)
         pretended = _pretend(library, overlay.library(cloud))
         pretended.append(_pretend_library(library, scratch))
-        _uv(layout, scratch, requirements, release.pins)
+        _uv(layout, scratch, requirements,
+            environment.pins(release, scratch))
         for name in pretended:
             _refuse_another(library / name, requirements)
             shutil.rmtree(library / name)
@@ -122,7 +122,7 @@ def _uv(layout, scratch, requirements, pins):
         processes.run(
             [environment.uv(), 'pip', 'install', '--quiet', '--python',
              scratch / 'env' / 'bin' / 'python',
-             *(f'--constraint={resources.find(name)}' for name in pins),
+             *(f'--constraint={file}' for file in pins),
              '--', *sources],
             env=env, timeout=PATIENCE)
     except errors.CommandFailed as e:
@@ -133,8 +133,9 @@ def _uv(layout, scratch, requirements, pins):
             f'Cannot install {", ".join(requirements)}',
             elapsed=None if e.returncode else e.elapsed,
             last_seen=' '.join(said.split())[:_LONGEST].rstrip('.') or None,
-            hint=f'It must fit the versions of {", ".join(pins)}, and a '
-                 'package index must be reachable') from e
+            hint='It must fit the versions of constraints/'
+                 f'{", ".join(file.name for file in pins)}, and a package '
+                 'index must be reachable') from e
 
 
 def _copied(text, scratch):

@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -24,6 +25,9 @@ from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.toolchain import gobin
 
 _STAMP = 'magnum-capi-complete'
+
+# Magnum's own pin, with its hashes.
+_MAGNUM = re.compile(r'^magnum==.*(?:\n .*)*\n', re.MULTILINE)
 
 
 class Environments(typing.NamedTuple):
@@ -45,8 +49,24 @@ def digest(*parts) -> str:
 
 def key(release=releases.NEWEST) -> str:
     """Names the content of an environment: pins and Python version."""
-    return digest(*map(resources.find, release.pins),
+    wheel = [pathlib.Path(release.wheel)] if release.wheel else []
+    return digest(*map(resources.find, release.pins), *wheel,
                   sys.implementation.cache_tag, sys.executable)
+
+
+def pins(release, folder) -> list[pathlib.Path]:
+    """Files with what an environment consists of, in pip's format.
+
+    :param folder: where those go that are made: a Magnum of the user's own
+        takes the place of the release's.
+    """
+    files = [*map(resources.find, release.pins)]
+    if not release.wheel:
+        return files
+    rest = [folder / file.name for file in files]
+    for file, target in zip(files, rest):
+        target.write_text(_MAGNUM.sub('', file.read_text()))
+    return rest
 
 
 def location(name: str) -> pathlib.Path:
@@ -77,7 +97,12 @@ def ensure(progress, release=releases.NEWEST) -> pathlib.Path:
 
     :param release: of Magnum; the newest is part of the cloud.
     :raises CommandFailed: packages cannot be installed.
+    :raises UsageError: the user's own Magnum has gone from the cache.
     """
+    if release.wheel and not pathlib.Path(release.wheel).exists():
+        raise errors.UsageError(
+            "This sandbox's Magnum is not there any more",
+            where=release.wheel, hint='Take the sandbox down and up again')
     folder = location(key(release))
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(f'{folder}.lock', 'w') as lock:
@@ -85,13 +110,13 @@ def ensure(progress, release=releases.NEWEST) -> pathlib.Path:
         if not (folder / _STAMP).exists():
             what = ('Cloud environment (Keystone to Magnum)'
                     if release == releases.NEWEST else
-                    f'Environment of Magnum {release.name}')
+                    f'Environment of Magnum {release}')
             with progress.step(what):
-                _make(folder, release.pins)
+                _make(folder, release)
     return folder
 
 
-def _make(folder, pins):
+def _make(folder, release):
     shutil.rmtree(folder, ignore_errors=True)
     # Compiled files would be missing for good with this variable.
     env = {k: v for k, v in os.environ.items()
@@ -105,7 +130,9 @@ def _make(folder, pins):
                        folder], env=env, timeout=120, hint=hint)
         processes.run([uv(), 'pip', 'install', '--quiet', '--python',
                        folder / 'bin' / 'python', *(
-                           word for name in pins for word in (
-                               '--requirement', resources.find(name)))],
+                           word for file in pins(
+                               release, pathlib.Path(temporary))
+                           for word in ('--requirement', file)),
+                       *([release.wheel] if release.wheel else [])],
                       env=env, timeout=1800, hint=hint)
     (folder / _STAMP).touch()

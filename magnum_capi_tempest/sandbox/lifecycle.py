@@ -28,6 +28,7 @@ from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import flavors
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import machines
+from magnum_capi_tempest.sandbox import magnum_wheel
 from magnum_capi_tempest.sandbox import options
 from magnum_capi_tempest.sandbox import overlay
 from magnum_capi_tempest.sandbox import profiles
@@ -86,13 +87,13 @@ class Sandbox:
             sandbox was up before.
         """
         profile = profiles.get(wanted.profile or profiles.DEFAULT)
-        release = releases.get(wanted.magnum or releases.NEWEST.name)
+        release = magnum_wheel.find(wanted.magnum, progress)
         chart = spec.chart(wanted.chart)
         additions = spec.additions(wanted)
         with records.locked(self.directory):
             record = self._record()
             if record and record.ready:
-                return self._again(record, wanted, progress)
+                return self._again(record, wanted, release, progress)
             if record:
                 progress.info('An interrupted start is cleaned up')
                 self._remove()
@@ -107,21 +108,22 @@ class Sandbox:
                                   paths.cache() / 'networks') as net:
                 record = records.Record(profile.name, net.prefix, base,
                                         str(chart), additions=additions,
-                                        nodes=nodes, magnum=release.name)
+                                        nodes=nodes, magnum=release.name,
+                                        magnum_wheel=release.wheel)
                 folders.make(self.directory).chmod(0o700)
                 records.save(self.directory, record)
                 with self._all_or_nothing(progress):
                     self._start(record, programs, venvs, net.lock, progress)
             return records.load(self.directory)
 
-    def _again(self, record, wanted, progress):
-        spec.refuse_others(wanted, record, self.directory)
+    def _again(self, record, wanted, release, progress):
+        spec.refuse_others(wanted, release, record, self.directory)
         if not self.supervisor.running():
             progress.info('supervisord has gone: what it left is ended and '
                           'started again with its data')
             runmarks.sweep(self.directory)
         programs = toolchain.ensure(TOOLS, progress)
-        venvs = environment.both(progress, releases.get(record.magnum))
+        venvs = environment.both(progress, record.release)
         lock = paths.cache() / 'networks' / f'{record.prefix}.lock'
         self._start(record, programs, venvs, lock, progress)
         return record
@@ -161,7 +163,7 @@ class Sandbox:
             options.copy(wanted.magnum_conf, layout.magnum_conf[1])
         if wanted.install and not layout.drivers.exists():
             drivers.install(layout, venv, wanted.install, progress,
-                            releases.get(record.magnum))
+                            record.release)
         charts.make(self.directory, record)
         overlay.make(layout, venv)
 
@@ -182,8 +184,7 @@ class Sandbox:
                 self._require_running()
             options.change(layout.magnum_conf[1], words)
             if restart:
-                venvs = environment.both(progress,
-                                         releases.get(record.magnum))
+                venvs = environment.both(progress, record.release)
                 self._cloud(record, venvs, progress).restart_magnum(progress)
 
     def add_images(self, images) -> dict[str, str]:
@@ -217,7 +218,8 @@ class Sandbox:
             self._check_upgrade(record, release)
             venvs = environment.both(progress, release)
             layout = self.layout()
-            new = dataclasses.replace(record, magnum=release.name)
+            new = dataclasses.replace(record, magnum=release.name,
+                                      magnum_wheel=None)
             above = self._cloud(new, venvs, progress)
             fresh = self._fresh_drivers(layout, new, venvs.magnum, progress)
             above.remove_magnum()
@@ -234,7 +236,7 @@ class Sandbox:
                            helm)
 
     def _check_upgrade(self, record, release):
-        releases.route(releases.get(record.magnum), release)
+        releases.route(record.release, release)
         if profiles.get(record.profile).database == 'sqlite':
             raise errors.UsageError(
                 f'A sandbox of the profile {record.profile!r} cannot be '
@@ -257,7 +259,7 @@ class Sandbox:
         fresh = layout.directory / 'drivers-new'
         shutil.rmtree(fresh, ignore_errors=True)
         drivers.install(layout, venv, install, progress,
-                        releases.get(record.magnum), fresh)
+                        record.release, fresh)
         return fresh
 
     @contextlib.contextmanager

@@ -34,6 +34,7 @@ class Record:
     :param additions: what it has that others do not.
     :param nodes: what the nodes of its clusters are.
     :param magnum: name of Magnum's release.
+    :param magnum_wheel: a Magnum of the user's own, with its traits.
     """
 
     profile: str
@@ -44,6 +45,12 @@ class Record:
     additions: spec.Additions = spec.Additions()
     nodes: nodes_.Nodes = nodes_.Nodes()
     magnum: str = releases.NEWEST.name
+    magnum_wheel: str | None = None
+
+    @property
+    def release(self) -> releases.Release:
+        return dataclasses.replace(releases.get(self.magnum),
+                                   wheel=self.magnum_wheel)
 
 
 def load(directory: pathlib.Path) -> Record | None:

@@ -16,12 +16,20 @@ class Release:
         (magnum/api/controllers/versions.py).
     :param trusts: its conductor makes a trustee and a trust for each cluster
         (until 22.0.0: magnum/conductor/handlers/common/trust_manager.py).
+    :param wheel: path of a Magnum of the user's own, with the traits of this
+        release; see :mod:`.magnum_wheel`.
     """
 
     name: str
     version: int
     microversion: str
     trusts: bool = True
+    wheel: str | None = None
+
+    def __str__(self) -> str:
+        if not self.wheel:
+            return self.name
+        return f'{self.name} ({self.wheel.rpartition("/")[2]})'
 
     @property
     def slurp(self) -> bool:
@@ -37,7 +45,7 @@ class Release:
 
         That of the newest is the environment of the whole cloud.
         """
-        if self == NEWEST:
+        if self.version == NEWEST.version:
             return (CLOUD,)
         return (f'constraints/magnum-{self.name}.txt',
                 'constraints/magnum-beside.txt')

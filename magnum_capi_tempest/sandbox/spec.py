@@ -10,7 +10,6 @@ from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import options
-from magnum_capi_tempest.sandbox import releases
 
 #: Drivers that clash with magnum-capi-helm, made for tests.
 CLASH = 'drivers/clash'
@@ -28,7 +27,7 @@ class Spec:
     :param images: folder of image archives for real nodes.
     :param rate_limiting: that of Cluster API, see
         :func:`.management.programs.capi`.
-    :param magnum: release of Magnum, see :func:`.releases.get`.
+    :param magnum: release or path of Magnum, see :func:`.magnum_wheel.find`.
     """
 
     profile: str | None = None
@@ -103,9 +102,10 @@ def nodes(wanted) -> nodes_.Nodes:
     return nodes_.wanted(wanted.nodes, wanted.images)
 
 
-def refuse_others(wanted, record, directory):
+def refuse_others(wanted, release, record, directory):
     """Whether a sandbox that is up is what is wanted.
 
+    :param release: of ``wanted``.
     :param record: its :class:`~.record.Record`.
     :raises UsageError: it is not.
     """
@@ -114,8 +114,8 @@ def refuse_others(wanted, record, directory):
     if wanted.chart and str(chart(wanted.chart)) != record.chart or (
             wanted.port_base not in (None, record.port_base)):
         raise _refusal('another chart or other ports', directory)
-    if wanted.magnum and releases.get(wanted.magnum).name != record.magnum:
-        raise _refusal(f'Magnum {record.magnum}', directory)
+    if wanted.magnum and release != record.release:
+        raise _refusal(f'Magnum {record.release}', directory)
     if wanted.nodes not in (None, record.nodes.kind) or wanted.images and (
             str(pathlib.Path(wanted.images).absolute())
             != record.nodes.images):

@@ -17,7 +17,6 @@ from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import record as records
-from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import usable_drivers
 from magnum_capi_tempest.workspace import durations
 from magnum_capi_tempest.workspace import folder
@@ -73,7 +72,7 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     folder.lay_out(workspace, access.tempest_config(
         box.layout(), box.passwords(), record.additions, order.driver,
         order.third_party, order.promise, order.options, artifact_dir,
-        record.nodes, releases.get(record.magnum)), etc=etc)
+        record.nodes, record.release), etc=etc)
     return workspace
 
 

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oldest Magnum that is supported, with the driver of this project."""
+"""The oldest Magnum that is supported, with the driver of this project.
+
+It is a checkout, as somebody has it who is about to change Magnum.
+"""
 
 import json
 import os
 import pathlib
+import sys
+import tempfile
 
 import testtools
 
@@ -19,6 +24,39 @@ OLDEST = releases.RELEASES[0]
 #: What the environments' own Python runs.
 PROGRAMS = pathlib.Path(environment.__file__).parent / 'cloud'
 DRIVER = pathlib.Path(__file__).resolve().parents[2] / 'drivers/k8s_capi_v1'
+#: What its API says of itself, once it was changed.
+CHANGED = 'Magnum with a patch'
+
+
+def checkout(folder):
+    """Make one of the oldest Magnum, with a commit, a tag and a change.
+
+    :param folder: where.
+    :returns: its path.
+    """
+    processes.run(
+        [sys.executable, '-m', 'pip', 'download', '--quiet', '--no-deps',
+         '--no-binary', 'magnum', '--dest', folder,
+         f'magnum~={OLDEST.version}.0'], timeout=300)
+    archive, = folder.glob('magnum-*.tar.gz')
+    # git refuses what root unpacks for the archive's owner.
+    processes.run(['tar', '--no-same-owner', '-xzf', archive, '-C', folder],
+                  timeout=60)
+    top = folder / archive.name.removesuffix('.tar.gz')
+    # With it, the version would not be that of the tag.
+    (top / 'PKG-INFO').unlink()
+    date, someone = '2026-01-01T00:00:00Z', {}
+    for who in ('AUTHOR', 'COMMITTER'):
+        someone |= {f'GIT_{who}_NAME': 'x', f'GIT_{who}_EMAIL': 'x',
+                    f'GIT_{who}_DATE': date}
+    for words in (('init', '-q'), ('add', '-A'), ('commit', '-q', '-m', 'x'),
+                  ('tag', f'{OLDEST.version}.0.99')):
+        processes.run(['git', '-C', top, *words], timeout=60,
+                      env=os.environ | someone)
+    root = top / 'magnum/api/controllers/root.py'
+    root.write_text(root.read_text().replace(
+        'root.description = (', f'root.description = ({CHANGED!r} '))
+    return top
 
 
 class ServerTest(testtools.TestCase):
@@ -40,8 +78,11 @@ class OldestTest(boxes.TestCase):
     def setUp(self):
         super().setUp()
         self.box_ = self.box()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.source = checkout(pathlib.Path(folder.name))
         self.assert_done(self.box_.up(
-            '--magnum', OLDEST.name, '--install', str(DRIVER), '--clash',
+            '--magnum', str(self.source), '--install', str(DRIVER), '--clash',
             '--discovery-filter'))
         self.sandbox = self.box_.sandbox
         self.user = rest.User(self.sandbox.layout(),
@@ -78,6 +119,7 @@ class OldestTest(boxes.TestCase):
         self.assertEqual('container-infra 1.11', answer.headers[
             'OpenStack-API-Maximum-Version'].replace(
                 'container-infrastructure-management', 'container-infra'))
+        self.assertIn(CHANGED, self.magnum('GET', '../')['description'])
         seeded = json.loads(
             (self.sandbox.directory / 'seeded.json').read_text())
         body = {
@@ -105,4 +147,5 @@ class OldestTest(boxes.TestCase):
 
         self.assertEqual([], self.trustees())
         line = self.assert_one_line(2, self.box_.up('--magnum', '2026.2'))
-        self.assertIn(f'Magnum {OLDEST.name}', line)
+        self.assertIn(
+            f'Magnum {OLDEST.name} (magnum-{OLDEST.version}.0.', line)

@@ -2,6 +2,7 @@
 
 import collections
 import os
+import shutil
 import socket
 from unittest import mock
 
@@ -191,6 +192,20 @@ class SpecTest(_Base):
         self.assertIn('another chart', self.refused(
             errors.UsageError, None,
             resources.find('charts/sandbox-cluster')))
+
+    def test_another_magnum_than_that_of_the_running_one(self):
+        wheel = self.base / 'magnum-22.0.1-py3-none-any.whl'
+        wheel.touch()
+        for have, wanted in (({'magnum': '2026.1'}, '2025.1'),
+                             ({'magnum': '2026.1'}, str(wheel)),
+                             ({'magnum': '2026.1', 'magnum_wheel': '/x.whl'},
+                              '2026.1')):
+            self.pretend(**have)
+            e = self.assertRaises(
+                errors.UsageError, self.box.up, sandbox.Spec(magnum=wanted),
+                progress.Silent())
+            self.assertIn('with Magnum 2026.1', str(e))
+            shutil.rmtree(self.box.directory)
 
     def test_other_nodes_than_those_of_the_running_one(self):
         self.pretend()

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Magnum of the user's own: a checkout or a wheel, instead of a release.
+
+A wheel is built of a checkout, and the cache keeps a copy of each by its
+content: what the sandbox runs is what it was when the sandbox was made.
+"""
+
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi_tempest import paths
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import releases
+
+#: Seconds for a build and the packages that it needs.
+PATIENCE = 300
+
+#: Equal files make equal wheels: 1980, the first time that a zip file knows.
+_EPOCH = '315532800'
+
+#: Characters of a builder's message that are shown.
+_LONGEST = 800
+
+# What a checkout may have that is neither needed for a build nor small.
+_LEAVE_OUT = shutil.ignore_patterns(
+    '.tox', '.venv', '.stestr', '__pycache__', '*.egg-info', 'build')
+
+
+def find(text, progress) -> releases.Release:
+    """The release that is meant.
+
+    :param text: a name or first number, see :func:`.releases.get`, or the
+        path of a wheel of Magnum or of a folder with its sources; None: the
+        newest release.
+    :raises UsageError: neither, or that Magnum is older than any release.
+    :raises MagnumCapiError: no wheel can be built of the folder.
+    """
+    path = pathlib.Path(text or '')
+    if not text or os.sep not in text and not path.exists():
+        return releases.get(text or releases.NEWEST.name)
+    path = path.absolute()
+    if path.is_file() and path.suffix == '.whl':
+        return _release(path, path)
+    if not (path / 'setup.cfg').is_file():
+        raise errors.UsageError(
+            'This is no Magnum: neither a wheel nor a folder with setup.cfg',
+            where=path, hint='Name a checkout, a wheel, or one of '
+            f'{", ".join(r.name for r in releases.RELEASES)}')
+    with progress.step('Wheel of Magnum'), tempfile.TemporaryDirectory(
+            prefix='magnum-capi-') as scratch:
+        return _release(_built(path, pathlib.Path(scratch)), path)
+
+
+def _release(wheel, source):
+    """The release whose traits a wheel has, with the kept copy of it."""
+    found = re.match(r'magnum-((\d+)\.[^-]*)-', wheel.name)
+    oldest = releases.RELEASES[0]
+    if not found or int(found[2]) < oldest.version:
+        raise errors.UsageError(
+            f'This is no Magnum from {oldest.version} on: {wheel.name}',
+            where=source, hint='Versions come from tags in a checkout: git '
+            'fetch --tags')
+    release = releases.get(str(
+        min(int(found[2]), releases.NEWEST.version)))
+    kept = (paths.cache() / 'wheels' / environment.digest(wheel)
+            / wheel.name)
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        temporary = kept.with_suffix(f'.{os.getpid()}')
+        shutil.copyfile(wheel, temporary)
+        temporary.rename(kept)
+    return dataclasses.replace(release, wheel=str(kept))
+
+
+def _built(folder, scratch):
+    # Builds write into the folder.
+    copy = scratch / folder.name
+    env = {k: v for k, v in os.environ.items() if k != 'VIRTUAL_ENV'} | {
+        'SOURCE_DATE_EPOCH': _EPOCH,
+        # uv leaves lock files there.
+        'TMPDIR': str(scratch)}
+    try:
+        shutil.copytree(folder, copy, symlinks=True, ignore=_LEAVE_OUT)
+        processes.run(
+            [environment.uv(), 'build', '--quiet', '--wheel', '--out-dir',
+             scratch / 'wheel', '--build-constraint',
+             resources.find('constraints/tools.txt'), copy],
+            env=env, timeout=PATIENCE)
+    except (OSError, shutil.Error, errors.CommandFailed) as e:
+        said = ' '.join(str(getattr(e, 'output', e)).split())
+        raise errors.MagnumCapiError(
+            'No wheel can be built of this folder', where=folder,
+            last_seen=said[-_LONGEST:].rstrip('.') or None,
+            hint='"pip wheel --no-deps" has to succeed in it, and a package '
+                 'index must be reachable') from e
+    wheel, = (scratch / 'wheel').glob('*.whl')
+    return wheel

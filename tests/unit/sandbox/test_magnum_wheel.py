@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import os
+import pathlib
+
+import fixtures
+import testtools
+
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
+from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import magnum_wheel
+from magnum_capi_tempest.sandbox import record
+from magnum_capi_tempest.sandbox import releases
+from tests.unit import own_folders
+
+
+class _Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = self.useFixture(own_folders.OwnFolders()).base
+        self.useFixture(fixtures.MockPatchObject(
+            environment, 'uv', lambda: 'uv'))
+
+    def find(self, text):
+        return magnum_wheel.find(text, progress.Silent())
+
+    def wheel(self, version, content='x'):
+        path = self.base / f'magnum-{version}-py3-none-any.whl'
+        path.write_text(content)
+        return path
+
+
+class FindTest(_Base):
+
+    def test_releases(self):
+        self.assertEqual(releases.NEWEST, self.find(None))
+        self.assertEqual(releases.get('2025.1'), self.find('20'))
+        e = self.assertRaises(errors.UsageError, self.find, '19')
+        self.assertIn('2025.1 (20)', str(e))
+
+    def test_a_wheel_has_the_traits_of_its_release(self):
+        found = self.find(str(self.wheel('21.0.2.dev3')))
+        self.assertEqual(('2025.2', '1.12', True), (
+            found.name, found.microversion, found.trusts))
+        self.assertEqual('2025.2 (magnum-21.0.2.dev3-py3-none-any.whl)',
+                         str(found))
+
+    def test_one_of_the_future_has_those_of_the_newest(self):
+        self.assertEqual(releases.NEWEST.name, self.find(
+            str(self.wheel('24.0.0.0rc1'))).name)
+
+    def test_the_copy_stays_when_the_wheel_changes(self):
+        path = self.wheel('22.0.1')
+        before = self.find(str(path))
+        self.assertEqual(before, self.find(str(path)))
+        path.write_text('y')
+        after = self.find(str(path))
+        self.assertNotEqual(environment.key(before), environment.key(after))
+        self.assertEqual('x', pathlib.Path(before.wheel).read_text())
+
+    def test_an_older_one_or_another_package(self):
+        other = self.base / 'nova-31.0.0-py3-none-any.whl'
+        other.touch()
+        for path in (self.wheel('19.0.0'), self.wheel('0.0.1.dev9'), other):
+            e = self.assertRaises(errors.UsageError, self.find, str(path))
+            self.assertIn(f'from 20 on: {path.name}', str(e))
+
+    def test_what_is_neither(self):
+        for path in (self.base, self.base / 'missing'):
+            e = self.assertRaises(errors.UsageError, self.find, str(path))
+            self.assertIn('no Magnum', str(e))
+            self.assertIn(str(path), str(e))
+
+
+class CheckoutTest(_Base):
+
+    def setUp(self):
+        super().setUp()
+        self.source = self.base / 'magnum'
+        (self.source / '.tox').mkdir(parents=True)
+        (self.source / 'setup.cfg').touch()
+
+    def test_a_wheel_is_built_of_a_copy(self):
+        def build(argv, env, timeout):
+            copy, folder = argv[-1], argv[argv.index('--out-dir') + 1]
+            self.assertEqual(['setup.cfg'], os.listdir(copy))
+            (copy / 'build').mkdir()
+            folder.mkdir()
+            (folder / 'magnum-22.0.1.dev4-py3-none-any.whl').write_text(
+                env['SOURCE_DATE_EPOCH'])
+
+        with fixtures.MockPatchObject(processes, 'run', build):
+            found = self.find(str(self.source))
+            self.assertEqual(found, self.find(str(self.source)))
+        self.assertEqual('2026.1', found.name)
+        self.assertEqual(['.tox', 'setup.cfg'],
+                         sorted(os.listdir(self.source)))
+
+    def test_a_build_that_fails(self):
+        def fail(argv, **kwargs):
+            raise errors.CommandFailed(argv, 2, 'Versioning for this project '
+                                       'requires\n an sdist')
+        with fixtures.MockPatchObject(processes, 'run', fail):
+            e = self.assertRaises(errors.MagnumCapiError, self.find,
+                                  str(self.source))
+        self.assertIn(str(self.source), str(e))
+        self.assertIn('project requires an sdist', str(e))
+
+
+class EnvironmentTest(_Base):
+
+    def test_it_takes_the_place_of_the_pin(self):
+        for version, file in (('20.0.3', 'magnum-2025.1.txt'),
+                              ('23.0.1', 'cloud.txt')):
+            release = self.find(str(self.wheel(version)))
+            files = environment.pins(release, self.base)
+            self.assertEqual(file, files[0].name)
+            plain, mine = (
+                f.read_text().splitlines() for f in (
+                    environment.pins(releases.get(release.name),
+                                     self.base)[0], files[0]))
+            gone = [line for line in plain if line not in mine]
+            self.assertTrue(gone[0].startswith(f'magnum=={version[:2]}.'))
+            self.assertEqual(
+                [], [line for line in gone[1:] if '--hash' not in line])
+            self.assertEqual([], [line for line in mine if line not in plain])
+
+    def test_it_is_installed_with_them(self):
+        release = self.find(str(self.wheel('20.0.3')))
+        folder = environment.location(environment.key(release))
+        calls = []
+
+        def uv(argv, **kwargs):
+            folder.mkdir(exist_ok=True)
+            calls.append(argv)
+
+        with fixtures.MockPatchObject(processes, 'run', uv):
+            environment.ensure(progress.Silent(), release)
+        self.assertEqual(release.wheel, calls[-1][-1])
+
+    def test_a_copy_that_has_gone(self):
+        release = self.find(str(self.wheel('20.0.3')))
+        pathlib.Path(release.wheel).unlink()
+        e = self.assertRaises(errors.UsageError, environment.ensure,
+                              progress.Silent(), release)
+        self.assertIn('down and up again', str(e))
+
+
+class RecordTest(_Base):
+
+    def test_a_sandbox_knows_its_magnum(self):
+        release = self.find(str(self.wheel('21.0.2')))
+        record.save(self.base, record.Record(
+            'embedded', '127.77', 25000, '/chart', magnum=release.name,
+            magnum_wheel=release.wheel))
+        self.assertEqual(release, record.load(self.base).release)
