@@ -56,11 +56,15 @@ def of_nodes(directory, made_of) -> dict[str, str]:
     return found
 
 
-def _of_release(release, discovery_filter) -> dict[str, bool]:
-    """Flags that follow from Magnum's release, and from the filter's work."""
+def _of_release(release, stores_driver) -> dict[str, bool]:
+    """Flags that follow from Magnum's release.
+
+    :param stores_driver: templates keep their driver, whatever release it is:
+        the filter's work, or asked for.
+    """
     found = promises.of_release(release.microversion)
     found['failed_cluster_polled'] = release.version >= 22
-    if discovery_filter:
+    if stores_driver:
         found['template_driver'] = True
     return found
 
@@ -100,7 +104,9 @@ def tempest_config(layout, passwords, additions, driver=None,
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
         nodes=made_of, real=made_of.real,
-        of_release=_of_release(release, additions.discovery_filter),
+        of_release=_of_release(
+            release, additions.discovery_filter
+            or promise in ('discovery', 'all')),
         image_id=seeded['images'][images[0]],
         upgrade_image=images[1] if len(images) > 1 else None,
         network_id=seeded['networks']['public'])

@@ -36,9 +36,11 @@ class Box(boxes.Box):
     :param with_filter: Magnum's API has the discovery filter.
     :param broken: install the driver that cannot be loaded, too.
     :param own: install this project's driver, and have that clash.
+    :param magnum: release of Magnum; None: the newest.
     """
 
-    def __init__(self, work, name, *, with_filter, broken=False, own=False):
+    def __init__(self, work, name, *, with_filter, broken=False, own=False,
+                 magnum=None):
         self.name = name
         self.with_filter = with_filter
         self._options = [('magnum_distro_image', IMAGE)]
@@ -51,6 +53,7 @@ class Box(boxes.Box):
             self._options.append(('clashing_drivers', PAIR))
         super().__init__(
             work, name, clash=True, discovery_filter=with_filter,
+            magnum=magnum,
             install=tuple(str(resources.find(f'drivers/{driver}'))
                           for driver in install))
 

@@ -61,6 +61,14 @@ def rest_and_live(box, tests) -> tuple[list[str], model.Run]:
     return found, dataclasses.replace(rest, tests=rest.tests + live.tests)
 
 
+def earlier(box, tests) -> tuple[list[str], model.Run]:
+    """An earlier Magnum: the tests that show a deviation of the newest."""
+    tests = [t for t in tests if t.deviations - {compare.BROKEN}]
+    run = box.run(ONLY % r'magnum-d(?!8\b)\d+', 'deviations')
+    return compare.differences(run, tests, lambda t: t.fails(
+        box.with_filter) and t.name not in compare.NOT_EARLIER), run
+
+
 def own_driver(box, tests) -> tuple[list[str], model.Run]:
     """Two drivers of two authors: magnum-capi-helm and this project's."""
     tests = [t for t in tests if t.name.partition('.')[0] in PAIR_CLASSES]

@@ -4,6 +4,7 @@
 
 import functools
 
+from magnum_capi_tempest.sandbox import releases
 from tests.proofs.discovery import box as box_module
 from tests.proofs.discovery import compare
 from tests.proofs.discovery import parts
@@ -18,7 +19,15 @@ PARTS = {
     'own-plain': (parts.own_driver, {'with_filter': False, 'own': True}),
     'broken-filter': (parts.broken, {'with_filter': True, 'broken': True}),
     'broken-plain': (parts.broken, {'with_filter': False, 'broken': True}),
+    **{f'{name}-{release.name}': (parts.earlier, {
+        'with_filter': with_filter, 'magnum': release.name})
+        for release in releases.RELEASES[:-1]
+        for name, with_filter in (('filter', True), ('plain', False))},
 }
+#: Pairs of them, with and without the filter, and whether a driver is broken.
+PAIRS = (('filter', 'plain', False), ('broken-filter', 'broken-plain', True),
+         *((f'filter-{r.name}', f'plain-{r.name}', False)
+           for r in releases.RELEASES[:-1]))
 
 
 class Discovery(proof.Proof):
@@ -49,14 +58,16 @@ class Discovery(proof.Proof):
         """A row for every test of a deviation."""
         runs = {record.case: seen['tests']
                 for record in found for seen in record.seen}
-        rows = [('deviation', 'test', 'with the filter', 'without')]
-        for names, is_broken in ((('filter', 'plain'), False),
-                                 (('broken-filter', 'broken-plain'), True)):
-            if any(name in runs for name in names):
-                rows += compare.table(
-                    [t for t in _tests()
-                     if (compare.BROKEN in t.deviations) is is_broken],
-                    *(runs.get(name, {}) for name in names))
+        rows = []
+        for with_filter, without, is_broken in PAIRS:
+            if runs.keys() & {with_filter, without}:
+                rows += [('deviation', 'test', with_filter, without),
+                         *compare.table(
+                             [t for t in _tests()
+                              if (compare.BROKEN in t.deviations)
+                              is is_broken],
+                             runs.get(with_filter, {}),
+                             runs.get(without, {}))]
         widths = [max(map(len, column)) for column in zip(*rows)]
         return '\n'.join(
             '  '.join(cell.ljust(width) for cell, width

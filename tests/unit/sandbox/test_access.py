@@ -72,6 +72,13 @@ class AccessTest(testtools.TestCase):
 
         self.assertEqual('true', flags['template_driver'])
 
+    def test_it_is_a_promise_of_discovery_to_keep_it(self):
+        for promise, asked in (('kept', 'false'), ('discovery', 'true')):
+            flags = self.tempest_conf(
+                promise=promise, release=releases.get('2025.1'))[
+                    'magnum_capi_feature_enabled']
+            self.assertEqual(asked, flags['template_driver'])
+
     def test_failed_clusters_are_polled_as_of_magnum_22(self):
         self.assertEqual(['false', 'false', 'true', 'true'], [
             self.tempest_conf(release=release)[
