@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Is magnum23 what Magnum 23 does? The real one answers the same questions.
+"""Is ``unmodified`` what Magnum does? The real ones answer the same questions.
 
-Its own code runs in the cloud's Python, with drivers in folders that look
-like installed distributions; only Glance and the database are replaced.
+Each release's own code runs in its environment, with drivers in folders that
+look like installed distributions; Glance and the database are replaced.
 """
 
 import functools
@@ -14,10 +14,11 @@ import tempfile
 
 import testtools
 
-from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
+from magnum_capi.discovery import unmodified
 from magnum_capi import progress
 from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox import releases
 
 _ORACLE = pathlib.Path(__file__).with_name('discovery_oracle.py')
 
@@ -72,48 +73,73 @@ _TEMPLATES = (
 )
 
 
-_CATALOGS = tuple(model.Catalog(offers, policy)
-                  for offers in _OFFERS.values()
-                  for policy in _POLICIES.values())
-_POISONED = model.Catalog((
-    model.Offer(A, (FLATCAR,)),
-    model.Offer(B, error='import: ModuleNotFoundError'),
-    model.Offer(C, (UBUNTU,))))
-_CURED = magnum23.without_broken(_POISONED)
+_POISONED = (model.Offer(A, (FLATCAR,)),
+             model.Offer(B, error='import: ModuleNotFoundError'),
+             model.Offer(C, (UBUNTU,)))
 
 
-class OracleTest(testtools.TestCase):
+@functools.cache
+def catalogs(version):
+    """All cases, then one with a broken driver, and its cure."""
+    poisoned = model.Catalog(_POISONED, magnum=version)
+    return (*(model.Catalog(offers, policy, version)
+              for offers in _OFFERS.values()
+              for policy in _POLICIES.values()),
+            poisoned, unmodified.without_broken(poisoned))
+
+
+class Answers:
+    """All tests, for one release."""
+
+    def setUp(self):
+        super().setUp()
+        *self.cases, self.poisoned, self.cured = catalogs(self.release.version)
+        self.real = real(self.release)
 
     def test_the_same_answers(self):
-        answers = real()
-        for catalog in _CATALOGS:
-            self.assertEqual(expected(catalog), answers[catalog],
+        for catalog, answers in zip(self.cases, self.real):
+            self.assertEqual(expected(catalog), answers,
                              (catalog.offers, catalog.policy))
 
     def test_poison(self):
         """A broken driver: an error first, then a part of the map."""
-        found = real()[_POISONED]
-        self.assertEqual((B,), magnum23.poisoned_by(_POISONED))
+        found = self.real[-2]
+        self.assertEqual((B,), unmodified.poisoned_by(self.poisoned))
         self.assertEqual('ModuleNotFoundError', found['first'])
         self.assertEqual({'|'.join(FLATCAR): A}, found['map'])
 
     def test_poison_is_cured(self):
-        self.assertEqual(expected(_CURED), real()[_CURED])
+        self.assertEqual(expected(self.cured), self.real[-1])
+
+
+class Magnum20Test(Answers, testtools.TestCase):
+    release = releases.get('20')
+
+
+class Magnum21Test(Answers, testtools.TestCase):
+    release = releases.get('21')
+
+
+class Magnum22Test(Answers, testtools.TestCase):
+    release = releases.get('22')
+
+
+class Magnum23Test(Answers, testtools.TestCase):
+    release = releases.get('23')
 
 
 @functools.cache
-def real():
-    """{catalog: answers of the real Magnum}; one process for all of them."""
-    catalogs = (*_CATALOGS, _POISONED, _CURED)
-    python = environment.ensure(progress.Progress()) / 'bin/python'
+def real(release):
+    """Answers of the real Magnum to each; one process for all of them."""
+    python = environment.ensure(progress.Progress(), release) / 'bin/python'
     with tempfile.TemporaryDirectory() as folder:
         ended = subprocess.run(
             [python, '-W', 'ignore', _ORACLE, folder],
-            input=json.dumps(list(map(_case, catalogs))),
+            input=json.dumps(list(map(_case, catalogs(release.version)))),
             capture_output=True, text=True, timeout=600)
     if ended.returncode:
         raise AssertionError(ended.stderr)
-    return dict(zip(catalogs, json.loads(ended.stdout), strict=True))
+    return json.loads(ended.stdout)
 
 
 def _case(catalog):
@@ -128,23 +154,23 @@ def _case(catalog):
 
 
 def expected(catalog):
-    """What magnum23 says, in the words of the oracle."""
+    """What unmodified says, in the words of the oracle."""
     templates = []
     for properties, driver, distro in _TEMPLATES:
-        a = magnum23.create_template(catalog, properties, driver=driver,
-                                     distro=distro)
-        templates.append([a.driver, a.distro] if a.accepted
+        a = unmodified.create_template(catalog, properties, driver=driver,
+                                       distro=distro)
+        templates.append([a.driver, a.distro, a.maker] if a.accepted
                          else _refused(a))
-    default = magnum23.default_driver(catalog)
-    return {
+    default = {'default': _driver(unmodified.default_driver(catalog))} \
+        if unmodified.keeps_choice(catalog) else {}
+    return default | {
         'first': None,
         'map': {'|'.join(t): name
-                for t, name in magnum23.type_map(catalog).items()},
-        'default': _driver(default),
-        'named': [_driver(magnum23.get_driver(catalog, OTHER, name))
+                for t, name in unmodified.type_map(catalog).items()},
+        'named': [_driver(unmodified.get_driver(catalog, OTHER, name))
                   for name in (A, B, C, 'unknown')],
         'templates': templates,
-        'clusters': [_driver(magnum23.create_cluster(catalog, t))
+        'clusters': [_driver(unmodified.create_cluster(catalog, t))
                      for t in TYPES],
     }
 

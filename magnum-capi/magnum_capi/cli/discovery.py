@@ -79,7 +79,16 @@ class _OfHost(command.Command):
         from magnum_capi.discovery import host
         with base.quiet(self.app.options.debug):
             return host.look(args.config_file, args.config_dir,
-                             args.inventory, pipeline)
+                             args.inventory, pipeline,
+                             getattr(args, 'magnum', None))
+
+
+def _add_magnum(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--magnum', type=int, choices=range(20, 24), metavar='N',
+        help='Compare with Magnum N, 20 (2025.1) to 23 (2026.2); by default '
+             'with the one of this Python environment, with --inventory the '
+             'newest.')
 
 
 def _add_cloud(parser: argparse.ArgumentParser) -> None:
@@ -114,6 +123,7 @@ class Explain(_OfHost, base.Judging):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         _add_cloud(parser)
+        _add_magnum(parser)
         subject = parser.add_mutually_exclusive_group(required=True)
         subject.add_argument(
             '--image', metavar='IMAGE',
@@ -187,6 +197,7 @@ class Audit(_OfHost, base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         _add_cloud(parser)
+        _add_magnum(parser)
         parser.add_argument(
             '--api-paste', type=pathlib.Path, metavar='FILE',
             help='Paste file of Magnum\'s API; the one of its configuration '

@@ -8,10 +8,10 @@ import collections.abc
 import dataclasses
 import typing
 
-from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
 from magnum_capi.discovery import stored
+from magnum_capi.discovery import unmodified
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Story:
     """What is decided, why, and what a Magnum without the filter does.
 
     :param subject: ``image x (id)``, or what was given instead of one.
+    :param release: first number of the version of the Magnum that is told of.
     :param magnum: what is stored, or why Magnum refuses.
     :param cluster: who is asked when a cluster of the template is made, or
         why Magnum refuses; None when there is no driver.
@@ -29,8 +30,9 @@ class Story:
 
     subject: str
     decision: model.Decision
-    magnum: magnum23.Answer
-    cluster: magnum23.Answer | None
+    release: int
+    magnum: unmodified.Answer
+    cluster: unmodified.Answer | None
     no_os_distro: bool
     poisoned_by: tuple[str, ...]
 
@@ -65,6 +67,7 @@ class Story:
                 'kind': refusal.kind.value, 'text': refusal.text,
                 'hint': refusal.hint, 'candidates': [*refusal.candidates]},
             'unmodified_magnum': {
+                'release': self.release,
                 'same': self.same,
                 'no_os_distro': self.no_os_distro,
                 'template': _answer(self.magnum),
@@ -94,18 +97,25 @@ class Story:
             yield ('As it is, Magnum fails, with the filter or without: '
                    f'{model.listed(self.poisoned_by)} cannot be loaded. '
                    'When that is disabled:')
+        magnum = f'A Magnum {self.release} without the filter'
         if self.same:
-            yield 'A Magnum without the filter does the same.'
+            yield f'{magnum} does the same.'
         elif not self.magnum.accepted:
-            yield ('A Magnum without the filter refuses the template: '
-                   f'{self.magnum.text}.')
+            yield f'{magnum} refuses the template: {self.magnum.text}.'
             if self.no_os_distro:
                 yield ('So does a Magnum with it, until os_distro of the '
                        'image is set, whatever magnum_distro is.')
+        elif self.magnum.driver:
+            yield (f'{magnum} accepts the template and stores the driver '
+                   f'{_plain(self.magnum.driver)} with cluster_distro '
+                   f'{model.shown(self.magnum.distro)}.')
         else:
-            yield ('A Magnum without the filter accepts the template and '
-                   f'stores the driver {_plain(self.magnum.driver)} with '
-                   f'cluster_distro {model.shown(self.magnum.distro)}.')
+            yield (f'{magnum} accepts the template and stores no driver, with '
+                   f'cluster_distro {model.shown(self.magnum.distro)}: '
+                   + (f'its clusters are for {_plain(self.magnum.maker)}, '
+                      'until a driver that Magnum loads later provides their '
+                      'type.' if self.magnum.maker else
+                      'its clusters are refused.'))
 
     def _cluster(self) -> collections.abc.Iterator[str]:
         if not self.cluster:
@@ -127,19 +137,20 @@ def tell(subject: str, properties: collections.abc.Mapping[str, typing.Any],
         the same, stripped.
     """
     decision = resolve.resolve(request, catalog)
-    magnum = magnum23.without_broken(catalog)
+    magnum = unmodified.without_broken(catalog)
     return Story(
-        subject, decision,
-        magnum23.create_template(magnum, properties, request.server_type,
-                                 request.coe, request.driver),
-        magnum23.create_cluster(magnum, decision.cluster_type)
+        subject, decision, catalog.magnum,
+        unmodified.create_template(magnum, properties, request.server_type,
+                                   request.coe, request.driver),
+        unmodified.create_cluster(magnum, decision.cluster_type)
         if decision.driver and decision.cluster_type else None,
-        not properties.get('os_distro'), magnum23.poisoned_by(catalog))
+        not properties.get('os_distro'), unmodified.poisoned_by(catalog))
 
 
-def _answer(answer: magnum23.Answer) -> dict[str, typing.Any]:
+def _answer(answer: unmodified.Answer) -> dict[str, typing.Any]:
     return {'accepted': answer.accepted, 'driver': answer.driver,
-            'cluster_distro': answer.distro, 'text': answer.text}
+            'cluster_distro': answer.distro, 'text': answer.text,
+            'maker': answer.maker}
 
 
 def _plain(name: str | None) -> str:
@@ -185,8 +196,8 @@ class StoredStory:
 def tell_template(template: stored.Template,
                   catalog: model.Catalog) -> StoredStory:
     """Whether new clusters of a stored template are accepted, and of whom."""
-    magnum = magnum23.without_broken(catalog)
-    accepted = magnum23.create_cluster(magnum, stored.cluster_type(template))
+    magnum = unmodified.without_broken(catalog)
+    accepted = unmodified.create_cluster(magnum, stored.cluster_type(template))
     serving = stored.taken(template, magnum)
     verdict = stored.create(template, catalog)
     return StoredStory(
@@ -203,7 +214,7 @@ def tell_template(template: stored.Template,
 def tell_cluster(cluster: stored.Template, template: stored.Template,
                  catalog: model.Catalog) -> StoredStory:
     """Who serves a cluster that is there; a refusal: nobody does."""
-    answer = stored.taken(template, magnum23.without_broken(catalog))
+    answer = stored.taken(template, unmodified.without_broken(catalog))
     driver = answer.driver
     about = [f'It is of the {_subject("template", template)}. '
              f'{_names(template)}']
@@ -224,7 +235,7 @@ def tell_upgrade(cluster: stored.Template, current: stored.Template,
                  new: stored.Template, catalog: model.Catalog) -> StoredStory:
     """Whether a cluster may be upgraded to a template."""
     verdict = stored.upgrade(current, new, catalog)
-    taken = stored.taken(new, magnum23.without_broken(catalog))
+    taken = stored.taken(new, unmodified.without_broken(catalog))
     return StoredStory(
         f'an upgrade of {_subject("cluster", cluster)} to '
         f'{_subject("template", new)}',

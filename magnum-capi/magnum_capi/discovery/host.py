@@ -32,13 +32,16 @@ class Host:
 def look(files: collections.abc.Sequence[str] = (),
          folders: collections.abc.Sequence[str] = (),
          recorded: str | pathlib.Path | None = None,
-         pipeline: str | pathlib.Path | None = None) -> Host:
+         pipeline: str | pathlib.Path | None = None,
+         magnum: int | None = None) -> Host:
     """Look at this machine, or at what was recorded on another.
 
     :param files: configuration files, as with Magnum's ``--config-file``.
     :param folders: the same for ``--config-dir``.
     :param recorded: an inventory, instead of what is installed here.
     :param pipeline: a paste file; by default the one of magnum.conf.
+    :param magnum: first number of the version of a Magnum; by default of the
+        one that is installed here, of the newest with an inventory.
     :raises UsageError: a file is not there or cannot be understood.
     :raises EnvironmentProblem: there are no drivers.
     """
@@ -47,11 +50,13 @@ def look(files: collections.abc.Sequence[str] = (),
             raise errors.UsageError(
                 'An inventory has its configuration in it',
                 hint='Leave --config-file and --config-dir out')
-        catalog = inventory.read(recorded)
+        catalog = inventory.read(recorded, magnum or model.NEWEST)
         looked_at = [f'Drivers and configuration: inventory {recorded}']
         found = pipeline
     else:
         catalog, source = _installed(files, folders)
+        if magnum:
+            catalog = model.Catalog(catalog.offers, catalog.policy, magnum)
         looked_at = [
             f'Drivers: {len(catalog.offers)} of this Python environment',
             'Configuration: ' + (', '.join(source.files + source.folders)
@@ -66,7 +71,8 @@ def look(files: collections.abc.Sequence[str] = (),
                  "--inventory with what 'magnum-capi discovery list -f json' "
                  'writes there')
     position, told = _told(found, named=bool(pipeline))
-    return Host(catalog, position, (*looked_at, f'Pipeline: {told}'))
+    return Host(catalog, position, (
+        *looked_at, f'Magnum: {catalog.magnum}', f'Pipeline: {told}'))
 
 
 def logs(files: collections.abc.Sequence[str] = (),

@@ -58,8 +58,11 @@ def _names(policy: model.Policy, option: str) -> set[str]:
     return set(value or ())
 
 
-def read(path: str | pathlib.Path) -> model.Catalog:
+def read(path: str | pathlib.Path,
+         magnum: int = model.NEWEST) -> model.Catalog:
     """The catalog of a file that :func:`rows` was written into as JSON.
+
+    :param magnum: see :class:`.model.Catalog`.
 
     :raises UsageError: the file cannot be read or is none.
     """
@@ -74,15 +77,17 @@ def read(path: str | pathlib.Path) -> model.Catalog:
     try:
         if len(text) > _LARGEST:
             raise ValueError('it is too large')
-        return parse(json.loads(text))
+        return parse(json.loads(text), magnum)
     except (ValueError, RecursionError) as e:
         raise errors.UsageError(
             'This is no inventory of drivers', where=path,
             last_seen=model.plain(e), hint=_HINT) from e
 
 
-def parse(found: typing.Any) -> model.Catalog:
+def parse(found: typing.Any, magnum: int = model.NEWEST) -> model.Catalog:
     """The catalog of rows as cliff's JSON has them: a list of dicts.
+
+    :param magnum: see :class:`.model.Catalog`.
 
     :raises ValueError: they are none; says which and why.
     """
@@ -100,7 +105,7 @@ def parse(found: typing.Any) -> model.Catalog:
     return model.Catalog(offers, model.Policy(
         next(iter(named['default_driver']), None),
         frozenset(named['disabled_drivers']),
-        frozenset(named['enabled_beta_drivers'])))
+        frozenset(named['enabled_beta_drivers'])), magnum)
 
 
 def _take(row: typing.Any, offers: list[model.Offer],

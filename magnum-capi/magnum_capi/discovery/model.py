@@ -14,6 +14,8 @@ import typing
 
 _PLAIN = re.compile(r'[\w.:+/-]{1,64}', re.ASCII).fullmatch
 _LONGEST = 64
+#: First number of the version of the newest Magnum that was looked at.
+NEWEST = 23
 _LONGEST_LINE = 200
 #: Names or cluster types that a message lists before it only counts them.
 _LISTED = 24
@@ -115,15 +117,17 @@ class Catalog:
 
     :param offers: in the order in which Magnum enumerates entry points. It
         changes no decision, only what an unmodified Magnum would do.
+    :param magnum: first number of Magnum's version, for the same.
     :ivar by_name: offers by the names of their entry points.
     :ivar states: :class:`State` of each of them.
     :ivar offered: what usable drivers provide, as a text for messages.
     """
 
     def __init__(self, offers: collections.abc.Iterable[Offer],
-                 policy: Policy = Policy()) -> None:
+                 policy: Policy = Policy(), magnum: int = NEWEST) -> None:
         self.offers = tuple(offers)
         self.policy = policy
+        self.magnum = magnum
         self.by_name = types.MappingProxyType(
             {offer.name: offer for offer in self.offers})
         if len(self.by_name) != len(self.offers):

@@ -87,7 +87,18 @@ class Registry:
                 LOG.warning('The driver %s cannot be loaded: %s',
                             model.shown(name), error)
         self._told = errors
-        return model.Catalog(offers, policy)
+        return model.Catalog(offers, policy, magnum())
+
+
+def magnum() -> int:
+    """First number of the version of this environment's Magnum.
+
+    The newest one where there is none.
+    """
+    try:
+        return int(metadata.version('magnum').partition('.')[0])
+    except metadata.PackageNotFoundError:
+        return model.NEWEST
 
 
 def installed() -> tuple[metadata.EntryPoint, ...]:

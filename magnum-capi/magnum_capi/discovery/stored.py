@@ -9,9 +9,9 @@ import collections.abc
 import dataclasses
 import typing
 
-from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
+from magnum_capi.discovery import unmodified
 
 _CURE = ('Use a template that names a driver. This one can be given one '
          '(update its field driver) as long as no cluster uses it.')
@@ -56,13 +56,13 @@ def decided(template: Template, catalog: model.Catalog) -> model.Decision:
         cluster_type(template), template.get('driver'), catalog)
 
 
-def taken(template: Template, catalog: model.Catalog) -> magnum23.Answer:
+def taken(template: Template, catalog: model.Catalog) -> unmodified.Answer:
     """The driver that Magnum gives the clusters of a template.
 
     It looks at no default: without a name, the last provider that was loaded
     wins.
     """
-    return magnum23.get_driver(
+    return unmodified.get_driver(
         catalog, cluster_type(template), named(template))
 
 

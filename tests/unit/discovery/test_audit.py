@@ -27,10 +27,10 @@ NOTHING = model.Offer('empty', error='provides: no cluster types')
 OFF, ON = paste.Position.ABSENT, paste.Position.IN_PLACE
 
 
-def catalog(*offers, **policy):
+def catalog(*offers, magnum=23, **policy):
     for name in ('disabled_drivers', 'enabled_beta_drivers'):
         policy[name] = frozenset(policy.get(name, ()))
-    return model.Catalog(offers, model.Policy(**policy))
+    return model.Catalog(offers, model.Policy(**policy), magnum)
 
 
 def as_read(values):
@@ -75,6 +75,10 @@ CASES = (
      'by a_drv, b_drv.*gives a_drv', catalog(A, B), None),
     ('clash', 'type (vm, ubuntu, kubernetes)', 'gives f_drv',
      catalog(A, B, F, default_driver='f_drv'), None),
+    ('clash', 'type (vm, ubuntu, kubernetes)', 'gives b_drv.*tells nobody',
+     catalog(A, B, magnum=22), None),
+    ('driver-not-stored', 'Magnum 22', "image's magnum_driver, or none",
+     catalog(A, magnum=22), None),
     ('clash-with-default', 'type (vm, ubuntu, kubernetes)',
      'by a_drv, b_drv.*gets b_drv', catalog(A, B, default_driver='b_drv'),
      None),
@@ -109,7 +113,7 @@ CASES = (
     ('filter-misplaced', 'paste pipeline', 'not behind authtoken',
      catalog(A), None),
 
-    ('image-no-os-distro', 'image x (1)', 'every Magnum 23 refuses',
+    ('image-no-os-distro', 'image x (1)', 'every Magnum refuses',
      catalog(A), images(image(magnum_distro='ubuntu'))),
     ('image-no-distro', 'image x (1)', 'does not say',
      catalog(A), images(image(magnum_driver='a_drv'))),
@@ -153,6 +157,9 @@ CASES = (
     ('images-differ', "images with os_distro 'flatcar'",
      "1 image should get the driver f_drv.*stores 'a_drv'",
      catalog(A, F), images(image(os_distro='flatcar'))),
+    ('images-differ', "images with os_distro 'ubuntu'",
+     'should get the driver a_drv.*refuses them', catalog(
+         A, BETA, magnum=21), images(image(os_distro='ubuntu'))),
     ('images-deprecated', "images with os_distro 'ubuntu'", '1 image',
      catalog(A), images(image(os_distro='ubuntu'))),
     ('images-unserved', 'images', r"3 images.*'debian' \(2\), 'windows' \(1\)",
@@ -315,6 +322,22 @@ class SilenceTest(testtools.TestCase):
     def test_reached_by_template(self):
         self.silent('unreachable', of=catalog(A, B), cloud=templates(
             template(driver='b_drv')))
+
+    def test_an_earlier_magnum_does_not_look_at_the_default(self):
+        drivers = catalog(A, B, magnum=22, default_driver='a_drv')
+        self.silent('clash-with-default', of=drivers)
+        self.silent('default-unknown', of=catalog(
+            A, magnum=22, default_driver='nobody'))
+        unreached = [{f.subject for f in audit.audit(drivers, None, position)
+                      if f.code == 'unreachable-unless-named'}
+                     for position in (OFF, ON)]
+        self.assertEqual([{'driver a_drv'}, {'driver b_drv'}], unreached)
+
+    def test_an_earlier_magnum_has_the_right_driver_without_storing_it(self):
+        self.silent('images-differ', 'image-differs', of=catalog(A, magnum=22),
+                    cloud=images(image(os_distro='ubuntu'),
+                                 image(os_distro='ubuntu',
+                                       magnum_driver='a_drv')))
 
     def test_naming_alternatives(self):
         own = model.Offer('x', (UBUNTU._replace(os='x'),

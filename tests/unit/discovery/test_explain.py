@@ -16,10 +16,11 @@ BETA = model.Offer('z_beta', (UBUNTU,), beta=True)
 BROKEN = model.Offer('broken', error='import: x')
 
 
-def tell(offers, driver=None, policy=model.Policy(), **properties):
+def tell(offers, driver=None, policy=model.Policy(), magnum=23,
+         **properties):
     return explain.tell('image x', properties, model.Request(
         model.ImageProperties.of(properties), driver=driver),
-        model.Catalog(offers, policy))
+        model.Catalog(offers, policy, magnum))
 
 
 class StoryTest(testtools.TestCase):
@@ -35,7 +36,7 @@ class StoryTest(testtools.TestCase):
             'Neither the template nor the image names a driver.',
             '(vm, ubuntu, kubernetes) is provided by a_drv only.',
             'So the driver is a_drv, for (vm, ubuntu, kubernetes).',
-            'A Magnum without the filter does the same.')
+            'A Magnum 23 without the filter does the same.')
 
     def test_ambiguous(self):
         self.check(
@@ -50,8 +51,8 @@ class StoryTest(testtools.TestCase):
             'it is provided by a_drv, b_drv.',
             'What to do: Set the property magnum_driver of the image, or the '
             "field 'driver' of the cluster template, to one of them.",
-            'A Magnum without the filter accepts the template and stores the '
-            "driver a_drv with cluster_distro 'ubuntu'.")
+            'A Magnum 23 without the filter accepts the template and stores '
+            "the driver a_drv with cluster_distro 'ubuntu'.")
 
     def last(self, story, *lines):
         self.assertEqual(list(lines), story.lines()[-len(lines):])
@@ -59,13 +60,26 @@ class StoryTest(testtools.TestCase):
     def test_another_driver_is_stored(self):
         self.last(
             tell([A, F], magnum_distro='flatcar', os_distro='fedora'),
-            'A Magnum without the filter accepts the template and stores the '
-            "driver a_drv with cluster_distro 'fedora'.")
+            'A Magnum 23 without the filter accepts the template and stores '
+            "the driver a_drv with cluster_distro 'fedora'.")
+
+    def test_an_earlier_one_stores_no_driver(self):
+        self.last(
+            tell([A, F], magnum=22, os_distro='ubuntu', driver='a_drv'),
+            'A Magnum 22 without the filter accepts the template and stores '
+            "no driver, with cluster_distro 'ubuntu': its clusters are for "
+            'a_drv, until a driver that Magnum loads later provides their '
+            'type.')
+
+    def test_an_earlier_one_stores_the_driver_of_the_image(self):
+        self.last(tell([A, B], magnum=20, os_distro='ubuntu',
+                       magnum_driver='b_drv'),
+                  'A Magnum 20 without the filter does the same.')
 
     def test_no_os_distro(self):
         self.last(
             tell([A], magnum_distro='ubuntu'),
-            'A Magnum without the filter refuses the template: Image '
+            'A Magnum 23 without the filter refuses the template: Image '
             "doesn't contain os_distro field.",
             'So does a Magnum with it, until os_distro of the image is set, '
             'whatever magnum_distro is.',)
@@ -73,7 +87,7 @@ class StoryTest(testtools.TestCase):
     def test_another_driver_is_asked(self):
         self.last(
             tell([A, B], os_distro='ubuntu', magnum_driver='a_drv'),
-            'A Magnum without the filter does the same.',
+            'A Magnum 23 without the filter does the same.',
             'When a cluster of it is made, Magnum asks b_drv whether its '
             'size is good, with the filter or without.')
 
@@ -81,14 +95,14 @@ class StoryTest(testtools.TestCase):
         # As Glance sends it, it is not the very object of the driver.
         self.last(
             tell([A], os_distro='ubuntu', magnum_driver=json.loads(
-                '"a_drv"')), 'A Magnum without the filter does the same.')
+                '"a_drv"')), 'A Magnum 23 without the filter does the same.')
 
     def test_the_default_is_the_sole_provider(self):
         # As magnum.conf has it, it is not the very object of the driver.
         self.last(
             tell([A], os_distro='ubuntu', policy=model.Policy(
                 default_driver=json.loads('"a_drv"'))),
-            'A Magnum without the filter does the same.')
+            'A Magnum 23 without the filter does the same.')
 
     def test_another_distro_is_stored(self):
         both = model.Offer('a_drv', (UBUNTU, FLATCAR))
@@ -97,19 +111,19 @@ class StoryTest(testtools.TestCase):
             self.last(
                 tell([both], os_distro=os_distro,
                      magnum_distro=magnum_distro, magnum_driver='a_drv'),
-                'A Magnum without the filter accepts the template and stores '
-                f"the driver a_drv with cluster_distro '{os_distro}'.")
+                'A Magnum 23 without the filter accepts the template and '
+                f"stores the driver a_drv with cluster_distro '{os_distro}'.")
 
     def test_a_driver_that_sorts_before_it_is_stored(self):
         self.assertIn(
-            'A Magnum without the filter accepts the template and stores the '
-            "driver a_drv with cluster_distro 'flatcar'.",
+            'A Magnum 23 without the filter accepts the template and stores '
+            "the driver a_drv with cluster_distro 'flatcar'.",
             tell([A, F], os_distro='flatcar').lines())
 
     def test_two_properties_that_say_the_same(self):
         self.last(tell([A], **json.loads(
             '{"os_distro": "ubuntu", "magnum_distro": "ubuntu"}')),
-            'A Magnum without the filter does the same.')
+            'A Magnum 23 without the filter does the same.')
 
     def test_one_that_sorts_before_it_is_asked(self):
         self.last(
@@ -126,7 +140,7 @@ class StoryTest(testtools.TestCase):
     def test_broken_neighbour(self):
         story = tell([BROKEN, B], os_distro='ubuntu')
         self.assertIn('broken cannot be loaded', '\n'.join(story.lines()))
-        self.last(story, 'A Magnum without the filter does the same.')
+        self.last(story, 'A Magnum 23 without the filter does the same.')
 
     def test_every_story_is_data(self):
         for story in (tell([A], os_distro='ubuntu'), tell([A]),

@@ -10,8 +10,8 @@ from magnum_capi.discovery.audit import seen
 from magnum_capi.discovery import explain
 from magnum_capi.discovery import guarded
 from magnum_capi.discovery import host
-from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
+from magnum_capi.discovery import unmodified
 
 
 class ValuesTest(testtools.TestCase):
@@ -23,7 +23,7 @@ class ValuesTest(testtools.TestCase):
                 catalog.offers[0], catalog.policy, request, request.image,
                 seen.Image('i'), seen.Template('t'), seen.Cloud(),
                 guarded.Route('cluster create'), host.Host(catalog, None, ()),
-                magnum23.create_template(catalog, {}, 'vm', 'kubernetes'),
+                unmodified.create_template(catalog, {}, 'vm', 'kubernetes'),
                 explain.tell('image x', {}, request, catalog)):
             for field in dataclasses.fields(value):
                 self.assertRaises(dataclasses.FrozenInstanceError, setattr,

@@ -2,7 +2,7 @@
 """Everything about drivers that an operator should know before users do.
 
 :func:`audit` is pure: it compares what the specification decides
-(:mod:`..resolve`) with what an unmodified Magnum does (:mod:`..magnum23`),
+(:mod:`..resolve`) with what an unmodified Magnum does (:mod:`..unmodified`),
 for the drivers of a host and, if there is one, for what was seen of a cloud.
 """
 

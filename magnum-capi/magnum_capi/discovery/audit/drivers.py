@@ -5,8 +5,8 @@ import collections.abc
 import difflib
 
 from magnum_capi.discovery.audit import findings
-from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
+from magnum_capi.discovery import unmodified
 
 _NAME_ONE = ("Set magnum_driver of the images, or 'driver' of the cluster "
              'templates; [drivers]default_driver decides the rest')
@@ -24,26 +24,29 @@ def audit(catalog: model.Catalog,
     :param filtered: the paste filter works.
     """
     yield from _broken(catalog)
-    yield from _types(catalog)
+    default_counts = filtered or unmodified.keeps_choice(catalog)
+    yield from _types(catalog, default_counts)
     yield from _beta(catalog)
-    yield from _default(catalog)
+    yield from _templates(catalog)
+    if default_counts:
+        yield from _default(catalog)
     yield from _options(catalog)
     yield from _unreachable(catalog, named, filtered)
     yield from _naming(catalog)
 
 
 def _broken(catalog: model.Catalog) -> _Drafts:
-    poisoned_by = magnum23.poisoned_by(catalog)
-    for offer in magnum23.enabled(catalog):
+    poisoned_by = unmodified.poisoned_by(catalog)
+    for offer in unmodified.enabled(catalog):
         subject = f'driver {_plain(offer.name)}'
         disable = f'add {_plain(offer.name)} to [drivers]disabled_drivers'
         if offer.name in poisoned_by:
             yield findings.Draft(
                 'broken', subject,
                 f'It is installed ({_plain(offer.origin)}) but cannot be '
-                f'loaded: {offer.error}. {magnum23.poison(offer)}',
+                f'loaded: {offer.error}. {unmodified.poison(offer)}',
                 f'Repair or uninstall it, or {disable}')
-        elif magnum23.twice(offer):
+        elif unmodified.twice(offer):
             yield findings.Draft(
                 'duplicate-name', subject,
                 f'It is {offer.error}. Magnum fails with status 500 when '
@@ -56,17 +59,18 @@ def _broken(catalog: model.Catalog) -> _Drafts:
                 f'Repair or uninstall it, or {disable}')
 
 
-def _types(catalog: model.Catalog) -> _Drafts:
-    magnum = magnum23.without_broken(catalog)
-    winners = magnum23.type_map(magnum)
-    fallback = magnum23.default_driver(magnum)
+def _types(catalog: model.Catalog, default_counts: bool) -> _Drafts:
+    magnum = unmodified.without_broken(catalog)
+    winners = unmodified.type_map(magnum)
     for cluster_type in _usable_types(catalog):
+        fallback = unmodified.unnamed(magnum, cluster_type)
         providers = catalog.providers(cluster_type)
         subject = f'type {cluster_type}'
         winner = winners[cluster_type]
         others = model.listed([p for p in providers if p != winner])
         if len(providers) > 1:
-            yield _clash(catalog, subject, providers, fallback.driver)
+            yield _clash(catalog, subject, providers, fallback.driver,
+                         default_counts)
         if catalog.states[winner] is not model.State.USABLE:
             yield findings.Draft(
                 'beta-wins', subject,
@@ -102,15 +106,18 @@ def _usable_types(catalog: model.Catalog) -> list[model.ClusterType]:
 
 
 def _clash(catalog: model.Catalog, subject: str, providers: tuple[str, ...],
-           fallback: str | None) -> findings.Draft:
+           fallback: str | None, default_counts: bool,
+           ) -> findings.Draft:
     listed = model.listed(providers)
     default = catalog.policy.default_driver
-    if default in providers:
+    if default_counts and default in providers:
         return findings.Draft(
             'clash-with-default', subject,
             f'It is provided by {listed}. A template that names none gets '
             f'{default}, the [drivers]default_driver', _NAME_ONE)
-    text = f'It is provided by {listed}, and none of them is the default'
+    text = f'It is provided by {listed}'
+    if default not in providers:
+        text += ', and none of them is the default'
     if fallback is not None:
         text += (f'. An unmodified Magnum gives {fallback} to templates that '
                  'name no driver, and tells nobody; the filter refuses them')
@@ -126,6 +133,18 @@ def _beta(catalog: model.Catalog) -> _Drafts:
                 'uses it all the same for whoever names it',
                 'Add it to [drivers]enabled_beta_drivers, or to '
                 '[drivers]disabled_drivers')
+
+
+def _templates(catalog: model.Catalog) -> _Drafts:
+    if not unmodified.keeps_choice(catalog):
+        yield findings.Draft(
+            'driver-not-stored', f'Magnum {catalog.magnum}',
+            "Whatever a template asks for, it gets the image's magnum_driver, "
+            'or none. Clusters of a template with none are for the driver '
+            'that was loaded last for their type: another one as soon as '
+            'that is installed. [drivers]default_driver does not count',
+            'Put the filter into the pipeline, or set magnum_driver on every '
+            'image that is for Magnum')
 
 
 def _default(catalog: model.Catalog) -> _Drafts:
@@ -173,10 +192,13 @@ def _similar(name: str, catalog: model.Catalog) -> str:
 def _unreachable(catalog: model.Catalog,
                  named: collections.abc.Set[str | None] | None,
                  filtered: bool) -> _Drafts:
-    reached = {catalog.policy.default_driver, *(named or ())}
+    reached = {*(named or ())}
+    if filtered or unmodified.keeps_choice(catalog):
+        reached.add(catalog.policy.default_driver)
     if not filtered:
-        reached.add(magnum23.default_driver(
-            magnum23.without_broken(catalog)).driver)
+        magnum = unmodified.without_broken(catalog)
+        reached.update(unmodified.unnamed(magnum, t).driver
+                       for t in _usable_types(catalog))
     for offer in catalog.offers:
         if (catalog.states[offer.name] is not model.State.USABLE
                 or offer.name in reached

@@ -69,6 +69,7 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     'default-broken': (_ERROR, _WARNING),
     'default-beta': (_ERROR, _WARNING),
     'beta': (_INFO, _INFO),
+    'driver-not-stored': (_WARNING, _NOTHING),
     'unreachable': (_WARNING, _WARNING),
     'unreachable-unless-named': (_INFO, _INFO),
     'unknown-in-option': (_WARNING, _WARNING),

@@ -12,9 +12,9 @@ import collections.abc
 from magnum_capi.discovery.audit import findings
 from magnum_capi.discovery.audit import seen
 from magnum_capi.discovery import libosinfo
-from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
+from magnum_capi.discovery import unmodified
 
 #: Groups that one finding lists.
 _LISTED = 24
@@ -40,7 +40,7 @@ _CODES = {
 
 def audit(catalog: model.Catalog, images: tuple[seen.Image, ...]) -> _Drafts:
     """What is to be said about them."""
-    magnum = magnum23.without_broken(catalog)
+    magnum = unmodified.without_broken(catalog)
     plain: dict[str, list[seen.Image]] = collections.defaultdict(list)
     for image in images:
         if image.says.magnum_distro or image.says.magnum_driver:
@@ -66,7 +66,7 @@ def _meant(image: seen.Image, catalog: model.Catalog,
     if says.magnum_distro and not image.os_distro:
         yield findings.Draft(
             'image-no-os-distro', subject,
-            'It has magnum_distro but no os_distro: every Magnum 23 refuses '
+            'It has magnum_distro but no os_distro: every Magnum refuses '
             'its templates, with the filter or without',
             f'Set os_distro too: to {model.shown(_system(says))} for '
             f'{_READER}; else to the name that libosinfo has for it')
@@ -81,7 +81,7 @@ def _meant(image: seen.Image, catalog: model.Catalog,
             'does not read it')
     both = [
         (resolve.resolve(model.Request(says, server_type, coe), catalog),
-         magnum23.create_template(magnum, image.raw, server_type, coe))
+         unmodified.create_template(magnum, image.raw, server_type, coe))
         for server_type, coe in _pairs(distro, catalog)]
     served = any(decision.driver for decision, _ in both)
     for decision, answer in both:
@@ -104,7 +104,7 @@ def _system(says: model.ImageProperties) -> str:
 
 
 def _refused(subject: str, refusal: model.Refusal,
-             answer: magnum23.Answer) -> findings.Draft:
+             answer: unmodified.Answer) -> findings.Draft:
     text = refusal.text
     if answer.accepted:
         text += f'. But {_magnum(answer)}'
@@ -112,21 +112,25 @@ def _refused(subject: str, refusal: model.Refusal,
                           findings.cure(refusal))
 
 
-def _same(decision: model.Decision, answer: magnum23.Answer) -> bool:
-    return (answer.accepted and answer.driver == decision.driver
+def _same(decision: model.Decision, answer: unmodified.Answer) -> bool:
+    return (answer.accepted and answer.maker == decision.driver
             and answer.distro == decision.os)
 
 
-def _magnum(answer: magnum23.Answer) -> str:
+def _magnum(answer: unmodified.Answer) -> str:
     if not answer.accepted:
         return f'an unmodified Magnum refuses them: {answer.text}'
-    return (f'an unmodified Magnum stores {model.shown(answer.driver)} with '
+    text = (f'an unmodified Magnum stores {model.shown(answer.driver)} with '
             f'cluster_distro {model.shown(answer.distro)}')
+    if not answer.driver:
+        text += (f', and their clusters are for {answer.maker}'
+                 if answer.maker else ', and refuses their clusters')
+    return text
 
 
-def _cure(decision: model.Decision, answer: magnum23.Answer) -> str:
+def _cure(decision: model.Decision, answer: unmodified.Answer) -> str:
     cures = []
-    if answer.driver != decision.driver:
+    if answer.maker != decision.driver:
         cures.append('set magnum_driver to exactly '
                      f'{model.shown(decision.driver)}')
     if answer.accepted and answer.distro != decision.os:
@@ -160,7 +164,7 @@ def _grouped(plain: dict[str, list[seen.Image]], catalog: model.Catalog,
         for server_type, coe in _pairs(distro, catalog):
             decision = resolve.resolve(
                 model.Request(images[0].says, server_type, coe), catalog)
-            answer = magnum23.create_template(
+            answer = unmodified.create_template(
                 magnum, images[0].raw, server_type, coe)
             if decision.driver and not _same(decision, answer):
                 yield findings.Draft(

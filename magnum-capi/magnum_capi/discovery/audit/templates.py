@@ -5,9 +5,9 @@ import collections.abc
 
 from magnum_capi.discovery.audit import findings
 from magnum_capi.discovery.audit import seen
-from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
+from magnum_capi.discovery import unmodified
 
 _Drafts = collections.abc.Iterator[findings.Draft]
 
@@ -28,7 +28,7 @@ _RENEW = ('Make a new template: this one cannot be changed while clusters use '
 
 def audit(catalog: model.Catalog, cloud: seen.Cloud) -> _Drafts:
     """What is to be said about them."""
-    magnum = magnum23.without_broken(catalog)
+    magnum = unmodified.without_broken(catalog)
     for template in cloud.templates:
         decision = resolve.resolve_stored(
             template.cluster_type, template.driver, catalog)
@@ -42,7 +42,7 @@ def audit(catalog: model.Catalog, cloud: seen.Cloud) -> _Drafts:
 def _refused(template: seen.Template, refusal: model.Refusal,
              magnum: model.Catalog) -> findings.Draft:
     text = refusal.text
-    answer = magnum23.create_cluster(magnum, template.cluster_type)
+    answer = unmodified.create_cluster(magnum, template.cluster_type)
     if template.driver is None and answer.accepted:
         text += ('. The template names no driver, and an unmodified Magnum '
                  f'makes its clusters with {answer.driver}')
@@ -59,15 +59,15 @@ def _refused(template: seen.Template, refusal: model.Refusal,
 
 def _chosen(template: seen.Template, driver: str,
             magnum: model.Catalog) -> _Drafts:
-    answer = magnum23.create_cluster(magnum, template.cluster_type)
+    answer = unmodified.create_cluster(magnum, template.cluster_type)
     if not answer.accepted:
         yield findings.Draft(
             'template-blocked', str(template),
             f'Its driver {driver} provides {template.cluster_type}, but '
             f'Magnum refuses its clusters: {answer.text}',
             "See the finding 'beta-wins' about the type")
-    stored = magnum23.get_driver(magnum, template.cluster_type,
-                                 template.driver)
+    stored = unmodified.get_driver(magnum, template.cluster_type,
+                                   template.driver)
     if template.driver and stored.driver != driver:
         yield findings.Draft(
             'template-differs', str(template),

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an unmodified Magnum 23.0.0 does with the drivers that it has; pure.
+"""What an unmodified Magnum does with the drivers that it has; pure.
 
-The other side of every comparison: :mod:`.resolve` says what the
-specification wants. The answers suppose that every enabled driver loads.
+Releases 20.0 to 23.0, which differ in templates only: until 22.0 a template
+has the driver that its image names, or none, whatever its request says. The
+other side of every comparison: :mod:`.resolve` says what the specification
+wants. The answers suppose that every enabled driver loads.
 Where one does not, :func:`poisoned_by` names it and :func:`poison` says what
 happens then. :func:`without_broken` is the same Magnum after the cure.
 """
@@ -27,17 +29,21 @@ _NO_TYPES = 'provides: no cluster types'
 class Answer:
     """What Magnum answers to a request.
 
-    :param driver: stored in the template; asked when a cluster is made.
+    :param driver: stored in the template, None: none is; asked when a cluster
+        is made.
     :param distro: stored in the template as cluster_distro.
     :param text: why the request is refused, without a full stop; None when
         it is accepted.
     :param status: of HTTP, when it is refused.
+    :param maker: who makes clusters of the template as it is stored; None:
+        they are refused.
     """
 
     driver: str | None = None
     distro: str | None = None
     text: str | None = None
     status: int | None = None
+    maker: str | None = None
 
     @property
     def accepted(self) -> bool:
@@ -92,7 +98,16 @@ def without_broken(catalog: model.Catalog) -> model.Catalog:
         return catalog
     return model.Catalog(catalog.offers, dataclasses.replace(
         catalog.policy,
-        disabled_drivers=catalog.policy.disabled_drivers.union(broken)))
+        disabled_drivers=catalog.policy.disabled_drivers.union(broken)),
+        catalog.magnum)
+
+
+def keeps_choice(catalog: model.Catalog) -> bool:
+    """Whether templates keep a driver that no image names.
+
+    Since 23.0, which also has [drivers]default_driver.
+    """
+    return catalog.magnum >= 23
 
 
 def type_map(catalog: model.Catalog) -> dict[model.ClusterType, str]:
@@ -108,8 +123,8 @@ def type_map(catalog: model.Catalog) -> dict[model.ClusterType, str]:
 def default_driver(catalog: model.Catalog) -> Answer:
     """The driver of a template that nobody named one for.
 
-    Its name is None when there are no drivers. What it provides, and whether
-    it is beta, does not count.
+    Since 23.0; see :func:`unnamed`. Its name is None when there are no
+    drivers. What it provides, and whether it is beta, does not count.
     magnum/drivers/common/driver.py, Driver.get_default_driver.
     """
     names = sorted(offer.name for offer in enabled(catalog))
@@ -161,6 +176,17 @@ def create_cluster(catalog: model.Catalog,
     return get_driver(catalog, cluster_type)
 
 
+def unnamed(catalog: model.Catalog,
+            cluster_type: model.ClusterType) -> Answer:
+    """Who gets clusters of new templates that nobody named a driver for.
+
+    Its name is None when there are no drivers.
+    """
+    if keeps_choice(catalog):
+        return default_driver(catalog)
+    return get_driver(catalog, cluster_type)
+
+
 def create_template(catalog: model.Catalog,
                     properties: collections.abc.Mapping[str, typing.Any],
                     server_type: str = 'vm', coe: str = 'kubernetes',
@@ -184,23 +210,30 @@ def create_template(catalog: model.Catalog,
         return _refused(f'Server type {model.shown(server_type)} is not '
                         'supported')
     os_distro = properties.get('os_distro')
-    named = driver
+    of_image = properties.get('magnum_driver')
+    named, keeps = driver, keeps_choice(catalog)
     if not distro or not driver:
         distro = os_distro
-        named = driver or properties.get('magnum_driver')
-    if not distro:
+        named = (driver if keeps else None) or of_image
+    # Earlier ones know a driver by its name, or refuse the type without one.
+    if not distro and (keeps or not named):
         return _refused(_NO_DISTRO)
-    if not named:
+    if not named and keeps:
         found = default_driver(catalog)
         if not found.accepted:
             return found
         named = found.driver
     found = get_driver(
-        catalog, model.ClusterType(server_type, distro, coe), named)
+        catalog, model.ClusterType(server_type, distro or '', coe), named)
     if not found.accepted:
         return found
     # Only now, because who sends both has not had the image looked at.
-    return Answer(named, os_distro) if os_distro else _refused(_NO_DISTRO)
+    if not os_distro:
+        return _refused(_NO_DISTRO)
+    stored = named if keeps else of_image
+    return Answer(stored, os_distro, maker=get_driver(
+        catalog, model.ClusterType(server_type, os_distro, coe),
+        stored).driver)
 
 
 def _refused(text: str, status: int = 400) -> Answer:

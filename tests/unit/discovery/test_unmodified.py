@@ -5,9 +5,9 @@ from importlib import metadata
 import fixtures
 import testtools
 
-from magnum_capi.discovery import magnum23
 from magnum_capi.discovery import model
 from magnum_capi.discovery import registry
+from magnum_capi.discovery import unmodified
 from tests.unit.discovery import distributions
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
@@ -29,16 +29,16 @@ class TypeMapTest(testtools.TestCase):
 
     def test_last_wins(self):
         self.assertEqual({UBUNTU: 'b_drv', FLATCAR: 'b_drv'},
-                         magnum23.type_map(catalog(A, B)))
+                         unmodified.type_map(catalog(A, B)))
         self.assertEqual({UBUNTU: 'a_drv', FLATCAR: 'b_drv'},
-                         magnum23.type_map(catalog(B, A)))
+                         unmodified.type_map(catalog(B, A)))
 
     def test_beta_wins_enabled_or_not(self):
         self.assertEqual({UBUNTU: 'c_drv'},
-                         magnum23.type_map(catalog(A, BETA)))
+                         unmodified.type_map(catalog(A, BETA)))
 
     def test_disabled_do_not_take_part(self):
-        self.assertEqual({UBUNTU: 'a_drv'}, magnum23.type_map(
+        self.assertEqual({UBUNTU: 'a_drv'}, unmodified.type_map(
             catalog(A, BETA, disabled_drivers=['c_drv'])))
 
 
@@ -46,28 +46,28 @@ class DefaultDriverTest(testtools.TestCase):
 
     def test_first_of_the_alphabet(self):
         self.assertEqual('a_drv',
-                         magnum23.default_driver(catalog(B, A)).driver)
+                         unmodified.default_driver(catalog(B, A)).driver)
 
     def test_a_disabled_one_is_passed_over(self):
-        self.assertEqual('b_drv', magnum23.default_driver(
+        self.assertEqual('b_drv', unmodified.default_driver(
             catalog(A, B, disabled_drivers=['a_drv'])).driver)
 
     def test_beta_is_not(self):
-        self.assertEqual('c_drv', magnum23.default_driver(
+        self.assertEqual('c_drv', unmodified.default_driver(
             catalog(BETA, model.Offer('d_drv'))).driver)
 
     def test_configured(self):
-        self.assertEqual('b_drv', magnum23.default_driver(
+        self.assertEqual('b_drv', unmodified.default_driver(
             catalog(A, B, default_driver='b_drv')).driver)
 
     def test_configured_but_not_there(self):
         for more in ({}, {'disabled_drivers': ['x']}):
-            answer = magnum23.default_driver(
+            answer = unmodified.default_driver(
                 catalog(A, default_driver='x', **more))
             self.assertEqual((False, 400), (answer.accepted, answer.status))
 
     def test_none(self):
-        answer = magnum23.default_driver(
+        answer = unmodified.default_driver(
             catalog(A, disabled_drivers=['a_drv']))
         self.assertEqual((True, None), (answer.accepted, answer.driver))
 
@@ -78,40 +78,40 @@ class GetDriverTest(testtools.TestCase):
         found = catalog(A, B, BETA, disabled_drivers=['a_drv'])
         for name in ('a_drv', 'b_drv', 'c_drv'):
             self.assertEqual(
-                name, magnum23.get_driver(found, FLATCAR, name).driver)
+                name, unmodified.get_driver(found, FLATCAR, name).driver)
 
     def test_unknown_name(self):
-        answer = magnum23.get_driver(catalog(A), UBUNTU, 'x')
+        answer = unmodified.get_driver(catalog(A), UBUNTU, 'x')
         self.assertEqual((False, 400), (answer.accepted, answer.status))
 
     def test_what_cannot_be_loaded_is_an_error_of_the_server(self):
         for offer in (BROKEN, TWICE):
-            answer = magnum23.get_driver(catalog(A, offer), UBUNTU,
-                                         offer.name)
+            answer = unmodified.get_driver(catalog(A, offer), UBUNTU,
+                                           offer.name)
             self.assertEqual((False, 500), (answer.accepted, answer.status))
 
     def test_no_name(self):
         self.assertEqual(
-            'b_drv', magnum23.get_driver(catalog(A, B), UBUNTU).driver)
+            'b_drv', unmodified.get_driver(catalog(A, B), UBUNTU).driver)
 
     def test_type_of_nobody(self):
         self.assertIn('(vm, flatcar, kubernetes) is not supported',
-                      magnum23.get_driver(catalog(A), FLATCAR).text)
+                      unmodified.get_driver(catalog(A), FLATCAR).text)
 
 
 class CreateClusterTest(testtools.TestCase):
 
     def test_the_winner_is_asked(self):
         self.assertEqual(
-            'b_drv', magnum23.create_cluster(catalog(A, B), UBUNTU).driver)
+            'b_drv', unmodified.create_cluster(catalog(A, B), UBUNTU).driver)
 
     def test_a_beta_winner_blocks(self):
-        answer = magnum23.create_cluster(catalog(A, BETA), UBUNTU)
+        answer = unmodified.create_cluster(catalog(A, BETA), UBUNTU)
         self.assertFalse(answer.accepted)
         self.assertIn('beta driver c_drv', answer.text)
 
     def test_an_enabled_one_does_not(self):
-        self.assertEqual('c_drv', magnum23.create_cluster(
+        self.assertEqual('c_drv', unmodified.create_cluster(
             catalog(A, BETA, enabled_beta_drivers=['c_drv']), UBUNTU).driver)
 
 
@@ -119,15 +119,15 @@ class CreateTemplateTest(testtools.TestCase):
     """What D2 to D6, D9 and D11 of the deviations look like."""
 
     def check(self, driver, distro, properties, /, **template):
-        answer = magnum23.create_template(
+        answer = unmodified.create_template(
             catalog(A, B, BETA, disabled_drivers=['b_drv']), properties,
             **template)
         self.assertEqual((None, driver, distro),
                          (answer.text, answer.driver, answer.distro))
 
     def refused(self, text, properties, **template):
-        answer = magnum23.create_template(catalog(A, B), properties,
-                                          **template)
+        answer = unmodified.create_template(catalog(A, B), properties,
+                                            **template)
         self.assertEqual((None, 400), (answer.driver, answer.status))
         self.assertIn(text, answer.text)
 
@@ -172,41 +172,91 @@ class CreateTemplateTest(testtools.TestCase):
                      server_type='lxc')
 
     def test_default_that_is_not_there(self):
-        answer = magnum23.create_template(
+        answer = unmodified.create_template(
             catalog(A, default_driver='x'), {'os_distro': 'ubuntu'})
         self.assertIn("('x') not supported", answer.text)
 
     def test_no_drivers(self):
-        answer = magnum23.create_template(catalog(), {'os_distro': 'ubuntu'})
+        answer = unmodified.create_template(catalog(), {'os_distro': 'ubuntu'})
         self.assertIn('not supported', answer.text)
+
+
+class EarlierTemplateTest(testtools.TestCase):
+    """Until 22.0 a template has the driver that its image names, or none."""
+
+    def create(self, *offers, os_distro='ubuntu', magnum_driver=None,
+               **template):
+        properties = {'os_distro': os_distro, 'magnum_driver': magnum_driver}
+        return unmodified.create_template(
+            model.Catalog(offers, model.Policy(), 22), properties, **template)
+
+    def test_none_and_the_last_makes_its_clusters(self):
+        for offers, maker in (((A, B), 'b_drv'), ((B, A), 'a_drv')):
+            for driver in (None, 'a_drv', 'unknown'):
+                answer = self.create(*offers, driver=driver)
+                self.assertEqual(
+                    (None, None, 'ubuntu', maker),
+                    (answer.text, answer.driver, answer.distro, answer.maker))
+
+    def test_that_of_the_image(self):
+        for driver in (None, 'b_drv'):
+            answer = self.create(A, B, magnum_driver='a_drv', driver=driver)
+            self.assertEqual(('a_drv', 'a_drv'),
+                             (answer.driver, answer.maker))
+
+    def test_the_type_has_to_be_provided_if_the_image_names_none(self):
+        self.assertFalse(self.create(A, os_distro='flatcar').accepted)
+        self.assertFalse(self.create(A, BETA).accepted)
+        self.assertTrue(self.create(
+            A, os_distro='flatcar', magnum_driver='a_drv').accepted)
+
+    def test_a_request_with_a_distro_is_judged_by_its_own_driver(self):
+        answer = self.create(A, driver='unknown', distro='ubuntu')
+        self.assertFalse(answer.accepted)
+        answer = self.create(A, B, driver='a_drv', distro='ubuntu')
+        self.assertEqual((None, 'b_drv'), (answer.driver, answer.maker))
+
+    def test_no_os_distro(self):
+        for driver in (None, 'a_drv'):
+            self.assertFalse(self.create(
+                A, os_distro=None, magnum_driver=driver).accepted)
+
+    def test_clusters_of_what_is_stored_may_be_refused(self):
+        answer = self.create(A, os_distro='flatcar', driver='a_drv',
+                             distro='flatcar')
+        self.assertEqual((True, None), (answer.accepted, answer.maker))
+
+    def test_the_cure_of_a_broken_driver_is_of_the_same_magnum(self):
+        self.assertEqual(22, unmodified.without_broken(model.Catalog(
+            (A, BROKEN), model.Policy(), 22)).magnum)
 
 
 class PoisonTest(testtools.TestCase):
 
     def test_enabled_and_broken(self):
         self.assertEqual(('broken',),
-                         magnum23.poisoned_by(catalog(A, BROKEN)))
+                         unmodified.poisoned_by(catalog(A, BROKEN)))
 
     def test_whatever_is_wrong_with_them(self):
         for error in ('construct: x', 'import: x', 'provides: a',
                       'provides: zzz', 'zzz'):
-            self.assertEqual(('x',), magnum23.poisoned_by(
+            self.assertEqual(('x',), unmodified.poisoned_by(
                 catalog(A, model.Offer('x', error=error))))
 
     def test_disabled_is_the_cure(self):
         found = catalog(A, BROKEN, disabled_drivers=['broken'])
-        self.assertEqual((), magnum23.poisoned_by(found))
+        self.assertEqual((), unmodified.poisoned_by(found))
         self.assertEqual(
             found.policy,
-            magnum23.without_broken(catalog(A, BROKEN)).policy)
+            unmodified.without_broken(catalog(A, BROKEN)).policy)
 
     def test_what_magnum_can_live_with(self):
         nothing = model.Offer('n', error='provides: no cluster types')
-        self.assertEqual((), magnum23.poisoned_by(catalog(nothing, TWICE)))
+        self.assertEqual((), unmodified.poisoned_by(catalog(nothing, TWICE)))
 
     def test_nothing_broken(self):
         found = catalog(A)
-        self.assertIs(found, magnum23.without_broken(found))
+        self.assertIs(found, unmodified.without_broken(found))
 
 
 class RegistryTest(testtools.TestCase):
@@ -228,7 +278,7 @@ class RegistryTest(testtools.TestCase):
             point for each in metadata.distributions(
                 path=[str(installed.folder)])
             for point in each.entry_points]).catalog()
-        self.assertTrue(magnum23.twice(found.by_name['double']))
-        self.assertFalse(magnum23.twice(found.by_name['nothing']))
-        self.assertEqual((), magnum23.poisoned_by(found))
+        self.assertTrue(unmodified.twice(found.by_name['double']))
+        self.assertFalse(unmodified.twice(found.by_name['nothing']))
+        self.assertEqual((), unmodified.poisoned_by(found))
         self.assertIsNotNone(found.by_name['nothing'].error)
