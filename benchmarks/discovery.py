@@ -27,7 +27,7 @@ import time
 
 from magnum_capi import progress
 from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import rest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -22,8 +22,8 @@ import time
 
 from magnum_capi import progress
 from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox.cloud import snapshot
 from magnum_capi_tempest.sandbox import profiles
-from magnum_capi_tempest.sandbox import snapshot
 
 
 class Phases(progress.Silent):

@@ -22,10 +22,10 @@ from magnum_capi import waiting
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest import leaks
+from magnum_capi_tempest.sandbox.cloud import seed
+from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import rest
-from magnum_capi_tempest.sandbox import seed
-from magnum_capi_tempest.sandbox import services
 
 #: Seconds for one change of a cluster.
 PATIENCE = 600

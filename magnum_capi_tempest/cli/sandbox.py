@@ -15,7 +15,7 @@ from magnum_capi_tempest import rehearsal
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import access
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import lifecycle
 from magnum_capi_tempest.sandbox import logs
 from magnum_capi_tempest.sandbox import nodes

@@ -7,7 +7,7 @@ import sys
 
 from magnum_capi import outfile
 from magnum_capi_tempest import promises
-from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import releases

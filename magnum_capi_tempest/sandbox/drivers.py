@@ -17,8 +17,8 @@ import tempfile
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox import environment
-from magnum_capi_tempest.sandbox import overlay
+from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox.cloud import overlay
 
 #: Group of entry points by which Magnum finds drivers.
 GROUP = 'magnum.drivers'

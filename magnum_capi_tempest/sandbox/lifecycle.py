@@ -19,23 +19,23 @@ from magnum_capi_tempest.management import network
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import access
-from magnum_capi_tempest.sandbox import backends
 from magnum_capi_tempest.sandbox import charts
-from magnum_capi_tempest.sandbox import cloud
-from magnum_capi_tempest.sandbox import credentials
+from magnum_capi_tempest.sandbox.cloud import backends
+from magnum_capi_tempest.sandbox.cloud import credentials
+from magnum_capi_tempest.sandbox.cloud import deployment
+from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox.cloud import flavors
+from magnum_capi_tempest.sandbox.cloud import overlay
+from magnum_capi_tempest.sandbox.cloud import seed
+from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox import drivers
-from magnum_capi_tempest.sandbox import environment
-from magnum_capi_tempest.sandbox import flavors
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import magnum_wheel
 from magnum_capi_tempest.sandbox import options
-from magnum_capi_tempest.sandbox import overlay
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import releases
-from magnum_capi_tempest.sandbox import seed
-from magnum_capi_tempest.sandbox import services
 from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
@@ -140,8 +140,8 @@ class Sandbox:
             docker_host=machines.up(
                 self.directory, record, self.supervisor, progress),
             rate_limiting=record.additions.rate_limiting)
-        above = cloud.Cloud(layout, record, venvs, self.supervisor,
-                            programs['helm'])
+        above = deployment.Cloud(layout, record, venvs, self.supervisor,
+                                 programs['helm'])
         # Side by side: neither needs the other until a cluster is made.
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             future = pool.submit(plane.up, self.supervisor, progress)
@@ -232,8 +232,8 @@ class Sandbox:
 
     def _cloud(self, record, venvs, progress):
         helm = toolchain.ensure(['helm'], progress)['helm']
-        return cloud.Cloud(self.layout(), record, venvs, self.supervisor,
-                           helm)
+        return deployment.Cloud(
+            self.layout(), record, venvs, self.supervisor, helm)
 
     def _check_upgrade(self, record, release):
         releases.route(record.release, release)

@@ -16,7 +16,7 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import releases
 
 #: Seconds for a build and the packages that it needs.

@@ -15,7 +15,7 @@ import pathlib
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest import paths
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec

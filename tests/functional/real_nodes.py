@@ -15,7 +15,7 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import waiting
 from magnum_capi_tempest.sandbox import access
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record as records

@@ -17,7 +17,7 @@ import testtools
 from magnum_capi.discovery import model
 from magnum_capi.discovery import unmodified
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import releases
 
 _ORACLE = pathlib.Path(__file__).with_name('discovery_oracle.py')

@@ -10,8 +10,8 @@ from testtools import matchers
 
 from magnum_capi import processes
 from magnum_capi_tempest import listeners
+from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox import layout as layouts
-from magnum_capi_tempest.sandbox import services
 from tests.functional import boxes
 from tests.unit import loopback
 

@@ -12,8 +12,8 @@ from testtools import matchers
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox import environment
-from magnum_capi_tempest.sandbox import overlay
+from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox.cloud import overlay
 from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 

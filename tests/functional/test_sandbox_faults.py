@@ -15,9 +15,9 @@ import fixtures
 
 from magnum_capi import waiting
 from magnum_capi_tempest import paths
+from magnum_capi_tempest.sandbox.cloud import snapshot
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import profiles
-from magnum_capi_tempest.sandbox import snapshot
 from tests.functional import boxes
 
 

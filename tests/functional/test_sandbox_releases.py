@@ -15,14 +15,14 @@ import testtools
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 
 OLDEST = releases.RELEASES[0]
 #: What the environments' own Python runs.
-PROGRAMS = pathlib.Path(environment.__file__).parent / 'cloud'
+PROGRAMS = pathlib.Path(environment.__file__).parent / 'programs'
 DRIVER = pathlib.Path(__file__).resolve().parents[2] / 'drivers/k8s_capi_v1'
 #: What its API says of itself, once it was changed.
 CHANGED = 'Magnum with a patch'

@@ -22,11 +22,11 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest import listeners
-from magnum_capi_tempest.sandbox import backends
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import backends
+from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox.cloud import seed
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import rest
-from magnum_capi_tempest.sandbox import seed
 from magnum_capi_tempest.sandbox import tempest_run
 from tests.functional import boxes
 from tests.functional import secret_scan

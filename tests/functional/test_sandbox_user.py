@@ -15,7 +15,7 @@ import subprocess
 from magnum_capi import processes
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from tests.functional import boxes
 
 _USER = 'nobody'
@@ -70,7 +70,7 @@ class OrdinaryUserTest(boxes.TestCase):
         processes.run(
             [self.python, '-c',
              'from magnum_capi import progress\n'
-             'from magnum_capi_tempest.sandbox import environment\n'
+             'from magnum_capi_tempest.sandbox.cloud import environment\n'
              'environment.ensure(progress.Silent())'],
             timeout=600, env=os.environ | self.env | {
                 # uv has a warm cache there, and leaves locks here.

@@ -5,7 +5,7 @@
 import openstack
 
 from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox.cloud import configuration
 
 
 class Box:

@@ -1,92 +1,116 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fill a new cloud: service users, endpoints, images, flavors, a network.
-
-Reads the wanted content as JSON from standard input (sandbox.seed makes it),
-prints the ids that others need as JSON. One process and one connection: a
-command of the openstack client costs a second of CPU time each.
-"""
+"""What a new cloud contains, and what a restored one has to learn."""
 
 import json
-import sys
+import pathlib
+import types
 
-import openstack
+from magnum_capi import processes
+from magnum_capi_tempest.sandbox.cloud import configuration
+from magnum_capi_tempest.sandbox.cloud import flavors
+from magnum_capi_tempest.sandbox import layout as layouts
 
+_PROGRAMS = pathlib.Path(__file__).with_name('programs')
 
-def connect(wanted, user='admin', project='admin'):
-    return openstack.connect(
-        auth_url=wanted['auth_url'], username=user, project_name=project,
-        password=wanted['passwords'][user], user_domain_id='default',
-        project_domain_id='default', region_name=wanted['region'],
-        load_yaml_config=False, load_envvars=False)
+#: Glance images: name -> properties. Drivers read the distribution and the
+#: Kubernetes version; the machines are in memory, nothing is booted.
+IMAGES = types.MappingProxyType({
+    'ubuntu-capi': {'os_distro': 'ubuntu', 'kube_version': 'v1.34.2'},
+    'ubuntu-capi-1.35': {'os_distro': 'ubuntu', 'kube_version': 'v1.35.0'},
+    'flatcar-capi': {'os_distro': 'flatcar', 'kube_version': 'v1.34.2'},
+    'no-distro': {},
+})
 
-
-def identity(cloud, wanted):
-    """Services, endpoints, service users, and the project "demo"."""
-    keystone = cloud.identity
-    roles = {r.name: r for r in keystone.roles()}
-    if 'service' not in roles:
-        roles['service'] = keystone.create_role(name='service')
-    service = keystone.create_project(name='service', domain_id='default')
-    for kind, (name, url) in wanted['endpoints'].items():
-        if kind == 'identity':
-            continue    # made by "keystone-manage bootstrap"
-        entry = keystone.create_service(name=name, type=kind)
-        for interface in ('public', 'internal', 'admin'):
-            keystone.create_endpoint(
-                service_id=entry.id, interface=interface, url=url,
-                region_id=wanted['region'])
-        user = keystone.create_user(
-            name=name, password=wanted['passwords']['service'],
-            domain_id='default', default_project_id=service.id)
-        for role in ('admin', 'service'):
-            keystone.assign_project_role_to_user(service, user, roles[role])
-    if wanted['trusts']:
-        trustees(keystone, roles['admin'])
-    demo = keystone.create_project(name='demo', domain_id='default')
-    user = keystone.create_user(
-        name='demo', password=wanted['passwords']['demo'],
-        domain_id='default', default_project_id=demo.id)
-    keystone.assign_project_role_to_user(demo, user, roles['member'])
+# A valid public key; nobody has the private one.
+_PUBLIC_KEY = ('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk0dGVzdHRlc3R0ZXN0dGVzd'
+               'HRlc3R0ZXN0dGVzdHRl demo@sandbox')
 
 
-def trustees(keystone, role):
-    """The domain in which Magnum makes a user for each cluster."""
-    domain = keystone.create_domain(name='magnum')
-    user = keystone.find_user('magnum', domain_id='default')
-    keystone.assign_domain_role_to_user(domain, user, role)
+def content(layout, passwords, trusts=False) -> dict:
+    """The document that programs/seed.py reads.
+
+    :param trusts: Magnum makes users in a domain of its own.
+    """
+    return {
+        'auth_url': layout.auth_url,
+        'region': configuration.REGION,
+        'passwords': passwords,
+        'trusts': trusts,
+        'endpoints': {
+            kind: (service, layout.url(kind))
+            for kind, (service, _) in layouts.ENDPOINTS.items()},
+        'images': dict(IMAGES),
+        'flavors': [{'name': f.name, 'ram': f.ram, 'vcpus': f.vcpus,
+                     'disk': f.disk} for f in flavors.FLAVORS],
+        'public_key': _PUBLIC_KEY,
+    }
 
 
-def images(cloud, wanted):
-    """Images by name, with their properties; returns their ids."""
-    return {name: cloud.image.create_image(
-        name, data=b'This is not a bootable image.\n',
-        container_format='bare', disk_format='raw', visibility='public',
-        validate_checksum=False, **properties).id
-        for name, properties in wanted.items()}
+def run(layout, venv, env, passwords, release) -> dict:
+    """Fill the cloud, whose services except Magnum must run.
+
+    :param release: of Magnum.
+    :returns: ids: ``{'images': {name: id}, 'networks': {name: id}}``.
+    """
+    out = processes.run(
+        [venv / 'bin' / 'python', _PROGRAMS / 'seed.py'], env=env, timeout=300,
+        stdin=json.dumps(content(layout, passwords, release.trusts)))
+    return json.loads(out)
 
 
-def content(cloud, wanted):
-    """Images, flavors and the external network; returns their ids."""
-    made = images(cloud, wanted['images'])
-    for flavor in wanted['flavors']:
-        cloud.compute.create_flavor(id=flavor['name'], **flavor)
-    network = cloud.network.create_network(
-        name='public', is_router_external=True, is_shared=False)
-    cloud.network.create_subnet(
-        network_id=network.id, ip_version=4, cidr='192.0.2.0/24',
-        name='public-subnet', is_dhcp_enabled=False)
-    return {'images': made, 'networks': {'public': network.id}}
+def add_images(layout, venv, env, passwords, images) -> dict:
+    """Make the images that the cloud, which must run, has not yet.
+
+    :param images: properties by name.
+    :returns: their ids by name.
+    """
+    wanted = content(layout, passwords) | {'images': images}
+    out = processes.run(
+        [venv / 'bin' / 'python', _PROGRAMS / 'add_images.py'], env=env,
+        timeout=120, stdin=json.dumps(wanted))
+    return json.loads(out)
 
 
-def main():
-    wanted = json.load(sys.stdin)
-    identity(connect(wanted), wanted)
-    # Again: the first token's catalog does not have the endpoints.
-    print(json.dumps(content(connect(wanted), wanted)))
-    demo = connect(wanted, 'demo', 'demo')
-    demo.compute.create_keypair(
-        name='demo', public_key=wanted['public_key'])
+def relocation(layout, url, images) -> list:
+    """Statements that tell restored databases where they are now.
+
+    Three places know: Keystone's catalog, Nova's mapping of cell 0, and
+    Glance's locations of images.
+
+    :param url: function of a database's name, its SQLAlchemy URL.
+    :param images: folder of Glance's image files.
+    :returns: ``[[database URL, statement, parameters], ...]``.
+    """
+    statements = [
+        [url('keystone'),
+         'UPDATE endpoint SET url = :url WHERE service_id IN '
+         '(SELECT id FROM service WHERE type = :type)',
+         {'url': layout.url(kind), 'type': kind}]
+        for kind in layouts.ENDPOINTS]
+    statements.append(
+        [url('nova_api'),
+         'UPDATE cell_mappings SET database_connection = :url '
+         "WHERE uuid = '00000000-0000-0000-0000-000000000000'",
+         {'url': url('nova_cell0')}])
+    statements.append(
+        [url('glance'),
+         'UPDATE image_locations SET value = '
+         "'file://' || :folder || '/' || image_id"
+         if url('glance').startswith('sqlite') else
+         'UPDATE image_locations SET value = '
+         "CONCAT('file://', :folder, '/', image_id)",
+         {'folder': str(images)}])
+    return statements
 
 
-if __name__ == '__main__':
-    main()
+def relocate(layout, venv, env, url, passwords):
+    """Tell the databases where they are, and Keystone new passwords.
+
+    :param passwords: of all its users, by name.
+    :raises CommandFailed: Keystone has other users.
+    """
+    wanted = {
+        'statements': relocation(layout, url, layout.directory / 'images'),
+        'keystone': url('keystone'), 'passwords': passwords}
+    processes.run([venv / 'bin' / 'python', _PROGRAMS / 'relocate.py'],
+                  env=env, timeout=60, stdin=json.dumps(wanted))

@@ -16,8 +16,8 @@ from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import environment
-from magnum_capi_tempest.sandbox import services
+from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest import toolchain
 from tests.proofs import boxes
 from tests.proofs.driver_faults import proxy as proxies

@@ -15,7 +15,7 @@ from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest import supervision

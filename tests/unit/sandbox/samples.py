@@ -6,7 +6,7 @@ import json
 import pathlib
 import sys
 
-from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox import layout
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import releases

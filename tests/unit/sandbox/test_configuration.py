@@ -10,7 +10,7 @@ import testtools
 
 from magnum_capi.discovery import paste
 from magnum_capi import outfile
-from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import releases
 from tests.unit.sandbox import samples

@@ -6,9 +6,9 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.sandbox import credentials
-from magnum_capi_tempest.sandbox import services
-from magnum_capi_tempest.sandbox import snapshot
+from magnum_capi_tempest.sandbox.cloud import credentials
+from magnum_capi_tempest.sandbox.cloud import services
+from magnum_capi_tempest.sandbox.cloud import snapshot
 
 
 class CredentialsTest(testtools.TestCase):

@@ -10,8 +10,8 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import drivers
-from magnum_capi_tempest.sandbox import environment
 from magnum_capi_tempest.sandbox import releases
 from tests.unit.sandbox import samples
 

@@ -12,7 +12,7 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import releases
 
 

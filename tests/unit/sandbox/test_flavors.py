@@ -6,7 +6,7 @@ import re
 import testtools
 
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import flavors
+from magnum_capi_tempest.sandbox.cloud import flavors
 
 
 class FlavorsTest(testtools.TestCase):

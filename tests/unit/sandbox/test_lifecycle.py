@@ -13,7 +13,7 @@ from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import lifecycle
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
@@ -367,7 +367,7 @@ class SetTest(_Base):
             lifecycle.environment, 'both', lambda *a:
             environment.Environments(self.base, self.base)))
         self.useFixture(fixtures.MockPatchObject(
-            lifecycle.cloud.Cloud, 'restart_magnum',
+            lifecycle.deployment.Cloud, 'restart_magnum',
             lambda *a: self.restarts.append(self.file.read_text())))
         self.file = self.box.directory / 'etc' / 'magnum.d' / '90-set.conf'
 

@@ -9,7 +9,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import magnum_wheel
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import releases

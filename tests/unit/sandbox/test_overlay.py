@@ -9,7 +9,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import processes
-from magnum_capi_tempest.sandbox import overlay
+from magnum_capi_tempest.sandbox.cloud import overlay
 from tests.unit.sandbox import samples
 
 _LOOK = '''

@@ -8,9 +8,9 @@ import sqlite3
 import fixtures
 import testtools
 
-from magnum_capi_tempest.sandbox import flavors
+from magnum_capi_tempest.sandbox.cloud import flavors
+from magnum_capi_tempest.sandbox.cloud import seed
 from magnum_capi_tempest.sandbox import layout as layouts
-from magnum_capi_tempest.sandbox import seed
 from tests.unit.sandbox import samples
 
 CELL_0 = '00000000-0000-0000-0000-000000000000'

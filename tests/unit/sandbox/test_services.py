@@ -12,10 +12,10 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox import backends
+from magnum_capi_tempest.sandbox.cloud import backends
+from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import profiles
-from magnum_capi_tempest.sandbox import services
 from magnum_capi_tempest import supervision
 from tests.unit import loopback
 from tests.unit.sandbox import samples

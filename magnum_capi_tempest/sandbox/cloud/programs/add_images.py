@@ -2,7 +2,7 @@
 
 """Makes images in the cloud that runs, those that it has not yet.
 
-Reads the document of sandbox.seed from standard input, prints the ids of its
+Reads the document of cloud.seed from standard input, prints the ids of its
 images by name as JSON. Runs in the environment of the cloud, as seed.py does.
 """
 

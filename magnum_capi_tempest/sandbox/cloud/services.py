@@ -12,7 +12,7 @@ import pathlib
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 
-_CLOUD = pathlib.Path(__file__).with_name('cloud')
+_PROGRAMS = pathlib.Path(__file__).with_name('programs')
 
 #: The service that the others send their password to: any request to them
 #: makes them do so. They start when it is known who listens there.
@@ -61,7 +61,8 @@ def _wsgi(name, module, layout, venv, profile, *arguments, threads=None,
           path='/', **env):
     return supervision.Program(
         name=name,
-        argv=(str(venv / 'bin' / 'python'), str(_CLOUD / 'serve.py'), module,
+        argv=(str(venv / 'bin' / 'python'),
+              str(_PROGRAMS / 'serve.py'), module,
               layout.address, str(layout.port(name)),
               str(threads or profile.threads), *map(str, arguments)),
         env=environment(layout, venv) | {k: str(v) for k, v in env.items()},
@@ -104,11 +105,11 @@ def magnum(layout, venv, profile, helm):
     python = str(layout.magnum_env / 'bin' / 'python')
     if not profile.broker:
         return [supervision.Program(
-            'magnum', (python, str(_CLOUD / 'magnum_all.py'), *listen,
+            'magnum', (python, str(_PROGRAMS / 'magnum_all.py'), *listen,
                        *config), env=env, **api)]
     return [
         supervision.Program(
-            'magnum', (python, str(_CLOUD / 'serve.py'), 'magnum.wsgi.api',
+            'magnum', (python, str(_PROGRAMS / 'serve.py'), 'magnum.wsgi.api',
                        *listen, *config),
             env=env, **api),
         supervision.Program(

@@ -4,17 +4,17 @@
 import json
 
 from magnum_capi import outfile
-from magnum_capi_tempest.sandbox import backends
 from magnum_capi_tempest.sandbox import charts
-from magnum_capi_tempest.sandbox import configuration
-from magnum_capi_tempest.sandbox import credentials
-from magnum_capi_tempest.sandbox import databases
+from magnum_capi_tempest.sandbox.cloud import backends
+from magnum_capi_tempest.sandbox.cloud import configuration
+from magnum_capi_tempest.sandbox.cloud import credentials
+from magnum_capi_tempest.sandbox.cloud import databases
+from magnum_capi_tempest.sandbox.cloud import seed
+from magnum_capi_tempest.sandbox.cloud import services
+from magnum_capi_tempest.sandbox.cloud import snapshot
+from magnum_capi_tempest.sandbox.cloud import warmup
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
-from magnum_capi_tempest.sandbox import seed
-from magnum_capi_tempest.sandbox import services
-from magnum_capi_tempest.sandbox import snapshot
-from magnum_capi_tempest.sandbox import warmup
 
 #: Seconds until the services of a loaded machine must answer.
 PATIENCE = 180

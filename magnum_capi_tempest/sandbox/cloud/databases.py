@@ -13,9 +13,9 @@ import sqlite3
 
 from magnum_capi import processes
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox import configuration
+from magnum_capi_tempest.sandbox.cloud import configuration
 
-_CLOUD = pathlib.Path(__file__).with_name('cloud')
+_PROGRAMS = pathlib.Path(__file__).with_name('programs')
 
 NAMES = ('keystone', 'glance', 'nova_api', 'nova_cell0', 'neutron', 'cinder',
          'magnum')
@@ -97,7 +97,7 @@ class Databases:
     def _neutron(self):
         config = self._config('neutron.conf')
         if self._profile.database == 'sqlite':
-            self._run('python', _CLOUD / 'schema.py', 'neutron',
+            self._run('python', _PROGRAMS / 'schema.py', 'neutron',
                       self.url('neutron'))
             self._run('neutron-db-manage', *config, 'stamp', 'heads')
         else:
@@ -109,7 +109,7 @@ class Databases:
     def _magnum(self):
         config = self._config('magnum.conf')
         if self._profile.database == 'sqlite':
-            self._run('python', _CLOUD / 'schema.py', 'magnum', *config,
+            self._run('python', _PROGRAMS / 'schema.py', 'magnum', *config,
                       venv=self._venvs.magnum)
         else:
             self.migrate_magnum()

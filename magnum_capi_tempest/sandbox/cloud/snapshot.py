@@ -13,8 +13,8 @@ import tarfile
 
 from magnum_capi import errors
 from magnum_capi_tempest import paths
-from magnum_capi_tempest.sandbox import configuration
-from magnum_capi_tempest.sandbox import environment
+from magnum_capi_tempest.sandbox.cloud import configuration
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import releases
 
 #: Folders and files of a sandbox that a snapshot has, when they exist: none
@@ -22,6 +22,7 @@ from magnum_capi_tempest.sandbox import releases
 MEMBERS = ('db', 'mariadb', 'images', 'seeded.json')
 
 _HERE = pathlib.Path(__file__).parent
+_TEMPLATES = _HERE.with_name('templates')
 
 
 def path(profile, release=releases.NEWEST) -> pathlib.Path:
@@ -29,10 +30,10 @@ def path(profile, release=releases.NEWEST) -> pathlib.Path:
 
     :param release: of Magnum.
     """
-    sources = sorted([*(_HERE / 'cloud').glob('*.py'),
-                      *(_HERE / 'templates' / f'{name}.j2'
+    sources = sorted([*(_HERE / 'programs').glob('*.py'),
+                      *(_TEMPLATES / f'{name}.j2'
                         for name in configuration.SERVICE_FILES),
-                      _HERE / 'templates' / '_common.j2',
+                      _TEMPLATES / '_common.j2',
                       *(_HERE / f'{n}.py' for n in (
                           'seed', 'flavors', 'databases', 'backends'))])
     key = environment.digest(profile, environment.key(), *sources)
