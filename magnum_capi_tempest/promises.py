@@ -68,6 +68,13 @@ DISCOVERY_OPTS = [
         '[drivers] default_driver provides the type; the answer names the '
         'candidates', 'the first name in the alphabet is taken'),
     _promise(
+        'first_driver_taken',
+        'A cluster template whose type several drivers provide gets the '
+        'first of these by name, when neither the template nor the image '
+        'names one, and no [drivers] default_driver provides the type; the '
+        'opposite of ambiguity_refused', 'the first name of all drivers is '
+        'taken, whatever it provides'),
+    _promise(
         'sole_provider_chosen',
         'A cluster template gets the only driver that provides its type '
         'when nothing names one', 'the first name in the alphabet is taken, '

@@ -10,6 +10,7 @@ from magnum_capi_tempest import promises
 from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
+from magnum_capi_tempest.sandbox import options as magnum_options
 from magnum_capi_tempest.sandbox import releases
 
 
@@ -104,6 +105,10 @@ def tempest_config(layout, passwords, additions, driver=None,
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
         nodes=made_of, real=made_of.real,
+        # The two modes of the filter promise the opposite.
+        ambiguity='first_driver_taken' if magnum_options.value(
+            layout.magnum_conf[1], 'k8s_discovery', 'mode') == 'hibiscus'
+        else 'ambiguity_refused',
         of_release=_of_release(
             release, additions.discovery_filter
             or promise in ('discovery', 'all')),

@@ -101,6 +101,17 @@ def merged(text: str, changes_) -> str:
     return stream.getvalue()
 
 
+def value(folder: pathlib.Path, group: str, option: str) -> str | None:
+    """The value that an option has by the files of a folder."""
+    # Imported here: it takes a while, and few need it.
+    from oslo_config import cfg
+    conf = cfg.ConfigOpts()
+    conf.register_opt(cfg.StrOpt(option), group=group)
+    conf([f'--config-dir={folder}'] if folder.is_dir() else [],
+         project='magnum', default_config_files=[], default_config_dirs=[])
+    return conf[group][option]
+
+
 def change(folder: pathlib.Path, words):
     """Make changes to the file of ``sandbox set``, all or none.
 

@@ -123,6 +123,27 @@ class DiscoveryFilterTest(testtools.TestCase):
         self.assertIn(ended.returncode, (0, 1), ended.stderr)
         return ended.returncode, json.loads(ended.stdout)
 
+    def test_the_approved_order(self):
+        # The filter reads its mode again, and the suite follows it.
+        mode = 'k8s_discovery.mode='
+        self.addCleanup(self.box.call, 'set', '--no-restart', mode)
+        self.assertEqual(0, self.box.call(
+            'set', '--no-restart', f'{mode}hibiscus').returncode)
+        results = self.box.directory / 'hibiscus'
+        ended = self.box.call(
+            'tempest', '--results', results, '--regex',
+            r'TwoDriversTest\.test_(the_first|nobody|refusal)')
+        self.assertEqual(0, ended.returncode, ended.stdout + ended.stderr)
+        counts = json.loads((results / 'report.json').read_text())
+        self.assertEqual(
+            {'test_the_first_by_name_is_taken': 'passed',
+             'test_nobody_is_taken_silently': 'skipped',
+             'test_refusal_names_the_candidates': 'skipped'},
+            {test['name'].rpartition('.')[2]: test['status']
+             for test in counts['tests']})
+        self.assertIn('first by name', self.box.sandbox.supervisor.log(
+            'magnum').read_text(errors='replace'))
+
     def test_a_refusal_is_explained(self):
         log = self.box.sandbox.supervisor.log('magnum')
         for path, body, what in (

@@ -108,8 +108,8 @@ class List(_OfHost, base.Lister):
         from magnum_capi.discovery import inventory
         return inventory.COLUMNS, [
             (name, _Types(types), state, _Flag(beta), _Flag(default), origin,
-             _Text(error)) for name, types, state, beta, default, origin,
-            error in inventory.rows(self.look(args).catalog)]
+             _Text(error), mode) for name, types, state, beta, default,
+            origin, error, mode in inventory.rows(self.look(args).catalog)]
 
 
 class Explain(_OfHost, base.Judging):

@@ -41,6 +41,7 @@ class Exchange:
     :param catalog: the drivers as of now.
     :param app: Magnum's API behind the filter.
     :ivar decisions: texts for the log.
+    :ivar by_name: a driver was chosen that nothing but its name speaks for.
     """
 
     def __init__(self, request: webob.Request, route: guarded.Route,
@@ -51,6 +52,7 @@ class Exchange:
         self.body = body
         self.catalog = catalog
         self.decisions: list[str] = []
+        self.by_name = False
         self.glance = 0.0
         self._app = app
         self._reader = reader
@@ -87,6 +89,7 @@ class Exchange:
                   if decision.refusal is None
                   else f'refused, {decision.refusal.kind.value}')
         self.decisions.append(f'{result} ({reasons})')
+        self.by_name |= decision.by_name
         return decision
 
     def forward(self, ident: str | None = None) -> webob.Response:

@@ -83,8 +83,8 @@ def logs(files: collections.abc.Sequence[str] = (),
     """
     source = _source(files, folders)
     try:
-        conf = source.parsed(None, [cfg.StrOpt('log_dir'),
-                                    cfg.StrOpt('log_file')])
+        conf = source.parsed({None: [cfg.StrOpt('log_dir'),
+                                     cfg.StrOpt('log_file')]})
         found = pathlib.Path(conf.log_dir or '',
                              conf.log_file or 'magnum-api.log')
         if (conf.log_dir or conf.log_file) and found.is_file():
@@ -146,8 +146,8 @@ def _source(files: collections.abc.Sequence[str],
 def _pipeline(source: policy.Source) -> str | None:
     """The paste file that magnum/api/app.py, load_app, would find."""
     try:
-        conf = source.parsed('api', [cfg.StrOpt(
-            'api_paste_config', default='api-paste.ini')])
+        conf = source.parsed({'api': [cfg.StrOpt(
+            'api_paste_config', default='api-paste.ini')]})
         name = conf.api.api_paste_config
         if os.path.isabs(name):
             return name if os.path.exists(name) else None

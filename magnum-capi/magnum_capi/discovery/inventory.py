@@ -14,7 +14,7 @@ from magnum_capi.discovery import model
 from magnum_capi import errors
 
 COLUMNS = ('Driver', 'Cluster types', 'State', 'Beta', 'Default', 'Origin',
-           'Error')
+           'Error', 'Mode')
 _HINT = "Write it with 'magnum-capi discovery list -f json' on a Magnum host"
 
 #: State of a name that magnum.conf has and nothing installed has.
@@ -26,7 +26,7 @@ _LARGEST = 16 << 20
 
 #: Of :data:`COLUMNS`; a cluster type has server_type, os and coe.
 Row = tuple[str, list[dict[str, typing.Any]], str, bool, bool, str,
-            str | None]
+            str | None, str]
 _Kind = typing.TypeVar('_Kind')
 
 
@@ -40,14 +40,15 @@ def rows(catalog: model.Catalog) -> list[Row]:
         (offer.name, [t._asdict() for t in offer.types],
          catalog.states[offer.name].value,
          offer.beta or offer.name in policy.enabled_beta_drivers,
-         offer.name == policy.default_driver, offer.origin, offer.error)
+         offer.name == policy.default_driver, offer.origin, offer.error,
+         policy.mode.value)
         for offer in catalog.offers]
     named = {option: _names(policy, option) for option in _OPTIONS}
     for name in sorted(set().union(*named.values()) - {*catalog.by_name}):
         options = [option for option in _OPTIONS if name in named[option]]
         found.append((name, [], _MISSING, name in named[_OPTIONS[2]],
                       name == policy.default_driver, '',
-                      _NAMED + ', '.join(options)))
+                      _NAMED + ', '.join(options), policy.mode.value))
     return found
 
 
@@ -102,10 +103,23 @@ def parse(found: typing.Any, magnum: int = model.NEWEST) -> model.Catalog:
             raise ValueError(f'row {number}: {e}') from None
     if len(named['default_driver']) > 1:
         raise ValueError('more than one driver is the default')
+    # Those written before there were modes have none.
+    modes = {_mode(row.get('Mode', model.Mode.STRICT.value)) for row in found}
+    if len(modes) > 1:
+        raise ValueError('there is more than one mode')
     return model.Catalog(offers, model.Policy(
         next(iter(named['default_driver']), None),
         frozenset(named['disabled_drivers']),
-        frozenset(named['enabled_beta_drivers'])), magnum)
+        frozenset(named['enabled_beta_drivers']),
+        modes.pop() if modes else model.Mode.STRICT), magnum)
+
+
+def _mode(value: typing.Any) -> model.Mode:
+    try:
+        return model.Mode(value)
+    except ValueError:
+        raise ValueError(f'the mode {model.shown(value)} is not known'
+                         ) from None
 
 
 def _take(row: typing.Any, offers: list[model.Offer],

@@ -142,7 +142,8 @@ class Filter:
             outcome = f'{e.status} by the filter'
             raise
         finally:
-            LOG.info('%s', request_log.decided(
+            log = LOG.warning if exchange.by_name else LOG.info
+            log('%s', request_log.decided(
                 route.what, request_id, exchange.decisions, outcome,
                 exchange.own, exchange.glance))
 

@@ -94,13 +94,26 @@ class Offer:
     origin: str = ''
 
 
+class Mode(enum.Enum):
+    """Who is chosen of several drivers, when nothing says which."""
+
+    #: Nobody: the request is refused as ambiguous.
+    STRICT = 'strict'
+    #: The first by name, as in cluster-template-driver-selection.
+    HIBISCUS = 'hibiscus'
+
+
 @dataclasses.dataclass(frozen=True)
 class Policy:
-    """The options of [drivers] in magnum.conf that choose drivers."""
+    """The options in magnum.conf that choose drivers.
+
+    :param mode: of [k8s_discovery], the others are of [drivers].
+    """
 
     default_driver: str | None = None
     disabled_drivers: frozenset[str] = frozenset()
     enabled_beta_drivers: frozenset[str] = frozenset()
+    mode: Mode = Mode.STRICT
 
 
 class State(enum.Enum):
@@ -215,6 +228,7 @@ class Step(enum.Enum):
     IMAGE = 'image'
     SOLE_PROVIDER = 'sole provider'
     DEFAULT = 'default'
+    FIRST = 'first by name'
 
 
 class Reason(typing.NamedTuple):
@@ -272,6 +286,11 @@ class Decision:
     def __post_init__(self) -> None:
         if (self.driver is None) == (self.refusal is None):
             raise ValueError('Either a driver or a refusal')
+
+    @property
+    def by_name(self) -> bool:
+        """Whether nothing but its name speaks for the driver."""
+        return bool(self.reasons) and self.reasons[-1].step is Step.FIRST
 
     @property
     def os(self) -> str | None:

@@ -23,12 +23,16 @@ from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
 
-#: As in magnum/conf/drivers.py of Magnum 23.
-_OPTIONS = (
-    cfg.StrOpt('default_driver'),
-    cfg.ListOpt('disabled_drivers', default=()),
-    cfg.ListOpt('enabled_beta_drivers', default=()),
-)
+#: As in magnum/conf/drivers.py of Magnum 23, and the filter's own.
+_OPTIONS: dict[str | None, tuple[cfg.Opt, ...]] = {
+    'drivers': (
+        cfg.StrOpt('default_driver'),
+        cfg.ListOpt('disabled_drivers', default=()),
+        cfg.ListOpt('enabled_beta_drivers', default=())),
+    'k8s_discovery': (
+        cfg.StrOpt('mode', default=model.Mode.STRICT.value,
+                   choices=[mode.value for mode in model.Mode]),),
+}
 #: A second change of a file may have the time of the first one, if it comes
 #: before the clock of the file system ticks (10 ms at the most in Linux).
 _YOUNG_NS = 50_000_000
@@ -112,15 +116,16 @@ class Source:
                 self._lock.release()
         return self._policy
 
-    def parsed(self, group: str | None,
-               options: collections.abc.Iterable[cfg.Opt]) -> cfg.ConfigOpts:
+    def parsed(self, options: collections.abc.Mapping[
+            str | None, collections.abc.Iterable[cfg.Opt]]) -> cfg.ConfigOpts:
         """The files as oslo.config reads them, apart from any other CONF.
 
-        :param options: those of ``group`` that are wanted; None: [DEFAULT].
+        :param options: those that are wanted, by group; None: [DEFAULT].
         :raises cfg.Error: a file cannot be read or parsed.
         """
         conf = cfg.ConfigOpts()
-        conf.register_opts(options, group=group)
+        for group, wanted in options.items():
+            conf.register_opts(wanted, group=group)
         conf([f'--config-file={path}' for path in self.files]
              + [f'--config-dir={path}' for path in self.folders],
              project='magnum', default_config_files=[],
@@ -192,12 +197,13 @@ class Source:
 
     def _read(self) -> model.Policy:
         try:
-            conf = self.parsed('drivers', _OPTIONS)
+            conf = self.parsed(_OPTIONS)
             default = conf.drivers.default_driver
             return model.Policy(
                 (default or '').strip() or None,
                 _names(conf.drivers.disabled_drivers),
-                _names(conf.drivers.enabled_beta_drivers))
+                _names(conf.drivers.enabled_beta_drivers),
+                model.Mode(conf.k8s_discovery.mode))
         # oslo.config ends the program for some values.
         except (cfg.Error, OSError, ValueError, SystemExit) as error:
             raise errors.UsageError(

@@ -11,7 +11,10 @@ where it is silent:
 4. the only driver that provides (server_type, os, coe): "For existing
    drivers that do not conflict, the current way of discovery remains
    unchanged";
-5. ``[drivers]default_driver``, if it provides the type.
+5. ``[drivers]default_driver``, if it provides the type;
+6. nobody, or with ``[k8s_discovery]mode = hibiscus`` the first by name of
+   those that provide the type, as the specification
+   cluster-template-driver-selection has it.
 
 Whoever is chosen must be enabled, enabled as beta if it is one, loadable, and
 provide the type; a name that fails this is refused, not passed over. The
@@ -112,6 +115,12 @@ def _choose(cluster_type: model.ClusterType, wanted: str | None,
             driver, refusal, found = _default(cluster_type, providers,
                                               catalog)
             reasons += (model.Reason(model.Step.DEFAULT, found),)
+            if refusal and catalog.policy.mode is model.Mode.HIBISCUS:
+                driver, refusal = providers[0], None
+                reasons += (model.Reason(
+                    model.Step.FIRST, f'{model.listed(providers[:1])} is the '
+                    'first of them by name, which decides with '
+                    '[k8s_discovery]mode = hibiscus'),)
     return model.Decision(cluster_type, driver, refusal, reasons, deprecated)
 
 

@@ -41,6 +41,13 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
             self.assertIn(driver, str(error))
 
     @decorators.attr(type='smoke')
+    @discovery.promised('first_driver_taken')
+    @decorators.idempotent_id('c7ad1c38-c61b-45ce-a0eb-17b8059692ee')
+    def test_the_first_by_name_is_taken(self):
+        self.assert_driver(min(CONF.magnum_capi.clashing_drivers),
+                           self.create_image())
+
+    @decorators.attr(type='smoke')
     @discovery.promised('template_driver')
     @decorators.idempotent_id('0a36e6b2-cfd2-4423-88c1-fc791825fd14')
     def test_template_chooses(self):

@@ -79,6 +79,10 @@ CASES = (
      catalog(A, B, magnum=22), None),
     ('driver-not-stored', 'Magnum 22', "image's magnum_driver, or none",
      catalog(A, magnum=22), None),
+    ('clash-by-name', 'type (vm, ubuntu, kubernetes)',
+     'by a_drv, b_drv.*filter gives a_drv.*unmodified Magnum gives them '
+     'f_drv', catalog(A, B, F, default_driver='f_drv',
+                      mode=model.Mode.HIBISCUS), None),
     ('clash-with-default', 'type (vm, ubuntu, kubernetes)',
      'by a_drv, b_drv.*gets b_drv', catalog(A, B, default_driver='b_drv'),
      None),

@@ -71,6 +71,15 @@ class RoundTripTest(testtools.TestCase):
     def test_nothing(self):
         self.check(model.Catalog(()))
 
+    def test_mode(self):
+        self.check(model.Catalog(FULL.offers, model.Policy(
+            mode=model.Mode.HIBISCUS)))
+
+    def test_one_without_modes(self):
+        rows = [{k: v for k, v in row.items() if k != 'Mode'}
+                for row in written(FULL)]
+        self.assertEqual(FULL.policy, inventory.parse(rows).policy)
+
 
 class BadTest(testtools.TestCase):
 
@@ -155,6 +164,12 @@ class BadTest(testtools.TestCase):
 
     def test_twice(self):
         self.refused("a second driver 'z'", self.changed(1, Driver='z'))
+
+    def test_mode(self):
+        self.refused('mode', self.changed(Mode='lenient'))
+
+    def test_two_modes(self):
+        self.refused('more than one mode', self.changed(Mode='hibiscus'))
 
     def test_two_defaults(self):
         self.refused('more than one', self.changed(1, Default=True))

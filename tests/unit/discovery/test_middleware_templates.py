@@ -9,6 +9,7 @@ import testtools
 from magnum_capi.discovery import exchange
 from magnum_capi.discovery import images
 from magnum_capi.discovery import middleware
+from magnum_capi.discovery import model
 from tests.unit.discovery import scripted_magnum
 
 HELM, ALIAS, OFF = (scripted_magnum.HELM, scripted_magnum.ALIAS,
@@ -476,6 +477,17 @@ class LogTest(TemplateTestCase):
             r"template create 'req-1': driver 'helm_v1' \(.*os_distro is "
             r"'flatcar'.*only\); answered 201; filter \d+\.\d\d ms, Glance "
             r'\d+\.\d\d ms'))
+
+    def test_a_driver_that_only_its_name_speaks_for(self):
+        self.app = scripted_magnum.filtered(
+            self.magnum, scripted_magnum.catalog(mode=model.Mode.HIBISCUS))
+        log = self.useFixture(fixtures.FakeLogger(
+            format='%(levelname)s %(message)s'))
+        self.assertEqual(ALIAS, self.create('ubuntu').json['driver'])
+        self.create()
+        self.assertEqual(['WARNING', 'INFO'], [
+            line.partition(' ')[0] for line in log.output.splitlines()
+            if 'template create' in line])
 
     def test_refusals_too(self):
         self.create('ubuntu')

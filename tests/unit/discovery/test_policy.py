@@ -53,6 +53,16 @@ class ReadingTest(PolicyTestCase):
     def test_nothing_is_given(self):
         self.assertEqual(model.Policy(), self.read())
 
+    def test_mode(self):
+        path = self.write('magnum.conf', '[k8s_discovery]\nmode = hibiscus')
+        self.assertEqual(model.Policy(mode=model.Mode.HIBISCUS),
+                         self.read([str(path)]))
+
+    def test_a_mode_that_is_none(self):
+        path = self.write('magnum.conf', '[k8s_discovery]\nmode = lenient')
+        e = self.assertRaises(errors.UsageError, self.read, [str(path)])
+        self.assertIn('lenient', str(e))
+
     def test_all_three_options(self):
         path = self.write('magnum.conf', 'default_driver = a\n'
                           'disabled_drivers = b,c\nenabled_beta_drivers=d')

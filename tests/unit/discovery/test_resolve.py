@@ -31,9 +31,9 @@ ASK = 'Ask the operator of this cloud, or choose another driver.'
 BOTH = ('clash', 'helm')
 
 
-def catalog(default=None, beta=(), offers=OFFERS):
+def catalog(default=None, beta=(), offers=OFFERS, mode=model.Mode.STRICT):
     return model.Catalog(offers, model.Policy(
-        default, frozenset({'off'}), frozenset(beta)))
+        default, frozenset({'off'}), frozenset(beta), mode))
 
 
 def decide(magnum_distro=None, os_distro=None, magnum_driver=None,
@@ -108,6 +108,49 @@ class ChosenTest(testtools.TestCase):
             *OFFERS, model.Offer('odd', (kind,))))
 
         self.assert_chosen('odd', kind, model.Step.SOLE_PROVIDER, decision)
+
+
+class HibiscusTest(testtools.TestCase):
+    """All that is chosen is chosen as before, and one refusal is gone."""
+
+    def setUp(self):
+        super().setUp()
+        self.mode = model.Mode.HIBISCUS
+
+    def test_the_first_by_name(self):
+        for default in (None, 'off', 'naming', 'nobody'):
+            decision = decide('ubuntu', mode=self.mode, default=default)
+            self.assertEqual(
+                ('clash', UBUNTU, model.Step.FIRST),
+                (decision.driver, decision.cluster_type, steps(decision)[-1]))
+            self.assertTrue(decision.by_name)
+            self.assertIn('[k8s_discovery]mode', decision.reasons[-1].text)
+
+    def test_the_order_of_what_is_installed_does_not_count(self):
+        self.assertEqual('clash', decide(
+            'ubuntu', mode=self.mode, offers=OFFERS[::-1]).driver)
+
+    def test_what_is_chosen_otherwise_is_not_by_name(self):
+        for how in ({'driver': 'helm'}, {'magnum_driver': 'helm'},
+                    {'default': 'helm'}):
+            decision = decide('ubuntu', mode=self.mode, **how)
+            self.assertEqual(('helm', False),
+                             (decision.driver, decision.by_name))
+        # The only provider, although another is the first by name.
+        self.assertEqual(('helm', False), (
+            decide('flatcar', mode=self.mode).driver,
+            decide('flatcar', mode=self.mode).by_name))
+
+    def test_other_refusals_stay(self):
+        for how, kind in (
+                ({'driver': 'off'}, model.Kind.DISABLED),
+                ({'driver': 'beta'}, model.Kind.BETA),
+                ({'driver': 'naming'}, model.Kind.MISMATCH),
+                ({'magnum_driver': 'nobody'}, model.Kind.UNKNOWN)):
+            self.assertEqual(kind, decide(
+                'ubuntu', mode=self.mode, **how).refusal.kind)
+        self.assertEqual(model.Kind.NOT_SUPPORTED,
+                         decide('x', mode=self.mode).refusal.kind)
 
 
 class DistroTest(testtools.TestCase):

@@ -21,6 +21,8 @@ FLAGS = 'magnum_capi_feature_enabled'
 #: What no filter in front of Magnum can do.
 OUT_OF_REACH = {'broken_driver_isolated', 'magnum_distro_alone',
                 'template_driver_decides'}
+#: What the filter promises in its other mode only.
+OTHER_MODE = {'first_driver_taken'}
 #: What this sandbox has room for, whatever the driver.
 HERE = {'three_masters'}
 
@@ -47,7 +49,7 @@ class TempestConfTest(testtools.TestCase):
     def test_the_filter_promises_what_it_can(self):
         discovery = {o.name for o in promises.DISCOVERY_OPTS}
 
-        self.assertEqual(HERE | discovery - OUT_OF_REACH,
+        self.assertEqual(HERE | discovery - OUT_OF_REACH - OTHER_MODE,
                          self.promised(discovery_filter=True))
 
     def test_only_the_driver_of_this_project_promises_more(self):
@@ -60,16 +62,28 @@ class TempestConfTest(testtools.TestCase):
         discovery = {o.name for o in promises.DISCOVERY_OPTS}
         life = {o.name for o in promises.LIFE_OPTS if not o.default}
 
-        self.assertEqual(HERE | discovery,
+        self.assertEqual(HERE | discovery - OTHER_MODE,
                          self.promised(promise='discovery'))
         self.assertEqual(life, self.promised(promise='driver'))
 
     def test_everything_can_be_asked_for(self):
         # No node here is a server of Nova.
         everything = {o.name for o in config.FEATURE_OPTS
-                      if not o.default} - {'real_nodes'}
+                      if not o.default} - {'real_nodes'} - OTHER_MODE
 
         self.assertEqual(everything, self.promised(promise='all'))
+
+    def test_the_other_mode(self):
+        layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
+        folder = layout.magnum_conf[1]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / '90-set.conf').write_text(
+            '[k8s_discovery]\nmode = hibiscus\n')
+        conf = configparser.RawConfigParser(default_section='none')
+        conf.read_string(access.tempest_config(
+            layout, samples.PASSWORDS, spec.Additions(discovery_filter=True)))
+        self.assertTrue(conf.getboolean(FLAGS, 'first_driver_taken'))
+        self.assertNotIn('ambiguity_refused', conf[FLAGS])
 
     def test_the_filter_leaves_no_template_without_a_driver(self):
         for discovery_filter in (True, False):

@@ -118,6 +118,15 @@ def _clash(catalog: model.Catalog, subject: str, providers: tuple[str, ...],
     text = f'It is provided by {listed}'
     if default not in providers:
         text += ', and none of them is the default'
+        if catalog.policy.mode is model.Mode.HIBISCUS:
+            return findings.Draft(
+                'clash-by-name', subject,
+                f'{text}. With [k8s_discovery]mode = hibiscus the filter '
+                f'gives {providers[0]}, the first by name, to templates that '
+                'name no driver, and only its log tells'
+                + (f'; an unmodified Magnum gives them {fallback}'
+                   if fallback not in (None, providers[0]) else ''),
+                _NAME_ONE)
     if fallback is not None:
         text += (f'. An unmodified Magnum gives {fallback} to templates that '
                  'name no driver, and tells nobody; the filter refuses them')

@@ -62,6 +62,7 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     'beta-wins': (_ERROR, _ERROR),
     'shadowed': (_WARNING, _WARNING),
     'clash': (_ERROR, _WARNING),
+    'clash-by-name': (_ERROR, _WARNING),
     'clash-with-default': (_WARNING, _INFO),
     'default-mismatch': (_ERROR, _NOTHING),
     'default-unknown': (_ERROR, _WARNING),

@@ -84,6 +84,6 @@ class PromisesTest(testtools.TestCase):
     def test_no_magnum_promises_them_by_itself(self):
         options = promises.DISCOVERY_OPTS
 
-        self.assertEqual(14, len(options))
+        self.assertEqual(15, len(options))
         for option in options:
             self.assertIn('An unmodified Magnum 23', option.help)
