@@ -42,6 +42,17 @@ def read(response: urllib3.HTTPResponse, end: float,
     return bytes(content)
 
 
+def lines(response: urllib3.HTTPResponse) -> collections.abc.Iterator[bytes]:
+    """The lines of a body as they come; the last one only if it is whole.
+
+    :raises urllib3.exceptions.HTTPError: the connection failed.
+    """
+    rest = b''
+    for chunk in _chunks(response):
+        *whole, rest = (rest + chunk).split(b'\n')
+        yield from whole
+
+
 def _chunks(response: urllib3.HTTPResponse) -> collections.abc.Iterator[bytes]:
     """What has come of a body, again and again until its end.
 

@@ -19,6 +19,7 @@ import magnum.conf
 from magnum.drivers.common import driver
 from oslo_log import log as logging
 
+from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver import monitor
@@ -160,7 +161,8 @@ class Driver(driver.Driver):
         kube = shared.kube(settings)
         return reconcile.Runtime(
             settings, kube, helm.Helm(settings, kube.kubeconfig), kube.now,
-            shared.sightings)
+            shared.sightings,
+            looks=shared.looks(settings, names.CLUSTER_UUID))
 
     def _store(self, context: typing.Any) -> store.Store:
         return store.Store(context, _settings())

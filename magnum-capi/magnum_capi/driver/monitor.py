@@ -4,6 +4,8 @@
 """The health of a cluster, as Magnum's periodic job asks for it."""
 
 import collections.abc
+import dataclasses
+import random
 import threading
 import time
 import typing
@@ -14,11 +16,13 @@ from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import health
+from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import recovery
 from magnum_capi.driver import self_repair
 from magnum_capi import errors
+from magnum_capi.kube import kube as kube_module
 from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
@@ -28,6 +32,13 @@ _PARTS = ('control_plane', 'machine_deployments', 'machines')
 #: What Keystone said of a credential by its id, and until when that counts,
 #: monotonic time in seconds.
 _checked: dict[str | None, tuple[str, float]] = {}
+
+#: What clusters are remembered by, by namespace and name of the Secret, with
+#: its resourceVersion.
+_states: dict[tuple[str, str], tuple[str, state_module.State]] = {}
+
+#: Entries of each.
+_MOST = 10000
 _checked_lock = threading.Lock()
 
 
@@ -71,17 +82,44 @@ class Monitor:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
             return
         rows = reconciler.rows()
-        state = reconciler.vault.state()
+        state = self._state(runtime, reconciler)
         parts = () if rows.operation == 'DELETE' else _PARTS
-        snapshot = observer.look(
-            runtime.kube, reconciler.namespace, reconciler.release, parts,
-            thorough=True)
+
+        def look(kube: kube_module.Kube) -> snapshot_module.Snapshot:
+            return observer.look(kube, reconciler.namespace,
+                                 reconciler.release, parts, thorough=True)
+
+        snapshot = look(runtime.looks or runtime.kube)
+        if runtime.looks and (
+                snapshot.cluster is None or rows.operation == 'DELETE'
+                or self_repair.is_needed(rows, snapshot)
+                or recovery.may_recover(rows, state)):
+            # What was remembered tells of nothing to be done, no more.
+            rows, state = reconciler.rows(), reconciler.vault.state()
+            snapshot = look(runtime.kube)
         credential = self._credential(runtime, reconciler, state)
         self._note(*health.health(
             snapshot, rows.wanted(state), runtime.now(),
             refused=credential == credentials.INVALID))
         self_repair.keep(reconciler, rows, snapshot)
         recovery.recover(reconciler, rows, state, snapshot)
+
+    def _state(self, runtime: reconcile.Runtime,
+               reconciler: reconcile.Reconciler) -> state_module.State:
+        """The memory of the cluster, without secrets while it is the same."""
+        key = reconciler.namespace, state_module.name(reconciler.release)
+        version = runtime.looks and runtime.looks.version(*key)
+        with _checked_lock:
+            known, state = _states.get(key, (None, state_module.State()))
+        if version and version == known:
+            return state
+        state = dataclasses.replace(reconciler.vault.state(), secrets={})
+        with _checked_lock:
+            if len(_states) > _MOST:
+                _states.clear()
+            if version:
+                _states[key] = version, state
+        return state
 
     def _note(self, status: str, reason: dict[str, str]) -> None:
         self.data = {'health_status': status, 'health_status_reason': reason}
@@ -101,8 +139,9 @@ class Monitor:
                                self._store.cacert_file(),
                                runtime.settings.openstack_timeout)
         with _checked_lock:
-            if len(_checked) > 10000:
+            if len(_checked) > _MOST:
                 _checked.clear()
-            _checked[used.id] = (
-                found, now + runtime.settings.credential_check_interval)
+            # Not all of a thousand clusters at once.
+            _checked[used.id] = found, now + random.uniform(0.8, 1) * (
+                runtime.settings.credential_check_interval)
         return found

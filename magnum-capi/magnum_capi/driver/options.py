@@ -116,6 +116,11 @@ OPTIONS = (
         'helm_timeout', default=120, min=5,
         help='Seconds after which a helm command is killed. A release that '
              'is pending for longer counts as stuck and is repaired.'),
+    cfg.IntOpt(
+        'helm_processes', default=4, min=1,
+        help='Helm commands that each process of magnum-conductor runs at '
+             'once; more requests than that wait, with their locks held. '
+             'One takes up to 100 MiB and a processor for about a second.'),
     cfg.FloatOpt(
         'answer_timeout', min=1,
         help='Seconds in which the request for an upgrade is answered. '

@@ -34,6 +34,7 @@ from magnum_capi.driver import settings as settings_module
 from magnum_capi import errors
 from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import lock as lock_module
+from magnum_capi.kube import remembered
 from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
@@ -104,6 +105,8 @@ class Runtime:
     :param now: aware: the clock by which operations are judged. That of the
         management cluster (``kube.now``) is the same for all conductors.
     :param sightings: see lock.Lock.
+    :param looks: what looks may use that only tell that nothing is to be
+        done; ``kube`` by default.
     """
 
     settings: settings_module.Settings
@@ -112,6 +115,7 @@ class Runtime:
     now: collections.abc.Callable[[], datetime.datetime]
     sightings: lock_module.Sightings = dataclasses.field(default_factory=dict)
     clock: waiting.Clock = time
+    looks: remembered.Remembered | None = None
 
 
 class Reconciler:

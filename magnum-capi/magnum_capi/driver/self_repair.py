@@ -58,13 +58,19 @@ def is_refused_rotation(cluster: typing.Any) -> bool:
             and ROTATION_REFUSED in (cluster.status_reason or ''))
 
 
+def is_needed(rows: rows_module.Rows,
+              snapshot: snapshot_module.Snapshot) -> bool:
+    """Whether something is not true any more."""
+    return bool(sizes(rows, snapshot)) or is_refused_rotation(rows.cluster)
+
+
 def keep(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
          snapshot: snapshot_module.Snapshot) -> None:
     """Put right what is not true any more. Does not wait for the lock.
 
     :param rows: as they were when ``snapshot`` was taken.
     """
-    if not (sizes(rows, snapshot) or is_refused_rotation(rows.cluster)):
+    if not is_needed(rows, snapshot):
         return
     try:
         with reconciler.held(0):

@@ -82,6 +82,7 @@ class Settings:
     openstack_timeout: float
     helm_binary: str
     helm_timeout: int
+    helm_processes: int
     answer_timeout: float
     helm_history: int
     helm_registry_config: str | None

@@ -4,11 +4,12 @@
 """The periodic status of a cluster: look, judge, save, and do what was lost.
 
 Magnum asks every ten seconds, in another process than those that carry out
-requests, and on every conductor. So most looks must cost next to nothing: one
-request and no lock while the Cluster itself says that it is not finished. The
-lock is taken, without waiting for it, when there is something to save or to
-do; the rows are read again then, and if they are others than those that were
-judged, the next look will judge them.
+requests, and on every conductor. So most looks must cost next to nothing: no
+request and no lock while the Cluster, as it is remembered, says that it is not
+finished. Anything else is read from the server. The lock is taken, without
+waiting for it, when there is something to save or to do; the rows are read
+again then, and if they are others than those that were judged, the next look
+will judge them.
 """
 
 import collections.abc
@@ -35,6 +36,7 @@ from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
+from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import lock as lock_module
 from magnum_capi.kube import rest
 
@@ -169,13 +171,19 @@ class Watch:
             self._memory.key = rows.operation
         else:
             self._state = self._memory.state
-        snapshot = self._glance()
+        snapshot = self._glance(self._runtime.looks)
         busy = observer.is_busy(snapshot.cluster)
         thorough = self._memory.attention.next(
             snapshot.cluster, rows.operation == 'DELETE' or not busy)
         # Nothing is ended by what a short look does not show.
         wanted = self._wanted(rows)
         thorough |= bool(status.overdue(wanted, self._runtime.now()))
+        if self._runtime.looks:
+            if busy and not thorough and self._is_nothing_new(
+                    rows, wanted, snapshot):
+                return
+            snapshot = self._glance()
+            busy = observer.is_busy(snapshot.cluster)
         snapshot, verdict = self._judged(
             rows, wanted, snapshot, busy, thorough)
         left = progress.left(snapshot, wanted) if thorough else {}
@@ -212,6 +220,15 @@ class Watch:
                     self._reconciler.vault.write_state(self._state)
             self._act(rows, snapshot, verdict)
 
+    def _is_nothing_new(self, rows: rows_module.Rows, wanted: goal.Wanted,
+                        snapshot: snapshot_module.Snapshot) -> bool:
+        """Whether a short look leaves all as it is."""
+        verdict = status.judge(snapshot, wanted, self._runtime.now())
+        seen = dataclasses.replace(
+            self._progressed(rows, snapshot, {}), failing=verdict.failing)
+        return (not _is_complete(verdict) and seen == self._state
+                and not self._differs(rows, verdict, thorough=False))
+
     def _read_state(self) -> None:
         self._keep(self._reconciler.vault.state())
 
@@ -232,10 +249,12 @@ class Watch:
         except (failures.Stopped, *failures.PASSING) as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
 
-    def _glance(self) -> snapshot_module.Snapshot:
+    def _glance(self, kube: kube_module.Kube | None = None
+                ) -> snapshot_module.Snapshot:
         """A snapshot of the Cluster alone."""
-        return observer.look(self._runtime.kube, self._reconciler.namespace,
-                             self._reconciler.release, parts=())
+        return observer.look(
+            kube or self._runtime.kube, self._reconciler.namespace,
+            self._reconciler.release, parts=())
 
     def _rows(self, template: typing.Any = None) -> rows_module.Rows:
         rows = self._reconciler.rows(template)

@@ -62,12 +62,15 @@ class Kind:
     plural: str
     namespaced: bool = True
 
-    def path(self, namespace: str | None = None,
-             name: str | None = None) -> str:
-        """Path of the collection, or of one object."""
+    def path(self, namespace: str | None = None, name: str | None = None,
+             everywhere: bool = False) -> str:
+        """Path of the collection, or of one object.
+
+        :param everywhere: of the collection of all namespaces.
+        """
         root = 'apis' if '/' in self.api_version else 'api'
         path = f'/{root}/{self.api_version}'
-        if self.namespaced:
+        if self.namespaced and not everywhere:
             path += f'/namespaces/{namespace}'
         path += f'/{self.plural}'
         return path if name is None else f'{path}/{name}'

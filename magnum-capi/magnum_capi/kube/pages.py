@@ -2,6 +2,7 @@
 
 """Reads a long list: page by page, begun again when it expires half way."""
 
+import collections.abc
 import typing
 
 from magnum_capi.kube import kinds
@@ -12,6 +13,8 @@ Labels: typing.TypeAlias = dict[str, str] | str
 
 #: Objects of one page of a list.
 _PAGE = 500
+
+_Kept = typing.TypeVar('_Kept')
 
 
 def read(connection: rest.Rest, path: str, labels: Labels | None = None,
@@ -26,10 +29,26 @@ def read(connection: rest.Rest, path: str, labels: Labels | None = None,
     :raises rest.NotServed: there is no such collection.
     :raises rest.Unreachable: the answer is no list.
     """
+    return listed(connection, path, lambda obj: obj, labels, fields, accept,
+                  most)[0]
+
+
+def listed(connection: rest.Rest, path: str,
+           keep: collections.abc.Callable[[kinds.Object], _Kept],
+           labels: Labels | None = None, fields: str | None = None,
+           accept: str | None = None, most: int | None = None
+           ) -> tuple[list[_Kept], str]:
+    """As :func:`read`, with what to watch the collection from.
+
+    :param keep: what to keep of each object. A page is forgotten before the
+        next one is read.
+    :returns: what was kept, and the resourceVersion of the list.
+    """
     headers = {'Accept': accept} if accept else {}
     query: rest.Query = {'labelSelector': selector(labels),
                          'fieldSelector': fields, 'limit': _PAGE}
-    items: kinds.Objects = []
+    items: list[_Kept] = []
+    metadata: kinds.Object = {}
     number = 0
     while most is None or number < most:
         number += 1
@@ -48,12 +67,12 @@ def read(connection: rest.Rest, path: str, labels: Labels | None = None,
             raise rest.Unreachable(
                 'The answer of the management cluster is no list',
                 status=200, where=path, last_seen=page.get('kind'))
-        items += page['items'] or []
-        more = (page.get('metadata') or {}).get('continue')
-        if not more:
+        items += map(keep, page['items'] or ())
+        metadata = page.get('metadata') or {}
+        if not metadata.get('continue'):
             break
-        query = {**query, 'continue': more}
-    return items
+        query = {**query, 'continue': metadata['continue']}
+    return items, metadata.get('resourceVersion') or ''
 
 
 def selector(labels: Labels | None) -> str | None:

@@ -42,6 +42,12 @@ _PASSING = frozenset((429, 500, 502, 503, 504))
 #: Seconds before the second try; it doubles, up to the last number.
 _PAUSE = (0.2, 5.0)
 
+#: Connections for requests at most.
+_CONNECTIONS = 16
+
+#: Paths of Leases begin so.
+_LEASES = '/apis/coordination.k8s.io/'
+
 
 class KubeError(errors.MagnumCapiError):
     """A management cluster refused a request.
@@ -112,7 +118,12 @@ class Limits:
 
 
 class Rest:
-    """A pool of connections to one server. Any thread may use it."""
+    """A bounded pool of connections to one server. Any thread may use it.
+
+    Who finds all connections taken waits for one, as long as for an answer.
+    The renewals of locks never wait behind other requests, and watches, which
+    keep a connection, take none away.
+    """
 
     def __init__(self, access: access_module.Access,
                  limits: Limits = Limits(),
@@ -120,7 +131,8 @@ class Rest:
         self.access = access
         self.limits = limits
         self._clock = clock
-        self._pool = _pool(access)
+        self._pool = _pool(access, maxsize=_CONNECTIONS, block=True)
+        self._unbounded = _pool(access)
         #: Requests sent, tries included; for benchmarks.
         self.requests = 0
         # Server's time, seconds since 1970, and ours when it said so.
@@ -244,14 +256,63 @@ class Rest:
                   headers: _Headers, read: float
                   ) -> tuple[int, _Headers, bytes]:
         end = self._clock.monotonic() + read
+        answer = self._sent(
+            self._unbounded if path.startswith(_LEASES) else self._pool,
+            method, path, data, headers, read)
+        content = responses.read(answer, end, self._clock)
+        return answer.status, answer.headers, content
+
+    def _sent(self, pool: urllib3.PoolManager, method: str, path: str,
+              data: bytes | None, headers: _Headers, read: float
+              ) -> urllib3.HTTPResponse:
         # What its stubs promise less of is for browsers.
-        answer = typing.cast(urllib3.HTTPResponse, self._pool.request(
+        return typing.cast(urllib3.HTTPResponse, pool.request(
             method, self.access.server + path, body=data, headers=headers,
             timeout=urllib3.Timeout(
                 connect=min(self.limits.connect, read), read=read),
-            retries=False, redirect=False, preload_content=False))
-        content = responses.read(answer, end, self._clock)
-        return answer.status, answer.headers, content
+            pool_timeout=read, retries=False, redirect=False,
+            preload_content=False))
+
+    def events(self, path: str, query: Query, headers: _Headers,
+               seconds: float, opened: collections.abc.Callable[[], None]
+               ) -> collections.abc.Iterator[kinds.Object]:
+        """The events of a watch as they come, until the server ends it.
+
+        :param path: of a collection.
+        :param query: of the watch.
+        :param seconds: after which the server ends it. A connection that is
+            silent for somewhat longer counts as lost.
+        :param opened: called when the server has taken the watch.
+        :raises KubeError: the server refuses it, or the connection is lost;
+            nothing is tried again.
+        """
+        where = f'GET {self.access.server}{path}'
+        sent = {'watch': 'true', 'timeoutSeconds': int(seconds), **{
+            k: v for k, v in query.items() if v is not None}}
+        self.requests += 1
+        answer = None
+        try:
+            answer = self._sent(
+                self._unbounded, 'GET', f'{path}?{parse.urlencode(sent)}',
+                None, {**headers, **self.access.headers()},
+                seconds + self.limits.connect)
+            if answer.status >= 400:
+                raise _refused(answer.status, answer.data, where)
+            self._note_time(answer.headers)
+            opened()
+            for line in responses.lines(answer):
+                yield json.loads(line)
+        except (exceptions.HTTPError, OSError) as e:
+            error = _no_answer(e, where)
+            raise error.error if isinstance(error, _Retry) else (
+                error) from None
+        except ValueError:
+            raise Unreachable(
+                'A watch of the management cluster tells what is not JSON',
+                where=where) from None
+        finally:
+            if answer is not None:
+                answer.close()
 
     def _note_time(self, headers: _Headers) -> None:
         try:
@@ -287,8 +348,10 @@ def _tls_options(access: access_module.Access,
     return options
 
 
-def _pool(access: access_module.Access) -> urllib3.PoolManager:
-    options: dict[str, typing.Any] = {'maxsize': 8, 'retries': False}
+def _pool(access: access_module.Access, maxsize: int = 8,
+          block: bool = False) -> urllib3.PoolManager:
+    options: dict[str, typing.Any] = {
+        'maxsize': maxsize, 'block': block, 'retries': False}
     if access.tls is not None:
         options |= _tls_options(access, access.tls)
     if not access.proxy:

@@ -6,6 +6,7 @@ Magnum makes a driver object for every cluster and every look at it. What is
 worth keeping, connections and the kinds of the server, is kept here.
 """
 
+import dataclasses
 import os
 import pathlib
 import threading
@@ -14,14 +15,24 @@ import typing
 from magnum_capi.kube import access
 from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import lock
+from magnum_capi.kube import remembered
 from magnum_capi.kube import rest
 
 #: See lock.Lock.
 sightings: lock.Sightings = {}
 
-#: A client, the files that it was made from, and their stamp.
-_Made: typing.TypeAlias = tuple[
-    kube_module.Kube, tuple[pathlib.Path, ...], access.Stamp]
+
+@dataclasses.dataclass
+class _Made:
+    """Clients, the files that they were made from, and their stamp."""
+
+    connection: rest.Rest
+    kube: kube_module.Kube
+    files: tuple[pathlib.Path, ...]
+    stamp: access.Stamp
+    looks: remembered.Remembered | None = None
+
+
 _shared: dict[tuple[pathlib.Path | None, rest.Limits], _Made] = {}
 _shared_lock = threading.Lock()
 
@@ -54,22 +65,41 @@ def kube(settings: Settings) -> kube_module.Kube:
 
     :raises UsageError: the kubeconfig is not usable.
     """
+    with _shared_lock:
+        return _made(settings).kube
+
+
+def looks(settings: Settings, secrets: str) -> remembered.Remembered:
+    """Return this process's client for looks; otherwise as :func:`kube`.
+
+    :param secrets: see remembered.Remembered.
+    """
+    with _shared_lock:
+        made = _made(settings)
+        if made.looks is None:
+            made.looks = remembered.Remembered(made.connection, secrets)
+        return made.looks
+
+
+def _made(settings: Settings) -> _Made:
     path = access.find(settings.kubeconfig_file)
     limits = rest.Limits(settings.connect_timeout, settings.read_timeout,
                          settings.retry_time)
-    with _shared_lock:
-        made, files, stamp = _shared.get((path, limits), (None, (), None))
-        if made is None or access.stamp(files) != stamp:
-            # The stamp of the kubeconfig is taken first: a change while it
-            # is read shows at the next call.
-            before = access.stamp((path,) if path else ())
-            found = access.load(path)
-            stamp = access.stamp(found.files)
-            if path:
-                stamp = before + stamp[1:]
-            made = kube_module.Kube(rest.Rest(found, limits))
-            _shared[path, limits] = made, found.files, stamp
-        return made
+    made = _shared.get((path, limits))
+    if made is None or access.stamp(made.files) != made.stamp:
+        # The stamp of the kubeconfig is taken first: a change while it is
+        # read shows at the next call.
+        before = access.stamp((path,) if path else ())
+        found = access.load(path)
+        stamp = access.stamp(found.files)
+        if path:
+            stamp = before + stamp[1:]
+        if made is not None and made.looks is not None:
+            made.looks.stop()
+        connection = rest.Rest(found, limits)
+        made = _shared[path, limits] = _Made(
+            connection, kube_module.Kube(connection), found.files, stamp)
+    return made
 
 
 def _after_fork() -> None:

@@ -19,6 +19,7 @@ import io
 import json
 import re
 import socket
+import threading
 import time
 from urllib import parse
 
@@ -103,6 +104,13 @@ class ApiServer(fixtures.Fixture):
         #: (method, path, query as dict, headers, body) of each request.
         self.seen = []
         self.version = 0
+        #: Of watches: (version, type, path, object), oldest first.
+        self.events = []
+        self.changed = threading.Condition()
+        #: Watches from before this version are refused.
+        self.oldest = 0
+        #: What ends all watches that are open, as a restart does.
+        self.restarts = 0
         self.date = 1_700_000_000
 
     def _setUp(self):
@@ -116,7 +124,7 @@ class ApiServer(fixtures.Fixture):
         return made
 
     def _connect(self, client):
-        client._pool = _Pool(self)
+        client._pool = client._unbounded = _Pool(self)
 
     def kube(self, **options):
         return kube.Kube(self.rest(**options), self.clock)
@@ -134,8 +142,27 @@ class ApiServer(fixtures.Fixture):
         metadata.setdefault('creationTimestamp', time.strftime(
             '%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.date)))
         metadata['resourceVersion'] = str(self.version)
+        self._tell('MODIFIED' if path in self.objects else 'ADDED', path, obj)
         self.objects[path] = obj
         return obj
+
+    def remove(self, path):
+        """Take an object away, as the garbage collector would."""
+        self.version += 1
+        obj = copy.deepcopy(self.objects.pop(path))
+        obj['metadata']['resourceVersion'] = str(self.version)
+        self._tell('DELETED', path, obj)
+
+    def _tell(self, kind, path, obj):
+        with self.changed:
+            self.events.append((self.version, kind, path, obj))
+            self.changed.notify_all()
+
+    def restart(self):
+        """End all watches."""
+        with self.changed:
+            self.restarts += 1
+            self.changed.notify_all()
 
     def serves(self, version, plural):
         """Whether there is such a collection.
@@ -252,6 +279,8 @@ class _Request:
         self.not_found(*path.split('/')[-2:])
 
     def _get(self, path, query, body):
+        if query.get('watch'):
+            return self._watch(path, query)
         if path in self.api.objects:
             return self.answer(200, {}, self.api.objects[path])
         if _PATH.fullmatch(path)['name']:
@@ -260,15 +289,18 @@ class _Request:
         start = int(query.get('continue', 0))
         end = start + int(query.get('limit', len(items) or 1))
         metadata = {'continue': str(end)} if end < len(items) else {}
-        self.answer(200, {}, {'items': items[start:end],
-                              'metadata': metadata})
+        self.answer(200, {}, {'items': items[start:end], 'metadata': {
+            **metadata, 'resourceVersion': str(self.api.version)}})
 
     def _selected(self, path, query):
-        wanted = dict(pair.split('=') for pair in
+        wanted = dict((*pair.split('='), None)[:2] for pair in
                       query.get('labelSelector', '').split(',') if pair)
         return [obj for p, obj in sorted(self.api.objects.items())
-                if p.rpartition('/')[0] == path and wanted.items() <= (
-                    obj['metadata'].get('labels') or {}).items()]
+                if path in (p.rpartition('/')[0],
+                            _everywhere(p.rpartition('/')[0]))
+                and all(k in labels and value in (None, labels[k])
+                        for k, value in wanted.items()
+                        for labels in [obj['metadata'].get('labels') or {}])]
 
     def _post(self, path, query, body):
         path = f'{path}/{body["metadata"]["name"]}'
@@ -300,12 +332,12 @@ class _Request:
             only = (body or {}).get('preconditions', {})
             if any(metadata[k] != v for k, v in only.items()):
                 return self.refuse(409, 'Conflict')
-            del self.api.objects[path]
+            self.api.remove(path)
         elif _PATH.fullmatch(path)['name']:
             return self._missing(path)
         else:
             for obj in self._selected(path, query):
-                del self.api.objects[f'{path}/{obj["metadata"]["name"]}']
+                self.api.remove(f'{path}/{obj["metadata"]["name"]}')
         self.answer(200, {}, {'kind': 'Status'})
 
 
@@ -349,6 +381,7 @@ class HttpApiServer(ApiServer):
         # Kept connections end with the client, which a test may outlive.
         server.daemon_threads = True
         loopback.serve(self, server)
+        self.addCleanup(self.restart)
         self.url = f'http://127.0.0.1:{server.server_port}'
 
     def _connect(self, client):
@@ -374,6 +407,28 @@ class _Sent(_Request):
         self.handler.close_connection = True
         self.handler.connection.shutdown(socket.SHUT_RDWR)
 
+    def _watch(self, path, query):
+        api, since = self.api, int(query['resourceVersion'])
+        if since < api.oldest:
+            return self.refuse(410, 'Expired')
+        end = time.monotonic() + int(query['timeoutSeconds'])
+        self.handler.send_response_only(200)
+        self.handler.end_headers()
+        self.handler.close_connection = True
+        restarts = api.restarts
+        while time.monotonic() < end:
+            with api.changed:
+                new = [event for event in api.events if event[0] > since]
+                if restarts != api.restarts:
+                    return
+                if not new:
+                    api.changed.wait(end - time.monotonic())
+                    continue
+            for since, kind, of, obj in new:
+                if _everywhere(of.rpartition('/')[0]) == path:
+                    self.handler.wfile.write(json.dumps(
+                        {'type': kind, 'object': obj}).encode() + b'\n')
+
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
@@ -387,6 +442,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         _Sent(self).handle(self.rfile.read(length))
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
+
+
+def _everywhere(path):
+    """The collection of all namespaces, of the path of one of them."""
+    return re.sub('/namespaces/[^/]+', '', path)
 
 
 def _fits(body, found):

@@ -8,23 +8,29 @@ import types
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import recovery
 from magnum_capi.driver import self_repair
+from magnum_capi.kube import informer
+from magnum_capi.kube import remembered
+from magnum_capi import waiting
+from tests.unit.driver import api_server
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
 
 
-class MonitorTest(test_reconcile.Base):
+class Base(test_reconcile.Base):
 
     def setUp(self):
         super().setUp()
         self.answer = credentials.VALID
         self.asked = []
         monitor._checked.clear()
+        monitor._states.clear()
         self.w.runtime = dataclasses.replace(
             self.w.runtime, clock=self.api.clock)
 
@@ -39,6 +45,9 @@ class MonitorTest(test_reconcile.Base):
                                 clock=self.api.clock)
         found.poll_health_status()
         return found.data
+
+
+class MonitorTest(Base):
 
     def test_healthy(self):
         self.created()
@@ -306,3 +315,83 @@ class MonitorTest(test_reconcile.Base):
         def broken():
             raise KeyError('kubeconfig')
         self.assertEqual(health.UNKNOWN, self.poll(broken)['health_status'])
+
+
+class RememberedTest(Base):
+    """What informers remember is enough for a cluster that is well."""
+
+    server = api_server.HttpApiServer
+
+    def setUp(self):
+        super().setUp()
+        self.patch(informer, '_WATCH', (3.0, 3.0))
+        self.looks = remembered.Remembered(
+            self.api.rest(), names.CLUSTER_UUID)
+        self.addCleanup(self.looks.stop)
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, looks=self.looks)
+
+    def reads(self):
+        return [path for _, path, query, _, _ in self.api.seen
+                if path != '/apis' and not query.get('watch')]
+
+    def quiet(self):
+        self.created()
+        known = (*self.looks._informers.values(), self.looks._versions)
+        waiting.wait_for(
+            lambda: all([found.fresh for found in known]), done=bool,
+            timeout=10, what='informers', pace=waiting.Pace(0.01, 1, 1))
+        self.poll()
+        self.api.seen.clear()
+
+    def test_cluster_that_is_well_costs_no_request(self):
+        self.quiet()
+        for _time in range(5):
+            self.assertEqual(health.HEALTHY, self.poll()['health_status'])
+        self.assertEqual([], self.reads())
+
+    def test_memory_of_the_cluster_is_read_when_it_was_written(self):
+        self.quiet()
+        reconciler = reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.w.store.row())
+        before = self.looks.version(reconciler.namespace, state_module.name(
+            reconciler.release))
+        reconciler.vault.write_state(reconciler.vault.state())
+        waiting.wait_for(
+            lambda: self.looks.version(
+                reconciler.namespace, state_module.name(reconciler.release)),
+            done=lambda now: now != before, timeout=10, what='the version')
+        self.api.seen.clear()
+        self.poll()
+        self.poll()
+        self.assertEqual(1, len(self.reads()))
+
+    def test_no_secret_is_kept(self):
+        self.quiet()
+        (_, state), = monitor._states.values()
+        self.assertEqual({}, state.secrets)
+
+    def test_sizes_are_not_those_of_yesterday(self):
+        # What is remembered of the group is older than its last resize.
+        self.quiet()
+        self.w.store.node_groups[small_world.WORKERS].update(
+            max_node_count=5, labels={'auto_scaling_enabled': 'true'})
+        md = next(p for p in self.api.objects if '/machinedeployments/' in p)
+        wanted = self.api.objects[md]['spec']['replicas']
+        of_cluster = informer.Informer.of_cluster
+
+        def old(known, *args):
+            found = of_cluster(known, *args)
+            for obj in found:
+                obj['spec'] = {**obj.get('spec', {}), 'replicas': wanted + 3}
+            return found
+        self.patch(informer.Informer, 'of_cluster', old)
+
+        self.poll()
+
+        self.assertEqual(wanted, self.w.group().node_count)
+
+    def test_cluster_that_is_not_remembered_is_looked_for(self):
+        self.quiet()
+        self.patch(informer.Informer, 'get', lambda *_: None)
+        self.assertEqual(health.HEALTHY, self.poll()['health_status'])

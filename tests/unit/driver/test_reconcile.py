@@ -33,10 +33,12 @@ from tests.unit.driver import small_world
 
 class Base(testtools.TestCase):
 
+    server = api_server.ApiServer
+
     def setUp(self):
         super().setUp()
         self.logger = self.useFixture(fixtures.FakeLogger())
-        self.api = self.useFixture(api_server.ApiServer())
+        self.api = self.useFixture(self.server())
         conf = cfg.ConfigOpts()
         conf.register_opts(options.OPTIONS, group='k8s_capi')
         self.useFixture(config_fixture.Config(conf)).config(

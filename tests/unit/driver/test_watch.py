@@ -2,12 +2,17 @@
 
 """What a look at a cluster costs: requests, and rows that Magnum reads."""
 
+import copy
 import dataclasses
 import threading
 
+from magnum_capi.driver.desired import names
 from magnum_capi.driver.observed import attention
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import watch
+from magnum_capi.kube import informer
+from magnum_capi.kube import remembered
+from tests.unit.driver import api_server
 from tests.unit.driver import gate
 from tests.unit.driver import small_world
 from tests.unit.driver import test_reconcile
@@ -274,4 +279,72 @@ class OverlapTest(test_reconcile.Base):
         self.assertEqual(seen, len(self.api.calls()))
         slow.open()
         first.join(gate.PATIENCE)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+
+class RememberedTest(test_reconcile.Base):
+    """What is remembered may only say that an operation goes on."""
+
+    server = api_server.HttpApiServer
+
+    def setUp(self):
+        super().setUp()
+        self.patch(informer, '_WATCH', (3.0, 3.0))
+        self.looks = remembered.Remembered(
+            self.api.rest(), names.CLUSTER_UUID)
+        self.addCleanup(self.looks.stop)
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, looks=self.looks)
+        self.create()
+        self.path = next(
+            path for path in self.api.objects if '/clusters/' in path)
+        self.busy = copy.deepcopy(self.api.objects[self.path])
+        self.busy['status']['observedGeneration'] = 0
+
+    def remembered(self, cluster):
+        """Have this be what is remembered, whatever the server says."""
+        self.patch(informer.Informer, 'fresh', True)
+        self.patch(informer.Informer, 'get',
+                   lambda *_: copy.deepcopy(cluster))
+
+    def test_operation_that_goes_on_mostly_costs_nothing(self):
+        self.api.put(self.path, self.busy)
+        self.look(2)
+        self.remembered(self.api.objects[self.path])
+        self.api.seen.clear()
+        self.look(attention.CALM - 1)
+        self.assertEqual([], self.api.calls())
+        self.look()
+        self.assertNotEqual([], self.api.calls())
+
+    def test_operation_does_not_end_with_what_is_remembered(self):
+        ready = copy.deepcopy(self.api.objects[self.path])
+        self.api.put(self.path, self.busy)
+        self.remembered(ready)
+        self.look(3)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_deletion_does_not_end_with_what_is_remembered(self):
+        self.look()
+        self.operations().delete()
+        self.busy['metadata']['deletionTimestamp'] = '2026-01-01T00:00:00Z'
+        self.api.put(self.path, self.busy)
+        self.remembered(None)
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_failure_is_none_of_what_is_remembered(self):
+        failed = copy.deepcopy(self.busy)
+        failed['status']['v1beta2'] = {}
+        failed['status']['failureReason'] = 'InvalidConfiguration'
+        failed['status']['failureMessage'] = 'of yesterday'
+        self.api.put(self.path, self.busy)
+        self.remembered(failed)
+        self.look(3)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertNotIn('yesterday', self.w.cluster.status_reason or '')
+
+    def test_end_is_seen_although_another_thing_is_remembered(self):
+        self.remembered(self.busy)
+        self.look(attention.CALM + 3)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)

@@ -3,7 +3,9 @@
 import base64
 import datetime
 import pathlib
+import re
 import ssl
+import threading
 
 import fixtures
 import testtools
@@ -12,6 +14,7 @@ import urllib3
 from magnum_capi import errors
 from magnum_capi.kube import access
 from magnum_capi.kube import rest
+from magnum_capi import waiting
 from tests.unit.driver import api_server
 from tests.unit import fake_clock
 
@@ -407,6 +410,55 @@ class PoolTest(testtools.TestCase):
         self.assertFalse({'ssl_context', 'cert_reqs', 'server_hostname',
                           'assert_hostname'} & set(options))
 
-    def test_requests_of_several_threads_do_not_wait_for_each_other(self):
-        options = self.pool().connection_pool_kw
-        self.assertEqual(8, options['maxsize'])
+
+class BoundTest(testtools.TestCase):
+    """Three hundred clusters once had 25 connections, and ever new ones."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.useFixture(api_server.HttpApiServer())
+        self.inside, self.most = 0, 0
+        self.lock = threading.Lock()
+        self.go_on = threading.Event()
+
+    def slow(self, handler):
+        with self.lock:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+        self.go_on.wait(10)
+        with self.lock:
+            self.inside -= 1
+        handler.answer(200, {}, {})
+
+    def asked(self, client, number):
+        self.api.faults = [self.slow] * number
+        self.api.fault_path = re.compile('/slow')
+        threads = [threading.Thread(
+            target=client.request, args=('GET', '/slow'))
+            for _ in range(number)]
+        for thread in threads:
+            thread.start()
+            self.addCleanup(thread.join)
+        self.addCleanup(self.go_on.set)
+        waiting.wait_for(lambda: self.inside, timeout=10, what='requests',
+                         done=lambda now: now == min(number, 16))
+        return threads
+
+    def test_connections_are_bounded_and_nobody_is_turned_away(self):
+        client = self.api.rest()
+        threads = self.asked(client, 40)
+
+        self.go_on.set()
+
+        for thread in threads:
+            thread.join()
+        self.assertEqual((16, []), (self.most, self.api.faults))
+
+    def test_locks_do_not_wait_behind_other_requests(self):
+        client = self.api.rest()
+        self.asked(client, 20)
+
+        client.request('GET', '/apis/coordination.k8s.io/v1/namespaces/n/'
+                       'leases')
+
+        self.assertFalse(self.go_on.is_set())

@@ -16,12 +16,14 @@ but the holder of the cluster's lock works on a release.
 import collections.abc
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 import os
 import pathlib
 import shutil
 import tempfile
+import threading
 import typing
 
 from magnum_capi.driver.helm import helm_errors
@@ -89,12 +91,25 @@ class Settings(typing.Protocol):
         """Revisions that are kept."""
 
     @property
+    def helm_processes(self) -> int:
+        """How many run at once."""
+
+    @property
     def helm_registry_config(self) -> str | None:
         """Path."""
 
     @property
     def chart_cache(self) -> str | None:
         """Path of a folder."""
+
+
+@functools.cache
+def _slots(number: int) -> threading.BoundedSemaphore:
+    """Of this process: a turn for each helm that may run."""
+    return threading.BoundedSemaphore(number)
+
+
+os.register_at_fork(after_in_child=_slots.cache_clear)
 
 
 def sweep() -> None:
@@ -282,7 +297,8 @@ class Helm:
         if wrapper:
             bounded = [wrapper, f'--kill-after={_GRACE}', str(seconds),
                        *bounded]
-        with scratch.folder(_SCRATCH) as folder:
+        with (_slots(self._settings.helm_processes),
+              scratch.folder(_SCRATCH) as folder):
             try:
                 return processes.run(
                     bounded, timeout=self.dead_after, cwd=folder.path,

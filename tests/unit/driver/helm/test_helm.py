@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import stat
+import threading
 
 import fixtures
 from oslo_config import cfg
@@ -389,3 +390,21 @@ class ErrorsTest(_Base):
 
     def test_no_words_at_all(self):
         self.fails(helm_errors.HelmFailed, '')
+
+
+class BoundTest(_Base):
+
+    def test_no_more_run_at_once_than_the_operator_said(self):
+        running = self.folder / 'running'
+        running.mkdir()
+        self.script(f'cd {running}; echo > $$; ls | wc -l >> ../seen; '
+                    f"sleep 0.1; rm $$; echo '{DONE}'")
+        threads = [threading.Thread(
+            target=self.upgrade, kwargs={'helm_processes': 2})
+            for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        seen = (self.folder / 'seen').read_text().split()
+        self.assertEqual((8, '2'), (len(seen), max(seen)))

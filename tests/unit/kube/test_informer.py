@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is remembered of a management cluster, and when it is not believed."""
+
+import testtools
+
+from magnum_capi.kube import informer
+from magnum_capi.kube import remembered
+from magnum_capi import waiting
+from tests.unit.driver import api_server
+
+CAPI = '/apis/cluster.x-k8s.io/v1beta2'
+ONE = f'{CAPI}/namespaces/n/clusters/c1'
+MACHINE = f'{CAPI}/namespaces/n/machines/m1'
+SECRET = '/api/v1/namespaces/n/secrets/c1-magnum'
+LABEL = 'magnum.openstack.org/cluster-uuid'
+
+
+def of(cluster):
+    return {'metadata': {'labels': {informer.CLUSTER: cluster}}}
+
+
+class Base(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.useFixture(api_server.HttpApiServer())
+        self.patch(informer, '_PAUSE', (0.01, 0.02))
+        self.patch(informer, '_WATCH', (3.0, 3.0))
+        self.api.put(ONE, {'kind': 'Cluster', **of('c1')})
+        self.api.put(MACHINE, of('c1'))
+        self.looks = remembered.Remembered(self.api.rest(), LABEL)
+        self.addCleanup(self.looks.stop)
+
+    def until(self, value, poll):
+        waiting.wait_for(poll, done=lambda found: found == value, timeout=10,
+                         what='the informer', pace=waiting.Pace(0.01, 1, 1))
+
+    def warm(self, kind='Cluster'):
+        found = self.looks._informers[kind]
+        self.until(True, lambda: found.fresh)
+        return found
+
+    def reads(self):
+        """Requests that are no lists of all namespaces, and no watches."""
+        return [path for _, path in self.api.calls('GET')
+                if '/namespaces/' in path]
+
+
+class RememberedTest(Base):
+
+    def test_first_questions_are_answered_by_the_server(self):
+        self.assertEqual(
+            'c1', self.looks.get('Cluster', 'n', 'c1')['metadata']['name'])
+        self.assertEqual([ONE], self.reads())
+
+    def test_what_is_watched_costs_no_request(self):
+        self.warm()
+        self.warm('Machine')
+        self.api.seen.clear()
+        for _time in range(10):
+            self.assertEqual('c1', self.looks.get(
+                'Cluster', 'n', 'c1')['metadata']['name'])
+            self.assertIsNone(self.looks.get('Cluster', 'n', 'c2'))
+            self.assertEqual(['m1'], [
+                m['metadata']['name'] for m in self.looks.list(
+                    'Machine', 'n', {informer.CLUSTER: 'c1'})])
+            self.assertEqual([], self.looks.list(
+                'Machine', 'other', {informer.CLUSTER: 'c1'}))
+        self.assertEqual([], self.reads())
+
+    def test_changes_are_seen(self):
+        self.warm('Machine')
+
+        def names():
+            return [m['metadata']['name'] for m in self.looks.list(
+                'Machine', 'n', {informer.CLUSTER: 'c1'})]
+        self.api.put(MACHINE.replace('m1', 'm2'), of('c1'))
+        self.until(['m1', 'm2'], names)
+        # It is another one's now.
+        self.api.put(MACHINE, of('c2'))
+        self.until(['m2'], names)
+        self.api.remove(MACHINE.replace('m1', 'm2'))
+        self.until([], names)
+        self.assertEqual([], self.reads())
+
+    def test_who_asks_gets_a_copy(self):
+        self.warm()
+        self.looks.get('Cluster', 'n', 'c1')['metadata'].clear()
+        self.assertEqual(
+            'c1', self.looks.get('Cluster', 'n', 'c1')['metadata']['name'])
+
+    def test_managed_fields_are_not_kept(self):
+        self.api.put(ONE, {'metadata': {'managedFields': [{'a': 1}]}})
+        self.warm()
+        self.assertNotIn('managedFields', self.looks.get(
+            'Cluster', 'n', 'c1')['metadata'])
+
+    def test_other_questions_go_to_the_server(self):
+        self.warm('Machine')
+        self.looks.list('Machine', 'n', {'other': 'label'})
+        self.looks.list('Machine', 'n')
+        self.looks.get('OpenStackCluster', 'n', 'c1')
+        self.assertEqual(3, len(self.reads()))
+
+    def test_secrets_are_known_by_their_versions_alone(self):
+        labels = {'metadata': {'labels': {LABEL: 'u'}}}
+        self.api.put(SECRET, {**labels, 'data': {'key': 'c2VjcmV0'}})
+        self.api.put(SECRET.replace('c1', 'c2'), {'data': {}})
+        self.until(True, lambda: self.looks._versions.fresh)
+        first = self.looks.version('n', 'c1-magnum')
+        self.assertEqual(self.api.objects[SECRET]['metadata'][
+            'resourceVersion'], first)
+        self.assertIsNone(self.looks.version('n', 'c2-magnum'))
+        self.api.put(SECRET, labels)
+        self.until(True, lambda: self.looks.version(
+            'n', 'c1-magnum') not in (None, first))
+        self.assertEqual([], self.reads())
+        # Neither is the rest asked for.
+        self.assertEqual({'PartialObjectMetadata'}, {
+            headers['Accept'].rpartition('=')[2].removesuffix('List')
+            for _, path, _, headers, _ in self.api.seen
+            if path.endswith('/secrets')})
+        self.assertNotIn('c2VjcmV0', str(self.looks._versions.__dict__))
+
+
+class StaleTest(Base):
+    """What may be old is not believed."""
+
+    def test_server_that_is_away_is_asked_again(self):
+        known = self.warm()
+        self.patch(informer, '_GRACE', 0.0)
+        self.api.faults = [api_server.hang_up] * 10000
+        self.api.restart()
+        self.until(False, lambda: known.fresh)
+
+    def test_after_a_gap_everything_is_listed_anew(self):
+        known = self.warm()
+        self.patch(informer, '_GRACE', 0.0)
+        self.api.faults = [api_server.hang_up] * 2
+        self.api.seen.clear()
+        # Nobody will tell that it has gone.
+        del self.api.objects[ONE]
+        self.api.restart()
+        self.until(None, lambda: known.fresh and known.get('n', 'c1'))
+
+    def test_without_a_gap_nothing_is_listed_anew(self):
+        known = self.warm()
+        self.api.seen.clear()
+        self.api.restart()
+        self.until(True, lambda: any(
+            query.get('watch') for _, _, query, _, _ in self.api.seen))
+        self.until(True, lambda: known.fresh)
+        self.assertEqual([], [query for _, _, query, _, _ in self.api.seen
+                              if not query.get('watch')])
+
+    def test_watch_that_came_too_late_lists_again(self):
+        known = self.warm()
+        self.api.oldest = self.api.version + 5
+        self.api.put(ONE.replace('c1', 'c2'), of('c2'))
+        self.until('c2', lambda: (known.get('n', 'c2') or {}).get(
+            'metadata', {}).get('name'))
+        self.api.version += 10
+        self.api.put(ONE.replace('c1', 'c3'), of('c3'))
+        self.api.restart()
+        self.until('c3', lambda: (known.get('n', 'c3') or {}).get(
+            'metadata', {}).get('name'))
+        self.until(True, lambda: known.fresh)
+
+    def test_watch_that_says_so_in_an_event_lists_again(self):
+        known = self.warm()
+
+        def expired(handler):
+            handler.answer(200, {}, b'{"type": "ERROR", "object": '
+                           b'{"kind": "Status", "code": 410}}\n')
+        self.api.faults = [expired]
+        del self.api.objects[ONE]
+        self.api.restart()
+        self.until(None, lambda: known.fresh and known.get('n', 'c1'))
+
+    def test_kind_that_is_served_in_another_version_is_listed_there(self):
+        known = self.warm()
+        self.looks._served._asked -= 1000
+        self.api.withdraw('v1beta2')
+        self.api.put(ONE.replace('v1beta2', 'v1beta1').replace('c1', 'c2'),
+                     of('c2'))
+        self.api.restart()
+        self.until('c2', lambda: (known.get('n', 'c2') or {}).get(
+            'metadata', {}).get('name'))
+
+    def test_who_may_not_watch_asks_for_each_cluster(self):
+        def forbidden(handler):
+            handler.refuse(403, 'Forbidden')
+        self.api.faults = [forbidden] * 10000
+        self.api.fault_path = api_server.re.compile(f'{CAPI}/clusters$')
+        for number in range(1, 4):
+            self.assertEqual('c1', self.looks.get(
+                'Cluster', 'n', 'c1')['metadata']['name'])
+            self.assertEqual(number, len(self.reads()))
+            # It is not asked for again soon.
+            self.until(1, lambda: self.api.calls('GET').count(
+                ('GET', f'{CAPI}/clusters')))
+
+    def test_one_that_was_stopped_is_not_believed(self):
+        known = self.warm()
+        self.looks.stop()
+        self.assertFalse(known.fresh)
+        self.api.restart()
+        known._thread.join(10)
+        self.assertFalse(known._thread.is_alive())
+        self.assertFalse(known.fresh)
