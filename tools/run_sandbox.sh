@@ -17,7 +17,8 @@ loopback), runs tempest against it and takes the sandbox down again.
   --keep        leave the sandbox up
   --plain       Magnum as it is: without the filter of the discovery
                 specification, and without drivers that clash
-  --magnum R    2025.1, 2025.2, 2026.1 or 2026.2 (default: the newest)
+  --magnum R    2025.1, 2025.2, 2026.1 or 2026.2 (default: the newest), or a
+                folder with a checkout of Magnum, or a wheel of it
   --profile P   embedded (default): sqlite, no message broker
                 full: private MariaDB and RabbitMQ
   --nodes K     memory (default): nodes that run nothing

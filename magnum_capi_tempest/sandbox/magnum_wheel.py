@@ -42,10 +42,11 @@ def find(text, progress) -> releases.Release:
     :raises UsageError: neither, or that Magnum is older than any release.
     :raises MagnumCapiError: no wheel can be built of the folder.
     """
-    path = pathlib.Path(text or '')
-    if not text or os.sep not in text and not path.exists():
+    path = pathlib.Path(text or '').absolute()
+    known = {word for r in releases.RELEASES
+             for word in (r.name, str(r.version))}
+    if not text or text in known or not (os.sep in text or path.exists()):
         return releases.get(text or releases.NEWEST.name)
-    path = path.absolute()
     if path.is_file() and path.suffix == '.whl':
         return _release(path, path)
     if not (path / 'setup.cfg').is_file():

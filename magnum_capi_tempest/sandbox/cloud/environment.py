@@ -26,6 +26,11 @@ from magnum_capi_tempest.toolchain import gobin
 
 _STAMP = 'magnum-capi-complete'
 
+#: How the names of environments with a Magnum of a user's own begin, and how
+#: many are kept: every change of a checkout makes another, of 100 MB.
+_OWN = 'own'
+_KEPT = 5
+
 # Magnum's own pin, with its hashes.
 _MAGNUM = re.compile(r'^magnum==.*(?:\n .*)*\n', re.MULTILINE)
 
@@ -49,9 +54,11 @@ def digest(*parts) -> str:
 
 def key(release=releases.NEWEST) -> str:
     """Names the content of an environment: pins and Python version."""
-    wheel = [pathlib.Path(release.wheel)] if release.wheel else []
-    return digest(*map(resources.find, release.pins), *wheel,
-                  sys.implementation.cache_tag, sys.executable)
+    parts = [*map(resources.find, release.pins),
+             sys.implementation.cache_tag, sys.executable]
+    if not release.wheel:
+        return digest(*parts)
+    return _OWN + digest(pathlib.Path(release.wheel), *parts)
 
 
 def pins(release, folder) -> list[pathlib.Path]:
@@ -113,7 +120,18 @@ def ensure(progress, release=releases.NEWEST) -> pathlib.Path:
                     f'Environment of Magnum {release}')
             with progress.step(what):
                 _make(folder, release)
+                if release.wheel:
+                    _remove_oldest(folder)
+        (folder / _STAMP).touch()
     return folder
+
+
+def _remove_oldest(newest):
+    """Remove environments that were not asked for for the longest time."""
+    stamps = sorted(newest.parent.glob(f'{_OWN}*/{_STAMP}'),
+                    key=lambda stamp: stamp.stat().st_mtime)
+    for stamp in stamps[:-_KEPT]:
+        shutil.rmtree(stamp.parent)
 
 
 def _make(folder, release):

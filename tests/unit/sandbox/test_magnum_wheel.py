@@ -38,6 +38,11 @@ class FindTest(_Base):
     def test_releases(self):
         self.assertEqual(releases.NEWEST, self.find(None))
         self.assertEqual(releases.get('2025.1'), self.find('20'))
+        # A folder of that name does not count.
+        (self.base / '20').mkdir()
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.base)
+        self.assertEqual(releases.get('2025.1'), self.find('20'))
         e = self.assertRaises(errors.UsageError, self.find, '19')
         self.assertIn('2025.1 (20)', str(e))
 
@@ -140,6 +145,23 @@ class EnvironmentTest(_Base):
         with fixtures.MockPatchObject(processes, 'run', uv):
             environment.ensure(progress.Silent(), release)
         self.assertEqual(release.wheel, calls[-1][-1])
+
+    def test_only_the_last_ones_stay(self):
+        def uv(argv, **kwargs):
+            folder.mkdir(exist_ok=True)
+
+        made = []
+        for number in range(7):
+            release = self.find(str(self.wheel('20.0.3', str(number))))
+            folder = environment.location(environment.key(release))
+            with fixtures.MockPatchObject(processes, 'run', uv):
+                environment.ensure(progress.Silent(), release)
+                # Somebody uses the first one all the time.
+                made.append(folder)
+                environment.ensure(progress.Silent(), self.find(
+                    str(self.wheel('20.0.3', '0'))))
+        self.assertEqual([made[0], *made[3:]],
+                         [folder for folder in made if folder.exists()])
 
     def test_a_copy_that_has_gone(self):
         release = self.find(str(self.wheel('20.0.3')))
