@@ -84,7 +84,9 @@ def catalogs(version):
     poisoned = model.Catalog(_POISONED, magnum=version)
     return (*(model.Catalog(offers, policy, version)
               for offers in _OFFERS.values()
-              for policy in _POLICIES.values()),
+              for policy in _POLICIES.values()
+              # Earlier ones do not have the option.
+              if version == model.NEWEST or not policy.default_driver),
             poisoned, unmodified.without_broken(poisoned))
 
 
