@@ -7,8 +7,8 @@ import yaml
 
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance.run import admission
+from magnum_capi_tempest.conformance.run import dry_run
 from magnum_capi_tempest.conformance.run import preflight
-from magnum_capi_tempest.conformance.run import rehearsal
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.kubeclient import kube
 from tests.functional import real_api
@@ -47,7 +47,7 @@ class TestRehearsal(testtools.TestCase):
                     'admissionregistration.k8s.io/v1', name, **parts)
 
     def findings(self, kubeconfig=None):
-        return list(admission.check(rehearsal.rehearse(
+        return list(admission.check(dry_run.ask(
             kube.Client(kubeconfig or self.kubeconfig),
             'sonobuoy', dict(sonobuoy.Sonobuoy.labels)), 'sonobuoy'))
 
@@ -61,7 +61,7 @@ class TestRehearsal(testtools.TestCase):
                 'failurePolicy': 'Fail', 'namespaceSelector': selector}])
 
     def test_nothing_is_refused_and_nothing_is_kept(self):
-        answers = rehearsal.rehearse(self.api, 'sonobuoy', dict(
+        answers = dry_run.ask(self.api, 'sonobuoy', dict(
             sonobuoy.Sonobuoy.labels))
 
         self.assertEqual(('privileged', ()), (answers.level,

@@ -2,7 +2,7 @@
 
 """Would the API server take what a run creates? Pure.
 
-:mod:`.rehearsal` asks it, and reads who else judges pods. Tests make
+:mod:`.dry_run` asks it, and reads who else judges pods. Tests make
 namespaces of their own, with Pod Security labels of their own; what refuses
 their pods fails tests hours later, and says so in the middle of a log.
 """

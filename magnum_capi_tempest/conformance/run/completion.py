@@ -59,7 +59,7 @@ def judge(watch, seen, limits: Limits) -> tuple[str, str]:
     """Whether a run is over after this look.
 
     :param watch: :class:`.watch.Watch`, this look folded into it.
-    :param seen: :class:`.observation.Observation`, the look.
+    :param seen: :class:`.watch.Observation`, the look.
     :returns: outcome, empty while the run goes on, and its reason for people.
     """
     now, status = seen.at, watch.status

@@ -13,10 +13,10 @@ import dataclasses
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import admission
+from magnum_capi_tempest.conformance.run import dry_run
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import namespaces
 from magnum_capi_tempest.conformance.run import preflight
-from magnum_capi_tempest.conformance.run import rehearsal
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import snapshot
 from magnum_capi_tempest.conformance.run import sonobuoy
@@ -42,7 +42,7 @@ def prepare(request, namespace, labels, delete, reader,
     found = preflight.by_weight((
         *preflight.check(seen, request.plan, namespace,
                          _images(request, seen.version)),
-        *(() if seen.namespace else admission.check(rehearsal.rehearse(
+        *(() if seen.namespace else admission.check(dry_run.ask(
             reader, namespace, labels), namespace))))
     for finding in found:
         progress.info(f'preflight: {finding}')

@@ -22,12 +22,12 @@ from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import completion
 from magnum_capi_tempest.conformance.run import finishing
-from magnum_capi_tempest.conformance.run import following
 from magnum_capi_tempest.conformance.run import foreign
 from magnum_capi_tempest.conformance.run import ginkgolog
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import launch
+from magnum_capi_tempest.conformance.run import log_stream
 from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
@@ -211,12 +211,12 @@ def follow(which, runtime: Runtime, plugin, tail=None):
     """Yield what a run's pod writes, in whole lines, until it has ended.
 
     :param plugin: see :func:`.salvage.logs`.
-    :param tail: see :meth:`.following.Follower.texts`.
+    :param tail: see :meth:`.log_stream.Follower.texts`.
     """
     record = _chosen(which, runtime)
     with _left_running(record, runtime), \
             _reading(record, runtime) as (namespace, reader):
-        yield from following.Follower(
+        yield from log_stream.Follower(
             reader, namespace,
             *salvage.only_container(reader, namespace, plugin),
             runtime.progress.info, runtime.clock).texts(tail)

@@ -13,10 +13,10 @@ import time
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance.run import ginkgolog
-from magnum_capi_tempest.conformance.run import observation
 from magnum_capi_tempest.conformance.run import pod_files
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance.run import symptoms
+from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import texts
 
@@ -58,7 +58,7 @@ class Observer:
         self._log_size = 0
         self._log_read = None
 
-    def look(self) -> observation.Observation:
+    def look(self) -> watch.Observation:
         """Look once. Takes up to the timeouts of its calls."""
         status, said, error, gone = self._status()
         pods = nodes = None
@@ -75,7 +75,7 @@ class Observer:
             error = error or str(e)
         if status is not None and pods:
             self._read_log(status, pods)
-        return observation.Observation(
+        return watch.Observation(
             self._clock.monotonic(), status, said,
             # One of the two answered: the cluster is there.
             '' if status is not None or gone else error,
@@ -183,7 +183,7 @@ def _readable(reader, path, **query):
         return ()
 
 
-def pod(obj) -> observation.Pod:
+def pod(obj) -> watch.Pod:
     """A pod of the run, out of what the API says of it."""
     metadata, status = obj['metadata'], obj.get('status') or {}
     reason, message = status.get('reason') or '', status.get('message') or ''
@@ -202,7 +202,7 @@ def pod(obj) -> observation.Pod:
             message = condition.get('message') or message
     labels = metadata.get('labels') or {}
     aggregator = labels.get('sonobuoy-component') == 'aggregator'
-    return observation.Pod(
+    return watch.Pod(
         metadata['name'],
         '' if aggregator else labels.get('sonobuoy-plugin', '?'),
         status.get('phase') or '', reason, texts.line(message, _SAID),

@@ -5,7 +5,7 @@
 
 Sonobuoy's counts stay at 0 for whole runs (issue 1966), and nothing says why
 a pod does not start (issue 1578). So the run is watched here: every look
-makes an :class:`~.observation.Observation`, and :func:`step` folds it into a
+makes an :class:`Observation`, and :func:`step` folds it into a
 :class:`Watch`. Whether that is the end :mod:`.completion` says.
 """
 
@@ -13,12 +13,61 @@ import dataclasses
 
 from magnum_capi_tempest.conformance.run import completion
 from magnum_capi_tempest.conformance.run import messages
-from magnum_capi_tempest.conformance.run import observation
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance.run import symptoms as symptoms_
 
 #: Symptoms that are kept of a run.
 _SYMPTOMS = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class Pod:
+    """A pod of the run.
+
+    :param plugin: "" for the aggregator.
+    :param phase: Pending, Running, Succeeded, Failed, Unknown.
+    :param reason: why it waits or has failed, ``ImagePullBackOff``,
+        ``Evicted``; empty when it does neither.
+    """
+
+    name: str
+    plugin: str = ''
+    phase: str = ''
+    reason: str = ''
+    message: str = ''
+    node: str = ''
+
+
+@dataclasses.dataclass(frozen=True)
+class Observation:
+    """One look at a run.
+
+    :param at: seconds, a clock's that only goes forward.
+    :param status: what Sonobuoy said, None when it said nothing usable.
+    :param said: its prose when it said no status.
+    :param error: why there was no answer at all; empty when there was one.
+    :param gone: the API answered that namespace or aggregator are not there.
+    :param pods: the pods of the run; None when they could not be listed.
+    :param log: total, passed, failed as the log of the tests has them; None
+        when it was not read.
+    :param log_size: of that log, bytes.
+    :param nodes: names of all nodes; None when they could not be listed.
+    :param bad: nodes that are not ready, and why: (name, text) pairs.
+    :param symptoms: what is wrong with the cluster, :mod:`.symptoms`; None
+        when nobody looked.
+    """
+
+    at: float
+    status: sonobuoy.Status | None = None
+    said: str = ''
+    error: str = ''
+    gone: bool = False
+    pods: tuple[Pod, ...] | None = None
+    log: tuple[int, int, int] | None = None
+    log_size: int = 0
+    nodes: frozenset[str] | None = None
+    bad: tuple[tuple[str, str], ...] = ()
+    symptoms: tuple[symptoms_.Symptom, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +109,7 @@ class Watch:
     status: sonobuoy.Status | None = None
     said: str = ''
     counts: Counts = Counts()
-    pods: tuple[observation.Pod, ...] = ()
+    pods: tuple[Pod, ...] = ()
     nodes_before: frozenset[str] | None = None
     nodes: frozenset[str] | None = None
     stuck: tuple[tuple[str, float], ...] = ()
@@ -93,7 +142,7 @@ def start(at: float, nodes=None, elapsed=0.0) -> Watch:
     return Watch(at - elapsed, at, at, nodes_before=nodes)
 
 
-def step(watch: Watch, seen: observation.Observation,
+def step(watch: Watch, seen: Observation,
          limits: completion.Limits) -> Watch:
     """Fold an observation into what is known; sets ``outcome`` at the end."""
     now = seen.at

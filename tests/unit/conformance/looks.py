@@ -5,15 +5,14 @@
 import testtools
 
 from magnum_capi_tempest.conformance.run import completion
-from magnum_capi_tempest.conformance.run import observation
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance.run import watch
 
 LIMITS = completion.Limits(deadline=3600, stall=600, silence=900, stuck=300,
                            gone=60)
 TARBALL = sonobuoy.Tarball('x.tar.gz', 'ab', 1)
-AGGREGATOR = observation.Pod('sonobuoy', '', 'Running')
-TESTS = observation.Pod('e2e-job', 'e2e', 'Running')
+AGGREGATOR = watch.Pod('sonobuoy', '', 'Running')
+TESTS = watch.Pod('e2e-job', 'e2e', 'Running')
 NODES = frozenset(('n1', 'n2'))
 
 
@@ -24,7 +23,7 @@ def status(word='running', total=0, passed=0, failed=0, tarball=None):
 
 
 def seen(at, **kwargs):
-    return observation.Observation(at, **{
+    return watch.Observation(at, **{
         'status': status(), 'pods': (AGGREGATOR, TESTS), 'nodes': NODES,
         **kwargs})
 

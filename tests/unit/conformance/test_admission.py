@@ -8,8 +8,8 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance.run import admission
+from magnum_capi_tempest.conformance.run import dry_run
 from magnum_capi_tempest.conformance.run import preflight
-from magnum_capi_tempest.conformance.run import rehearsal
 from magnum_capi_tempest.kubeclient import kube
 from tests.unit.conformance import run_box
 
@@ -50,7 +50,7 @@ class TestAdmission(testtools.TestCase):
 
     def found(self, answers=None, **lists):
         self.reader = Reader(answers, **lists)
-        return list(admission.check(rehearsal.rehearse(
+        return list(admission.check(dry_run.ask(
             self.reader, 'sonobuoy', LABELS), 'sonobuoy'))
 
     def one(self, level, words, hint, *args, **kwargs):
@@ -165,7 +165,7 @@ class TestAdmission(testtools.TestCase):
 class TestRun(run_box.TestCase):
 
     def test_a_refused_run_is_not_begun(self):
-        with mock.patch.object(rehearsal, 'rehearse', return_value=(
+        with mock.patch.object(dry_run, 'ask', return_value=(
                 admission.Answers((admission.Refusal(
                     'namespace', 403, 'webhook: no'),)))):
             error = self.assertRaises(errors.EnvironmentProblem,

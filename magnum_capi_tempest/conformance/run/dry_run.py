@@ -19,8 +19,8 @@ _ADMISSION = '/apis/admissionregistration.k8s.io/v1'
 _TEXT = 300
 
 
-def rehearse(reader: kube.Client, namespace: str,
-             labels: dict[str, str]) -> admission.Answers:
+def ask(reader: kube.Client, namespace: str,
+        labels: dict[str, str]) -> admission.Answers:
     """What admission says of a run's namespace and role.
 
     Raises nothing of the cluster's: what cannot be asked is not known.

@@ -4,7 +4,7 @@ import itertools
 
 import testtools
 
-from magnum_capi_tempest.conformance.run import following
+from magnum_capi_tempest.conformance.run import log_stream
 from magnum_capi_tempest.kubeclient import kube
 
 ENDED = {'status': {'containerStatuses': [
@@ -58,7 +58,7 @@ class FollowerTest(testtools.TestCase):
     def follow(self, *connections, pods=(), tail=None):
         self.said = []
         self.reader = Reader(connections, pods)
-        return following.Follower(
+        return log_stream.Follower(
             self.reader, 'sonobuoy', 'e2e-job', 'e2e', self.said.append,
             self.reader.clock).texts(tail)
 
