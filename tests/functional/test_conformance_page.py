@@ -10,7 +10,7 @@ from magnum_capi_tempest.conformance.reports import comparison
 from magnum_capi_tempest.conformance.reports import page
 from tests.functional import chromium
 from tests.unit.conformance import by_hand
-from tests.unit.conformance import test_page as pages
+from tests.unit.conformance.reports import test_page as pages
 
 
 @chromium.needed

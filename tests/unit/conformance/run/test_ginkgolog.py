@@ -10,7 +10,7 @@ from magnum_capi_tempest.conformance.results import e2elog
 from magnum_capi_tempest.conformance.results import limits
 from magnum_capi_tempest.conformance.run import ginkgolog
 
-DATA = pathlib.Path(__file__).parents[2] / 'data' / 'sonobuoy'
+DATA = pathlib.Path(__file__).parents[3] / 'data' / 'sonobuoy'
 
 
 def log(name):

@@ -7,7 +7,7 @@ import dataclasses
 from magnum_capi_tempest.conformance.run import completion
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance.run import watch
-from tests.unit.conformance import looks
+from tests.unit.conformance.run import looks
 
 AGGREGATOR = looks.AGGREGATOR
 LIMITS = looks.LIMITS

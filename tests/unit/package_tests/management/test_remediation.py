@@ -9,8 +9,8 @@ from magnum_capi import errors
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common.management import remediation
 from tests.unit import fake_clock
+from tests.unit.package_tests.management import test_graph
 from tests.unit.package_tests import test_base
-from tests.unit.package_tests import test_graph
 
 
 def a_test():

@@ -11,7 +11,7 @@ from magnum_capi_tempest.conformance.run import admission
 from magnum_capi_tempest.conformance.run import dry_run
 from magnum_capi_tempest.conformance.run import preflight
 from magnum_capi_tempest.kubeclient import kube
-from tests.unit.conformance import run_box
+from tests.unit.conformance.run import run_box
 
 LABELS = {admission.ENFORCE: 'privileged'}
 PODS = {'apiGroups': [''], 'resources': ['pods'], 'operations': ['CREATE']}

@@ -11,7 +11,7 @@ from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.kubeclient import kube
-from tests.unit.conformance import run_box
+from tests.unit.conformance.run import run_box
 
 
 class TestPlainRun(run_box.TestCase):

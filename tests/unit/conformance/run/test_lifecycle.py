@@ -14,7 +14,7 @@ from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.toolchain import leftovers
-from tests.unit.conformance import run_box
+from tests.unit.conformance.run import run_box
 
 COMPLETE = run_box.COMPLETE
 NODE = run_box.NODE

@@ -10,8 +10,8 @@ import testtools
 import urllib3.exceptions
 
 from magnum_capi_tempest.tests.common.preflight import checks
-from tests.unit.package_tests import preflight_clouds
-from tests.unit.package_tests import test_capi_objects
+from tests.unit.package_tests.management import test_capi_objects
+from tests.unit.package_tests.preflight import clouds
 
 OPTIONS = {
     'catalog_type': 'container-infra', 'endpoint_type': 'public',
@@ -23,7 +23,7 @@ OPTIONS = {
     'driver': '',
 }
 
-OPTIONS |= preflight_clouds.OPTIONS
+OPTIONS |= clouds.OPTIONS
 
 
 class Options(dict):
@@ -32,7 +32,7 @@ class Options(dict):
     __getattr__ = dict.__getitem__
 
 
-class FakeMagnum(preflight_clouds.Magnum):
+class FakeMagnum(clouds.Magnum):
     """All clients of Magnum in one; a healthy cloud unless told otherwise."""
 
     def __init__(self):
@@ -72,7 +72,7 @@ class NoEndpoint(FakeMagnum):
         raise lib_exc.EndpointNotFound('container-infra')
 
 
-class FakeManager(preflight_clouds.Manager):
+class FakeManager(clouds.Manager):
     """Glance, Nova and Neutron of a healthy cloud."""
 
     def __init__(self):

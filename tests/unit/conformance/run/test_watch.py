@@ -9,7 +9,7 @@ from magnum_capi_tempest.conformance.run import messages
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance.run import symptoms
 from magnum_capi_tempest.conformance.run import watch
-from tests.unit.conformance import looks
+from tests.unit.conformance.run import looks
 
 LIMITS = looks.LIMITS
 seen = looks.seen

@@ -10,7 +10,7 @@ from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import namespaces
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.kubeclient import kube
-from tests.unit.conformance import run_box
+from tests.unit.conformance.run import run_box
 
 REFUSED = run_box.REFUSED
 

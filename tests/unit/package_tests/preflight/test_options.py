@@ -14,7 +14,7 @@ from magnum_capi_tempest.scorecard import plan
 from magnum_capi_tempest.tests.common.preflight import checks
 from magnum_capi_tempest.tests.common.preflight import options
 from magnum_capi_tempest.tests.common.preflight import quotas
-from tests.unit.package_tests import test_preflight
+from tests.unit.package_tests.preflight import test_checks
 
 NEWER = {'id': 'j', 'name': 'newer', 'os_distro': 'ubuntu',
          'kube_version': 'v1.35.1'}
@@ -22,13 +22,13 @@ NEWER = {'id': 'j', 'name': 'newer', 'os_distro': 'ubuntu',
 
 class _Base(testtools.TestCase):
 
-    problems = test_preflight.PreflightTest.problems
-    assert_one_problem = test_preflight.PreflightTest.assert_one_problem
+    problems = test_checks.PreflightTest.problems
+    assert_one_problem = test_checks.PreflightTest.assert_one_problem
 
     def setUp(self):
         super().setUp()
-        self.manager = test_preflight.FakeManager()
-        self.magnum = test_preflight.FakeMagnum()
+        self.manager = test_checks.FakeManager()
+        self.magnum = test_checks.FakeMagnum()
 
 
 class IdentityTest(testtools.TestCase):
@@ -127,7 +127,7 @@ class TemplateTest(_Base):
     def cloud(self, **options):
         conf = types.SimpleNamespace(
             resource_name_prefix='tempest', magnum_capi=(
-                test_preflight.Options(test_preflight.OPTIONS, **options)))
+                test_checks.Options(test_checks.OPTIONS, **options)))
         return types.SimpleNamespace(
             conf=conf, options=conf.magnum_capi, magnum=self.magnum)
 

@@ -14,7 +14,7 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import sonobuoy
 
-DATA = pathlib.Path(__file__).parents[2] / 'data' / 'sonobuoy'
+DATA = pathlib.Path(__file__).parents[3] / 'data' / 'sonobuoy'
 
 
 def command(verb='run', **plan):
