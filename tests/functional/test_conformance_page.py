@@ -32,10 +32,10 @@ class PageTest(testtools.TestCase):
         return page.render(result, by_hand.judged(result),
                            [by_hand.real(by_hand.RERUN)])
 
-    def comparison_page(self):
+    def comparison_page(self, *records):
         return page.render_comparison(comparison.of(
             comparison.Judged(result, by_hand.judged(result))
-            for result in map(by_hand.real, (
+            for result in map(by_hand.real, records or (
                 by_hand.RERUN, by_hand.PARALLEL, by_hand.QUICK))))
 
     def test_fits_its_window_and_loads_nothing(self):
@@ -54,6 +54,22 @@ class PageTest(testtools.TestCase):
             self.assertLess(self.browser.evaluate(
                 f'document.querySelector("{selector}")'
                 '.getBoundingClientRect().bottom'), 844)
+
+    def test_names_have_room_on_a_phone(self):
+        """A SIG is not broken within a word, a long name has no column."""
+        for content in (self.run_page(), self.comparison_page(
+                by_hand.PARALLEL, by_hand.MAGNUM)):
+            self.open(content)
+
+            self.assertEqual([], self.browser.evaluate('''
+                Array.from(document.querySelectorAll(
+                    'main td:not([data-label])'))
+                    .filter(cell => cell.offsetWidth && (
+                        /^[a-z]{3,}$/.test(cell.innerText)
+                        && cell.offsetHeight > 45
+                        || cell.innerText.length > 60
+                        && cell.offsetWidth < 150))
+                    .map(cell => cell.innerText)'''))
 
     def test_filters(self):
         self.open(self.run_page())

@@ -15,15 +15,17 @@ from magnum_capi_tempest.conformance.reports import charts
 from magnum_capi_tempest.conformance.reports import compare
 
 _SIG = re.compile(r'\[sig-([^\[\]]+)\]')
-#: Kinds of :mod:`.compare` that are drawn; what else ran has not changed.
+#: Kinds of :mod:`.compare` that are drawn; what else ran in both has not
+#: changed.
 OUTCOMES = ('new_failures', 'still_failing', 'fixed')
 
 
 @dataclasses.dataclass(frozen=True)
 class Sig:
-    """The specs of one SIG that ran in either of two runs.
+    """The specs of one SIG that ran in either of two runs, some in both.
 
     :param outcomes: number of specs by kind, for each of OUTCOMES.
+    :param once: specs of none of these that ran in one of the two only.
     :param timed: specs that ran in both, with times; ``before`` and
         ``after`` are the seconds that those took.
     """
@@ -31,6 +33,7 @@ class Sig:
     name: str
     specs: int
     outcomes: dict[str, int]
+    once: int
     timed: int
     before: float
     after: float
@@ -47,7 +50,8 @@ def sigs(before, after) -> tuple[Sig, ...]:
         if _ran(change.before) or _ran(change.after):
             match = _SIG.search(change.name)
             some[match[1] if match else 'none'].append(change)
-    found = sorted((_sig(name, changes) for name, changes in some.items()),
+    found = sorted((one for name, changes in some.items()
+                    if (one := _sig(name, changes)).once < one.specs),
                    key=lambda one: (-max(one.before, one.after), one.name))
     if len(found) > charts.SIGS:
         rest = found[charts.SIGS - 1:]
@@ -58,11 +62,13 @@ def sigs(before, after) -> tuple[Sig, ...]:
 
 def _sig(name, changes):
     kinds = collections.Counter(map(compare.kind, changes))
+    once = sum(_ran(change.before) != _ran(change.after)
+               and compare.kind(change) not in OUTCOMES for change in changes)
     timed = [change.seconds for change in changes
              if _ran(change.before) and _ran(change.after)
              and None not in change.seconds]
     return Sig(name, len(changes), {kind: kinds[kind] for kind in OUTCOMES},
-               len(timed), sum(first for first, _ in timed),
+               once, len(timed), sum(first for first, _ in timed),
                sum(second for _, second in timed))
 
 

@@ -39,6 +39,16 @@ class SigsTest(testtools.TestCase):
             {'new_failures': 1, 'still_failing': 1, 'fixed': 1},
             found.outcomes)
 
+    def test_what_ran_in_one_only_is_not_unchanged(self):
+        found, = sigs(
+            [by_hand.passed('[sig-a] both'), by_hand.passed('[sig-a] gone'),
+             by_hand.passed('[sig-a] left')],
+            [by_hand.passed('[sig-a] both'), by_hand.skipped('[sig-a] left'),
+             by_hand.passed('[sig-a] new'), by_hand.failed('[sig-a] bad')])
+
+        self.assertEqual((5, 3, 1), (
+            found.specs, found.once, found.outcomes['new_failures']))
+
     def test_most_time_first_and_what_never_ran_is_not_there(self):
         both = [by_hand.passed('[sig-a] 1', 1), by_hand.passed('other', 2),
                 by_hand.skipped('[sig-b] 1')]
@@ -69,7 +79,7 @@ class PictureTest(testtools.TestCase):
             by_hand.RERUN, by_hand.PARALLEL, by_hand.MAGNUM)))
 
         labels = [one.get('aria-label') for one in found]
-        self.assertIn('88 specs, 4 new failures', labels)
+        self.assertIn('88 specs, 4 new failures, 84 in one run only', labels)
         for picture in found:
             for box in picture.findall('rect'):
                 self.assertLessEqual(float(box.get('x', 0)) + float(
@@ -81,3 +91,15 @@ class PictureTest(testtools.TestCase):
         label, = self.pictures(one, one)
 
         self.assertEqual('1 spec', label.get('aria-label'))
+
+    def test_nothing_is_drawn_of_what_ran_in_one_only(self):
+        before = [by_hand.passed('[sig-a] both'), by_hand.passed('[sig-b] x')]
+        after = [by_hand.passed('[sig-a] both'), by_hand.passed('[sig-a] new')]
+
+        times, outcomes = self.pictures(
+            by_hand.result(*before), by_hand.result(*after))
+
+        self.assertEqual('2 specs, 1 in one run only',
+                         outcomes.get('aria-label'))
+        self.assertEqual(['50.00'], [
+            box.get('width') for box in outcomes.iter('rect')])
