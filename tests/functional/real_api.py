@@ -2,22 +2,23 @@
 
 """A real API server without nodes, scheduler or controllers."""
 
+import dataclasses
 import os
 import pathlib
 import subprocess
 
 import fixtures
 
+from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import layout
+from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import pki
 from magnum_capi_tempest.management import programs
+from magnum_capi_tempest import paths
 from magnum_capi_tempest import toolchain
-
-#: Not that of the tests of the management cluster.
-_PORT_BASE = 27000
 
 
 class RealApi(fixtures.Fixture):
@@ -31,22 +32,34 @@ class RealApi(fixtures.Fixture):
     def _setUp(self):
         self.folder = pathlib.Path(self.useFixture(
             fixtures.TempDir(rootdir='/tmp')).path)
-        where = layout.Layout(self.folder, port_base=_PORT_BASE)
+        where = layout.Layout(self.folder)
+        free = network.allocate(where.ports.values(),
+                                paths.cache() / 'networks')
+        self.addCleanup(free.release)
+        where = dataclasses.replace(where, address=free.address)
         pki.make(where.pki, where.address, where.url('kube-apiserver'))
-        paths = toolchain.ensure(['etcd', 'kube-apiserver'],
+        tools = toolchain.ensure(['etcd', 'kube-apiserver'],
                                  progress.Silent())
         self.kubeconfig = where.pki / 'admin.kubeconfig'
         self.api = client.from_kubeconfig(self.kubeconfig)
-        self._start(programs.etcd(where, paths['etcd']))
+        self._start(programs.etcd(where, tools['etcd']))
         self._start(programs.kube_apiserver(
-            where, paths['kube-apiserver'], self.api))
+            where, tools['kube-apiserver'], self.api))
 
     def _start(self, program):
-        with open(self.folder / f'{program.name}.log', 'wb') as log:
+        path = self.folder / f'{program.name}.log'
+        with open(path, 'wb') as log:
             process = subprocess.Popen(
                 program.argv, stdout=log, stderr=log,
                 env={**os.environ, **program.env})
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        waiting.wait_for(program.ready, done=bool, timeout=300,
-                         what=program.name)
+
+        def ready():
+            if process.poll() is not None:
+                raise errors.EnvironmentProblem(
+                    f'{program.name} has ended', where=path,
+                    last_seen=path.read_text()[-500:])
+            return program.ready()
+
+        waiting.wait_for(ready, done=bool, timeout=300, what=program.name)
