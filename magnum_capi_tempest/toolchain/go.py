@@ -23,6 +23,11 @@ from magnum_capi_tempest.toolchain import pins
 #: Seconds for ``go env``, and for the download of one module.
 _ASK, _DOWNLOAD = 30, 600
 
+#: What a proxy says of a module that it has not, in what Go says.
+_NOT_SERVED = re.compile(
+    r': (?:403 Forbidden|404 Not Found|410 Gone)\b|unknown revision')
+_SAID = re.compile(r'"Error": ("(?:[^"\\]|\\.)*")')
+
 #: What this process has found: (minimum, PATH) -> go.
 _found: dict[tuple, pathlib.Path] = {}
 
@@ -179,11 +184,22 @@ def download(go, module: str, env: dict[str, str], *, cwd='/',
 
     :param module: path, with ``@`` and a version where ``cwd`` has no go.mod.
     :param timeout: seconds.
+    :raises UsageError: the proxy answers, and does not serve it.
     :raises CommandFailed: it cannot be downloaded.
     """
-    return json.loads(processes.run(
-        [go, 'mod', 'download', '-json', module], timeout=timeout, cwd=cwd,
-        env=env, hint=NETWORK))
+    try:
+        return json.loads(processes.run(
+            [go, 'mod', 'download', '-json', module], timeout=timeout,
+            cwd=cwd, env=env, hint=NETWORK))
+    except errors.CommandFailed as e:
+        if 'sumdb' in e.output or not _NOT_SERVED.search(e.output):
+            raise
+        said = _SAID.search(e.output)
+        raise errors.UsageError(
+            f'The Go module proxy does not serve {module}',
+            last_seen=json.loads(said[1]).partition('\n')[0] if said else None,
+            hint='Name another version, or set GOPROXY to a proxy that has '
+                 'it') from None
 
 
 def check_module(pin, found: dict) -> pathlib.Path:
