@@ -128,12 +128,12 @@ class DiscoveryFilterTest(testtools.TestCase):
         mode = 'k8s_discovery.mode='
         self.addCleanup(self.box.call, 'set', '--no-restart', mode)
         self.assertEqual(0, self.box.call(
-            'set', '--no-restart', f'{mode}hibiscus').returncode)
+            'set', '--no-restart', f'{mode}hibiscus').code)
         results = self.box.directory / 'hibiscus'
         ended = self.box.call(
             'tempest', '--results', results, '--regex',
             r'TwoDriversTest\.test_(the_first|nobody|refusal)')
-        self.assertEqual(0, ended.returncode, ended.stdout + ended.stderr)
+        self.assertEqual(0, ended.code, ended.out + ended.err)
         counts = json.loads((results / 'report.json').read_text())
         self.assertEqual(
             {'test_the_first_by_name_is_taken': 'passed',
@@ -152,7 +152,7 @@ class DiscoveryFilterTest(testtools.TestCase):
                  'template create')):
             [error] = self.ask('POST', path, body).json()['errors']
             code, told = self.explained(
-                '--request', error['request_id'], '--log', log)
+                '--request', error['request_id'], '--magnum-log', log)
             self.assertEqual(
                 (1, what, 400, error['detail']),
                 (code, told['what'], told['status'], told['said']))

@@ -146,7 +146,7 @@ class Explain(_OfHost, base.Judging):
             'that the filter has answered, such as req-...; it is looked for '
             'in the log of Magnum\'s API.')
         parser.add_argument(
-            '--log', action='append', default=[], metavar='FILE',
+            '--magnum-log', action='append', default=[], metavar='FILE',
             help='Log for --request, may be repeated, - is standard input; '
                  'the one of Magnum\'s configuration by default.')
         parser.add_argument(
@@ -297,7 +297,7 @@ def _logged(args: argparse.Namespace) -> 'request_log.Entry':
     from magnum_capi.discovery import host
     from magnum_capi.discovery import model
     from magnum_capi.discovery import request_log
-    logs = args.log or host.logs(args.config_file, args.config_dir)
+    logs = args.magnum_log or host.logs(args.config_file, args.config_dir)
     where = ', '.join(map(str, logs))
     try:
         entry = request_log.find(
@@ -306,11 +306,11 @@ def _logged(args: argparse.Namespace) -> 'request_log.Entry':
     except OSError as e:
         raise errors.UsageError(
             'The log cannot be read', where=where, last_seen=e.strerror,
-            hint='Name it with --log') from e
+            hint='Name it with --magnum-log') from e
     if entry is None:
         raise errors.UsageError(
             f'The filter has logged nothing of {model.shown(args.request)}',
             where=where, hint='It logs, with level INFO, the requests that '
             'it decides about; name older logs, or those of the other '
-            'hosts, with --log')
+            'hosts, with --magnum-log')
     return entry

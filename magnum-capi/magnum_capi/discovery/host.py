@@ -96,8 +96,9 @@ def logs(files: collections.abc.Sequence[str] = (),
     raise errors.UsageError(
         "Magnum's configuration names no log that is here",
         where=', '.join(source.files + source.folders) or None,
-        hint='Name it with --log, or pipe it: journalctl -u magnum-api | '
-        'magnum-capi discovery explain --request ... --log -')
+        hint='Name it with --magnum-log, or pipe it: journalctl -u '
+        'magnum-api | '
+        'magnum-capi discovery explain --request ... --magnum-log -')
 
 
 def _told(path: str | pathlib.Path | None,

@@ -342,7 +342,8 @@ class ExplainTest(_Base):
         log = self.folder / 'magnum-api.log'
         log.write_text(request_log.refused(
             'cluster create', 'req-1', 400, 'No.').join((' ', '\n')))
-        code, out = self.call(cli.Explain, '--request', 'req-1', '--log',
+        code, out = self.call(cli.Explain, '--request', 'req-1',
+                              '--magnum-log',
                               log, '-f', 'json')
         self.assertEqual((1, 'No.'), (code, json.loads(out)['said']))
         conf = self.folder / 'magnum.conf'
@@ -353,12 +354,12 @@ class ExplainTest(_Base):
     def test_a_request_that_is_in_no_log(self):
         log = self.folder / 'x.log'
         log.write_text('x\n')
-        argv = '--request', 'req-1', '--log', log
+        argv = '--request', 'req-1', '--magnum-log', log
         self.assert_error(2, "nothing of 'req-1'", cli.Explain, *argv)
         log.unlink()
         self.assertEqual(2, self.call(cli.Explain, *argv)[0])
         self.assertEqual(2, self.call(cli.Explain, '--request', 'x')[0])
-        self.assertIn('--log -', self.error())
+        self.assertIn('--magnum-log -', self.error())
 
     def test_a_bug_is_no_verdict(self):
         # Of either command whose exit code 1 is one.

@@ -110,6 +110,22 @@ class CommandsTest(_Base):
         for name in commands():
             self.assertRegex(out, fr'(?m)^  {re.escape(name)}  ')
 
+    def test_no_option_is_the_beginning_of_one_of_the_application(self):
+        # The application would take it for its own: --log for --log-file.
+        made = app.MagnumCapi()
+        ours = [option for action in made.parser._actions
+                for option in action.option_strings]
+        for name, target in commands().items():
+            parser = importlib.metadata.EntryPoint(
+                name, target, 'magnum_capi.cli').load()(
+                    made, None).get_parser('x')
+            for option in {option for action in parser._actions
+                           for option in action.option_strings
+                           if option.startswith('--')}:
+                self.assertEqual([], [
+                    one for one in ours if one.startswith(option)
+                    and one != option], name)
+
     def test_every_command_explains_errors(self):
         for name, target in commands().items():
             with self.subTest(name):
