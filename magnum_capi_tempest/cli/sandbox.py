@@ -18,6 +18,7 @@ from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import lifecycle
 from magnum_capi_tempest.sandbox import logs
+from magnum_capi_tempest.sandbox import magnum_wheel
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
@@ -81,11 +82,17 @@ class Up(_OfSandbox, base.Command):
             '--images', type=pathlib.Path, metavar='DIR',
             help='folder of "magnum-capi images build", for --nodes docker '
                  '(default: images in the cache folder)')
-        parser.add_argument(
+        magnum = parser.add_mutually_exclusive_group()
+        magnum.add_argument(
             '--magnum', metavar='RELEASE',
             help='release of Magnum, by its name or by the first number of '
                  f'its version: {_RELEASES}; or a folder with a checkout, or '
                  f'a wheel, of Magnum (default: {releases.NEWEST.name})')
+        magnum.add_argument(
+            '--magnum-patches', dest='magnum', action='store_const',
+            const=magnum_wheel.PATCHED,
+            help=f'{releases.NEWEST.name} of PyPI with the patches of '
+                 'upstream/magnum, in an environment of its own')
         parser.add_argument(
             '--rate-limiting', action='store_true',
             help='have the controllers of Cluster API look at an object once '

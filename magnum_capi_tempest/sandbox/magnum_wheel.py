@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Magnum of the user's own: a checkout or a wheel, instead of a release.
+"""A Magnum that is no release: a checkout, a wheel, or a patched one.
 
 A wheel is built of a checkout, and the cache keeps a copy of each by its
 content: what the sandbox runs is what it was when the sandbox was made.
@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shutil
+import sys
 import tempfile
 
 from magnum_capi import errors
@@ -18,6 +19,9 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import releases
+
+#: Stands for the newest release with the patches of ``upstream/magnum``.
+PATCHED = 'patched'
 
 #: Seconds for a build and the packages that it needs.
 PATIENCE = 300
@@ -36,12 +40,14 @@ _LEAVE_OUT = shutil.ignore_patterns(
 def find(text, progress) -> releases.Release:
     """The release that is meant.
 
-    :param text: a name or first number, see :func:`.releases.get`, or the
-        path of a wheel of Magnum or of a folder with its sources; None: the
-        newest release.
+    :param text: a name or first number, see :func:`.releases.get`,
+        :data:`PATCHED`, or the path of a wheel of Magnum or of a folder with
+        its sources; None: the newest release.
     :raises UsageError: neither, or that Magnum is older than any release.
     :raises MagnumCapiError: no wheel can be built of the folder.
     """
+    if text == PATCHED:
+        return _patched(progress)
     path = pathlib.Path(text or '').absolute()
     known = {word for r in releases.RELEASES
              for word in (r.name, str(r.version))}
@@ -57,6 +63,26 @@ def find(text, progress) -> releases.Release:
     with progress.step('Wheel of Magnum'), tempfile.TemporaryDirectory(
             prefix='magnum-capi-') as scratch:
         return _release(_built(path, pathlib.Path(scratch)), path)
+
+
+def _patched(progress):
+    patches = resources.find('upstream/magnum')
+    kept = (paths.cache() / 'wheels'
+            / environment.digest(*sorted(patches.iterdir())))
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with progress.step('Magnum of PyPI, and patches'), \
+                tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+            scratch = pathlib.Path(folder)
+            processes.run(
+                ['bash', patches / 'apply.sh', scratch / 'patched'],
+                env=os.environ | {'PYTHON': sys.executable},
+                timeout=PATIENCE, hint='git and a package index are needed')
+            source, = scratch.glob('patched/magnum-*/')
+            wheel = _built(source, scratch)
+            wheel.parent.rename(kept)
+    wheel, = kept.glob('*.whl')
+    return _release(wheel, patches)
 
 
 def _release(wheel, source):

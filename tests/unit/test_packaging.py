@@ -22,7 +22,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 LIBRARY = TOP / 'magnum-capi'
 SHARE = re.compile(r'[^/]+\.data/data/share/magnum-capi-tempest/(.+)')
 SHARED = ('capi', 'charts', 'constraints', 'drivers', 'tools/go',
-          'tools/images')
+          'tools/images', 'upstream')
 
 
 def run(*argv, cwd, **env):

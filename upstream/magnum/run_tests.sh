@@ -32,22 +32,7 @@ else
 fi
 source=$work/magnum-$VERSION
 
-# The wheel has neither release notes nor documentation.
-if [[ ! -f $source.tar.gz ]]; then
-    python -m pip download --quiet --no-deps --no-binary magnum \
-        --dest "$work" "magnum==$VERSION"
-fi
-rm -rf "$source"
-tar --no-same-owner -xzf "$source.tar.gz" -C "$work"
-
-# "git am" is what reviewers do; it is strict about context.
-export GIT_CONFIG_GLOBAL=/dev/null
-export GIT_COMMITTER_NAME=magnum-capi GIT_COMMITTER_EMAIL=magnum-capi@localhost
-git -C "$source" init --quiet
-git -C "$source" add --force --all
-git -C "$source" commit --quiet --message "Magnum $VERSION" \
-    --author "magnum-capi <magnum-capi@localhost>"
-git -C "$source" am "$here"/*.patch
+"$here/apply.sh" "$work"
 
 if [[ ! -x $work/venv/bin/python ]]; then
     uv venv --quiet --python "$(command -v python)" "$work/venv"

@@ -5,6 +5,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ from magnum_capi_tempest import report
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import magnum_wheel
 from magnum_capi_tempest.sandbox import tempest_run
 from tests.proofs import boxes
 
@@ -37,12 +39,14 @@ class Box(boxes.Box):
     :param broken: install the driver that cannot be loaded, too.
     :param own: install this project's driver, and have that clash.
     :param magnum: release of Magnum; None: the newest.
+    :param patched: the newest with the patches of upstream/magnum.
     """
 
     def __init__(self, work, name, *, with_filter, broken=False, own=False,
-                 magnum=None):
+                 magnum=None, patched=False):
         self.name = name
         self.with_filter = with_filter
+        self.broken = broken
         self._options = [('magnum_distro_image', IMAGE)]
         install = []
         if broken:
@@ -51,9 +55,13 @@ class Box(boxes.Box):
         if own:
             install.append(OWN)
             self._options.append(('clashing_drivers', PAIR))
+        conf = ()
+        if patched:
+            magnum = magnum_wheel.PATCHED
+            conf = (pathlib.Path(__file__).with_name('patched.conf'),)
         super().__init__(
             work, name, clash=True, discovery_filter=with_filter,
-            magnum=magnum,
+            magnum=magnum, magnum_conf=conf,
             install=tuple(str(resources.find(f'drivers/{driver}'))
                           for driver in install))
 

@@ -52,6 +52,14 @@ class Expected:
         return self.uncured if with_filter else bool(self.deviations)
 
     @property
+    def fails_patched(self):
+        """Whether it must fail with the patches of upstream/magnum.
+
+        None of them makes Magnum read its options again.
+        """
+        return LIVE in self.deviations
+
+    @property
     def apart(self):
         return bool(self.deviations & APART)
 
@@ -105,15 +113,15 @@ def _why(test):
     return ' '.join(test.reason.split())[:300]
 
 
-def table(tests, with_filter, without):
-    """Rows (deviation, test, with the filter, without), sorted.
+def table(tests, *runs):
+    """Rows (deviation, test, its status in each run), sorted.
 
     :param tests: Expected ones; those of no deviation are left out.
-    :param with_filter, without: statuses by the names of tests.
+    :param runs: statuses by the names of tests.
     """
     return sorted(
         (test.label, test.name, *(run.get(test.name, 'did not run')
-                                  for run in (with_filter, without)))
+                                  for run in runs))
         for test in tests if test.deviations)
 
 

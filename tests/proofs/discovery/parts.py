@@ -69,6 +69,19 @@ def earlier(box, tests) -> tuple[list[str], model.Run]:
         box.with_filter) and t.name not in compare.NOT_EARLIER), run
 
 
+def patched(box, tests) -> tuple[list[str], model.Run]:
+    """The patched Magnum, without the filter: as if there were no deviation.
+
+    The tests of a broken driver where there is one, else all others.
+    """
+    tests = [t for t in tests if t.deviations
+             and (compare.BROKEN in t.deviations) is box.broken]
+    run = box.run(ONLY % (compare.BROKEN if box.broken
+                          else r'magnum-(?!d8\b)\w+'), 'deviations')
+    return compare.differences(
+        run, tests, lambda test: test.fails_patched), run
+
+
 def own_driver(box, tests) -> tuple[list[str], model.Run]:
     """Two drivers of two authors: magnum-capi-helm and this project's."""
     tests = [t for t in tests if t.name.partition('.')[0] in PAIR_CLASSES]

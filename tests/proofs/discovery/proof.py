@@ -3,6 +3,7 @@
 """Which sandboxes there are, one after the other, and what runs in each."""
 
 import functools
+import itertools
 
 from magnum_capi_tempest.sandbox import releases
 from tests.proofs.discovery import box as box_module
@@ -19,15 +20,20 @@ PARTS = {
     'own-plain': (parts.own_driver, {'with_filter': False, 'own': True}),
     'broken-filter': (parts.broken, {'with_filter': True, 'broken': True}),
     'broken-plain': (parts.broken, {'with_filter': False, 'broken': True}),
+    'patched': (parts.patched, {'with_filter': False, 'patched': True}),
+    'broken-patched': (parts.patched, {
+        'with_filter': False, 'patched': True, 'broken': True}),
     **{f'{name}-{release.name}': (parts.earlier, {
         'with_filter': with_filter, 'magnum': release.name})
         for release in releases.RELEASES[:-1]
         for name, with_filter in (('filter', True), ('plain', False))},
 }
-#: Pairs of them, with and without the filter, and whether a driver is broken.
-PAIRS = (('filter', 'plain', False), ('broken-filter', 'broken-plain', True),
-         *((f'filter-{r.name}', f'plain-{r.name}', False)
-           for r in releases.RELEASES[:-1]))
+#: Columns of a table, and whether a driver is broken: with the filter,
+#: without, and with the patches instead.
+COLUMNS = ((('filter', 'plain', 'patched'), False),
+           (('broken-filter', 'broken-plain', 'broken-patched'), True),
+           *(((f'filter-{r.name}', f'plain-{r.name}'), False)
+             for r in releases.RELEASES[:-1]))
 
 
 class Discovery(proof.Proof):
@@ -59,16 +65,16 @@ class Discovery(proof.Proof):
         runs = {record.case: seen['tests']
                 for record in found for seen in record.seen}
         rows = []
-        for with_filter, without, is_broken in PAIRS:
-            if runs.keys() & {with_filter, without}:
-                rows += [('deviation', 'test', with_filter, without),
+        for names, is_broken in COLUMNS:
+            if runs.keys() & set(names):
+                rows += [('deviation', 'test', *names),
                          *compare.table(
                              [t for t in _tests()
                               if (compare.BROKEN in t.deviations)
                               is is_broken],
-                             runs.get(with_filter, {}),
-                             runs.get(without, {}))]
-        widths = [max(map(len, column)) for column in zip(*rows)]
+                             *(runs.get(name, {}) for name in names))]
+        widths = [max(map(len, column)) for column in
+                  itertools.zip_longest(*rows, fillvalue='')]
         return '\n'.join(
             '  '.join(cell.ljust(width) for cell, width
                       in zip(row, widths)).rstrip() for row in rows)

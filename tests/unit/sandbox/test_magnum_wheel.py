@@ -104,6 +104,25 @@ class CheckoutTest(_Base):
         self.assertEqual(['.tox', 'setup.cfg'],
                          sorted(os.listdir(self.source)))
 
+    def test_the_patched_one_is_built_once(self):
+        calls = []
+
+        def run(argv, env, timeout, hint=None):
+            calls.append(str(argv[1]).rpartition('/')[2])
+            if argv[0] == 'bash':
+                (argv[2] / 'magnum-23.0.0').mkdir(parents=True)
+                (argv[2] / 'magnum-23.0.0.tar.gz').touch()
+            else:
+                folder = argv[argv.index('--out-dir') + 1]
+                folder.mkdir()
+                (folder / 'magnum-23.0.0-py3-none-any.whl').touch()
+
+        with fixtures.MockPatchObject(processes, 'run', run):
+            found = self.find(magnum_wheel.PATCHED)
+            self.assertEqual(found, self.find(magnum_wheel.PATCHED))
+        self.assertEqual(['apply.sh', 'build'], calls)
+        self.assertEqual(releases.NEWEST.name, found.name)
+
     def test_a_build_that_fails(self):
         def fail(argv, **kwargs):
             raise errors.CommandFailed(argv, 2, 'Versioning for this project '
