@@ -64,7 +64,7 @@ def rest_and_live(box, tests) -> tuple[list[str], model.Run]:
 def earlier(box, tests) -> tuple[list[str], model.Run]:
     """An earlier Magnum: the tests that show a deviation of the newest."""
     tests = [t for t in tests if t.deviations - {compare.BROKEN}]
-    run = box.run(ONLY % r'magnum-d(?!8\b)\d+', 'deviations')
+    run = box.run(ONLY % rf'(?!{compare.BROKEN})magnum-[a-z]\w*', 'deviations')
     return compare.differences(run, tests, lambda t: t.fails(
         box.with_filter) and t.name not in compare.NOT_EARLIER), run
 
