@@ -3,8 +3,8 @@
 """Read zuul.d by the schemas of Zuul's own scheduler.
 
 Run by ``tox -e zuul-lint``, which has Zuul; no server is needed. The schemas
-say which attributes there are and of which type; whether names mean
-something is tested in tests/unit/zuul.
+say which attributes there are and of which type, and Zuul's own model how
+long a job may take; whether names mean something is tested in tests/unit/zuul.
 """
 
 import pathlib
@@ -13,6 +13,7 @@ import sys
 import voluptuous
 import yaml
 from zuul import configloader
+from zuul import model
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
 
@@ -25,6 +26,17 @@ def schemas():
         'nodeset': configloader.NodeSetParser(context).schema,
         'project': configloader.ProjectParser(context).schema,
     }
+
+
+def too_long(job):
+    """Complaints about times that a tenant refuses, by Zuul's default.
+
+    OpenDev's tenants have that default: "Max Timeout Exceeded".
+    """
+    limit = model.Tenant('openstack').max_job_timeout
+    for name in ('pre-timeout', 'timeout', 'post-timeout'):
+        if job.get(name, 0) > limit:
+            yield f'{name} {job[name]} is over {limit}'
 
 
 def check(folder):
@@ -42,6 +54,8 @@ def check(folder):
                 complaints.append(f'{name}: not a kind that is used here')
             except voluptuous.Invalid as e:
                 complaints.append(f'{name}: {e}')
+            if kind == 'job':
+                complaints += [f'{name}: {text}' for text in too_long(body)]
     return number, complaints
 
 
