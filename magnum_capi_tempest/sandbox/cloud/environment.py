@@ -110,18 +110,47 @@ def ensure(progress, release=releases.NEWEST) -> pathlib.Path:
         raise errors.UsageError(
             "This sandbox's Magnum is not there any more",
             where=release.wheel, hint='Take the sandbox down and up again')
-    folder = location(key(release))
+    folder = _ensure(
+        progress, location(key(release)),
+        'Cloud environment (Keystone to Magnum)'
+        if release == releases.NEWEST else f'Environment of Magnum {release}',
+        lambda scratch: [*_required(pins(release, scratch)),
+                         *([release.wheel] if release.wheel else [])])
+    if release.wheel:
+        _remove_oldest(folder)
+    return folder
+
+
+def of_pins(progress, names, what) -> pathlib.Path:
+    """The folder of an environment that is no part of a cloud.
+
+    :param names: files of the project with what it consists of.
+    :param what: its name for people.
+    :raises CommandFailed: packages cannot be installed.
+    """
+    files = [*map(resources.find, names)]
+    return _ensure(
+        progress, location(digest(*files, sys.implementation.cache_tag,
+                                  sys.executable)),
+        what, lambda _scratch: _required(files))
+
+
+def _required(files):
+    return [word for file in files for word in ('--requirement', file)]
+
+
+def _ensure(progress, folder, what, words):
+    """Make an environment that is not there.
+
+    :param words: function of a folder for what is made on the way; what uv
+        is to install.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(f'{folder}.lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / _STAMP).exists():
-            what = ('Cloud environment (Keystone to Magnum)'
-                    if release == releases.NEWEST else
-                    f'Environment of Magnum {release}')
             with progress.step(what):
-                _make(folder, release)
-                if release.wheel:
-                    _remove_oldest(folder)
+                _make(folder, words)
         (folder / _STAMP).touch()
     return folder
 
@@ -134,7 +163,7 @@ def _remove_oldest(newest):
         shutil.rmtree(stamp.parent)
 
 
-def _make(folder, release):
+def _make(folder, words):
     shutil.rmtree(folder, ignore_errors=True)
     # Compiled files would be missing for good with this variable.
     env = {k: v for k, v in os.environ.items()
@@ -147,10 +176,7 @@ def _make(folder, release):
         processes.run([uv(), 'venv', '--quiet', '--python', sys.executable,
                        folder], env=env, timeout=120, hint=hint)
         processes.run([uv(), 'pip', 'install', '--quiet', '--python',
-                       folder / 'bin' / 'python', *(
-                           word for file in pins(
-                               release, pathlib.Path(temporary))
-                           for word in ('--requirement', file)),
-                       *([release.wheel] if release.wheel else [])],
+                       folder / 'bin' / 'python',
+                       *words(pathlib.Path(temporary))],
                       env=env, timeout=1800, hint=hint)
     (folder / _STAMP).touch()

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a run of a real Zuul (tests.zuul) has to find, with its answers."""
+
+import copy
+import pathlib
+
+import fixtures
+import testtools
+
+from tests.unit.zuul import content
+from tests.zuul import expectations
+from tests.zuul import repositories
+
+
+class JobsTest(testtools.TestCase):
+
+    def test_stand_ins_have_the_parents_that_ours_name_and_no_others(self):
+        ours = content.jobs()
+        stand_ins = {name: job for name, job in expectations.known().items()
+                     if name not in ours}
+
+        self.assertEqual(content.PARENTS, {
+            name for name in stand_ins if not name.startswith('proof-')})
+
+    def test_what_needs_a_devstack_is_never_run(self):
+        found = expectations.runnable()
+
+        self.assertEqual([], [name for name in found
+                              if 'devstack-tempest'
+                              in expectations.lineage(name)])
+        self.assertIn('magnum-capi-sandbox-clash', found)
+        self.assertIn('proof-sandbox-failure', found)
+        self.assertEqual(len(found), len(set(found)))
+
+    def test_the_node_has_the_small_label_only(self):
+        large = {node['label'] for nodeset in content.bodies('nodeset')
+                 for node in nodeset['nodes']} - {repositories.LABEL}
+
+        self.assertEqual({'ubuntu-noble-32GB'}, large)
+
+    def test_every_project_that_is_named(self):
+        self.assertLessEqual(
+            {'openstack/magnum', 'openstack/devstack', 'openstack/octavia'},
+            repositories.named())
+
+
+class FrozenTest(testtools.TestCase):
+    """The answer to freeze-job, as far as it is looked at."""
+
+    NAME = 'magnum-capi-sandbox-clash'
+
+    def setUp(self):
+        super().setUp()
+        ours = content.jobs()
+        run, *around = content.playbooks(self.NAME, ours)
+        self.job = {
+            'vars': {**copy.deepcopy(content.variables(self.NAME, ours)),
+                     'zuul_console_disabled': True},
+            'timeout': 5400, 'playbooks': [{'path': run}],
+            'pre_playbooks': [{'path': path} for path in around
+                              if 'pre' in path],
+            'post_playbooks': [{'path': path} for path in around
+                               if 'post' in path],
+            'nodeset': {'nodes': [{'label': 'ubuntu-noble'}]}}
+
+    def problems(self):
+        return expectations.frozen_problems(self.NAME, self.job)
+
+    def test_right(self):
+        self.assertEqual([], self.problems())
+
+    def test_a_variable_of_the_parent_that_is_lost(self):
+        del self.job['vars']['ensure_capi_sandbox_install']
+        problem, = self.problems()
+        self.assertIn('ensure_capi_sandbox_install: is None', problem)
+
+    def test_a_time_that_opendev_refuses(self):
+        for self.job['timeout'] in (14400, None):
+            self.assertEqual([f'timeout: {self.job["timeout"]}'],
+                             self.problems())
+
+    def test_a_playbook_that_is_lost(self):
+        self.job['post_playbooks'] = []
+        self.assertEqual(['playbooks/sandbox/post.yaml: is not run'],
+                         self.problems())
+
+    def test_another_node(self):
+        self.job['nodeset'] = {'nodes': [{'label': 'ubuntu-jammy'}]}
+        self.assertEqual(['ubuntu-jammy: no label of ours'],
+                         self.problems())
+
+
+class BuildTest(testtools.TestCase):
+    """A build as the API lists it."""
+
+    def setUp(self):
+        super().setUp()
+        self.logs = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        for name in ('job-output.txt', 'report.html'):
+            (self.logs / name).write_text('x')
+
+    def problems(self, name='proof-sandbox-failure', result='FAILURE',
+                 links=('report.html',), **more):
+        url = f'file://{self.logs}/'
+        return expectations.build_problems({
+            'job_name': name, 'result': result, 'log_url': url,
+            'artifacts': [{'name': 'Report', 'url': url + link}
+                          for link in links], **more})
+
+    def test_right(self):
+        self.assertEqual([], self.problems())
+        self.assertEqual([], self.problems('magnum-capi-sandbox-clash',
+                                           'SUCCESS'))
+
+    def test_a_failure_that_is_hidden(self):
+        self.assertEqual(
+            ['POST_FAILURE, expected FAILURE: no space'],
+            self.problems(result='POST_FAILURE', error_detail='no space'))
+
+    def test_a_failure_that_was_not_seen(self):
+        self.assertEqual(['SUCCESS, expected FAILURE'],
+                         self.problems(result='SUCCESS'))
+
+    def test_a_report_that_is_not_linked(self):
+        self.assertEqual(['no report is linked'], self.problems(links=()))
+
+    def test_a_job_without_a_report(self):
+        self.assertEqual([], self.problems(
+            'magnum-capi-zuul-lint', 'SUCCESS', ()))
+
+    def test_links_that_lead_nowhere(self):
+        (self.logs / 'job-output.txt').write_text('')
+        missing, empty = self.problems(links=('missing.html',))
+        self.assertIn('missing.html does not open', missing)
+        self.assertIn('job-output.txt is empty', empty)
+
+    def test_a_job_that_never_ran(self):
+        self.assertEqual(
+            ['NODE_FAILURE, expected SUCCESS', 'no log is linked'],
+            self.problems('magnum-capi-zuul-lint', 'NODE_FAILURE', (),
+                          log_url=None))

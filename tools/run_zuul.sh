@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+
+# A real Zuul on this machine reads all jobs, and runs those without devstack.
+
+set -euo pipefail
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=tools/lib.sh
+source "$TOP/tools/lib.sh"
+
+prepare test
+cd "$TOP"
+case " $* " in
+    *' -h '* | *' --help '* | *' --list '*) ;;
+    *) packages zuul full test ;;
+esac
+exec python -m tests.zuul "$@"
