@@ -48,7 +48,6 @@ CERTIFIED = 'certified-conformance'
 FOCUSED = 'focus'
 #: What was asked for is not recorded.
 UNKNOWN = 'unknown'
-MODES = (QUICK, NON_DISRUPTIVE, LITE, CERTIFIED, FOCUSED, UNKNOWN)
 
 #: Set in the environment of the e2e plugin, and so in its definition, by
 #: whoever runs images that are stand-ins for upstream's.

@@ -42,14 +42,11 @@ def no_class_fixtures(tree, filename):
     """MC102: Tempest's class life cycle, like T105 of Tempest."""
     if CLOUD_TESTS not in _path(filename):
         return
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ClassDef):
-            continue
-        for item in node.body:
-            instead = _CLASS_FIXTURES.get(getattr(item, 'name', None))
-            if instead:
-                yield _found(item, f'MC102: {item.name} is not for Tempest '
-                             f'tests, use {instead}')
+    for item in _members(tree):
+        instead = _CLASS_FIXTURES.get(getattr(item, 'name', None))
+        if instead:
+            yield _found(item, f'MC102: {item.name} is not for Tempest '
+                         f'tests, use {instead}')
 
 
 def no_sleep(tree, filename):
@@ -109,15 +106,18 @@ def cloud_tests_have_ids(tree, filename):
     """MC106: an id that survives renaming, unique by ``check-uuid``."""
     if CLOUD_TESTS not in _path(filename):
         return
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ClassDef):
-            continue
-        for item in node.body:
-            if (isinstance(item, ast.FunctionDef)
-                    and item.name.startswith('test_')
-                    and not any(_has_id(d) for d in item.decorator_list)):
-                yield _found(item, f'MC106: {item.name} needs '
-                             "@decorators.idempotent_id('<uuid>'), a literal")
+    for item in _members(tree):
+        if (isinstance(item, ast.FunctionDef)
+                and item.name.startswith('test_')
+                and not any(_has_id(d) for d in item.decorator_list)):
+            yield _found(item, f'MC106: {item.name} needs '
+                         "@decorators.idempotent_id('<uuid>'), a literal")
+
+
+def _members(tree):
+    """What is defined directly in classes."""
+    return (item for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+            for item in node.body)
 
 
 def _has_id(decorator):

@@ -99,12 +99,8 @@ class ScriptedCluster(fixtures.Fixture):
         self.version = 'v1.34.9'
         if self._running:
             self._start_run()
-        server = http.server.ThreadingHTTPServer(
-            ('127.0.0.1', 0), type('Handler', (_Handler,),
-                                   {'cluster': self}))
-        server.daemon_threads = True
-        self.url = f'http://127.0.0.1:{server.server_port}'
-        loopback.serve(self, server)
+        self.url = loopback.start(
+            self, type('Handler', (_Handler,), {'cluster': self}))
         self.folder = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path)
         self.kubeconfig = self.folder / 'kubeconfig'

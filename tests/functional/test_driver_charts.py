@@ -12,7 +12,6 @@ import json
 import pathlib
 import shutil
 import subprocess
-import threading
 
 import fixtures
 
@@ -25,6 +24,7 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import rest
 from magnum_capi_tempest import toolchain
 from tests.functional import boxes
+from tests.unit import loopback
 
 #: Neither the default one nor that of other tests.
 PORT_BASE = 30000
@@ -66,12 +66,8 @@ class Repository(fixtures.Fixture):
                           f'  kubeadmConfigSpec:{part}')
             processes.run([helm, 'package', chart, '-d', folder], timeout=60)
         processes.run([helm, 'repo', 'index', folder], timeout=60)
-        server = http.server.ThreadingHTTPServer(
-            ('127.0.0.1', 0), functools.partial(_Quiet, directory=folder))
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.url = f'http://127.0.0.1:{server.server_port}'
+        self.url = loopback.start(
+            self, functools.partial(_Quiet, directory=folder))
 
     @staticmethod
     def _replace(path, old, new):

@@ -39,10 +39,8 @@ class ChartRepository(fixtures.Fixture):
             processes.run([helm, 'package', chart, '--version', version,
                            '--destination', served], timeout=60)
         processes.run([helm, 'repo', 'index', served], timeout=60)
-        server = http.server.ThreadingHTTPServer(
-            ('127.0.0.1', 0), functools.partial(_Handler, directory=served))
-        loopback.serve(self, server)
-        self.url = f'http://127.0.0.1:{server.server_port}'
+        self.url = loopback.start(
+            self, functools.partial(_Handler, directory=served))
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):

@@ -20,6 +20,19 @@ def serve(owner, server):
     owner.addCleanup(server.shutdown)
 
 
+def start(owner, handler) -> str:
+    """Serve the answers of a handler class at a port that is free.
+
+    :param owner: as of :func:`serve`.
+    :returns: the URL, without a slash at its end.
+    """
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler)
+    # Kept connections end with the client, which a test may outlive.
+    server.daemon_threads = True
+    serve(owner, server)
+    return f'http://127.0.0.1:{server.server_port}'
+
+
 class Stranger(fixtures.Fixture):
     """Somebody else's server: it answers everything, and keeps all it hears.
 

@@ -30,8 +30,7 @@ NAMESPACE = 'conformance'
 LOG, JUNIT = 'e2e.log', 'junit_01.xml'
 IMAGE = 'registry.k8s.io/conformance'
 BUSYBOX = 'registry.k8s.io/e2e-test-images/busybox:1.36.1-1'
-POD, CONTAINER, OUTPUT = (
-    'e2e-conformance-test', 'conformance-container', 'output-container')
+POD = 'e2e-conformance-test'
 
 _CLEANUP = 900
 #: Variables that are options of its own.
@@ -99,7 +98,10 @@ class Hydrophone:
     labels = types.MappingProxyType({})
 
     def preview(self, plan, output) -> list[list[str]]:
-        """See :class:`runner.Backend`."""
+        """Every command line that a run of the plan would call, in order.
+
+        :param output: folder for what the run leaves.
+        """
         return [self.commands.run(plan, output), self.commands.delete()]
 
     def run(self, plan, output: pathlib.Path, go_on=False):

@@ -11,7 +11,6 @@ anything about a run.
 import dataclasses
 import pathlib
 import re
-import typing
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
@@ -81,7 +80,7 @@ class Images:
 class Plan:
     """What to run, and how long at most.
 
-    :param mode: one of model.MODES but UNKNOWN; with FOCUSED, ``focus`` or
+    :param mode: of :mod:`.model`, but UNKNOWN; with FOCUSED, ``focus`` or
         ``expression`` says what.
     :param focus: exact names of specs, as in :class:`model.Spec`.
     :param expression: regular expression (Go's) of specs to run.
@@ -170,20 +169,6 @@ def quote(name: str) -> str:
     """
     return ' +'.join(re.sub(r'([\\.+*?()|\[\]{}^$])', r'\\\1', word)
                      for word in name.split(' ') if word)
-
-
-class Backend(typing.Protocol):
-    """A program that runs the e2e tests in a cluster."""
-
-    #: model.SONOBUOY or model.HYDROPHONE.
-    name: str
-
-    def preview(self, plan, output) -> list[list[str]]:
-        """Every command line that a run of the plan would call, in order.
-
-        :param output: folder for what the run leaves.
-        """
-        ...
 
 
 def _check_tests(plan):

@@ -27,7 +27,6 @@ PLANNED = 'planned'      # nothing was created
 STARTED = 'started'      # it may run in the cluster
 RETRIEVED = 'retrieved'  # its results are here
 ENDED = 'ended'          # nothing of it is in the cluster any more
-STAGES = (PLANNED, STARTED, RETRIEVED, ENDED)
 
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,99}')
 _FILE = 'run.json'

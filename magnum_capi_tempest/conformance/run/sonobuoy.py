@@ -38,7 +38,6 @@ _FAILURES, _NAME = 100, 2048
 ASK, CREATE, TRANSFER, DELETE = 60, 180, 1800, 900
 
 RUNNING = 'running'
-POST_PROCESSING = 'post-processing'
 COMPLETE = 'complete'
 FAILED = 'failed'
 
@@ -244,7 +243,10 @@ class Sonobuoy:
         {'pod-security.kubernetes.io/enforce': 'privileged'})
 
     def preview(self, plan, output) -> list[list[str]]:
-        """See :class:`runner.Backend`."""
+        """Every command line that a run of the plan would call, in order.
+
+        :param output: folder for what the run leaves.
+        """
         c = self.commands
         return [c.run(plan), c.status(), c.retrieve(output, 'ARCHIVE.part'),
                 c.delete()]

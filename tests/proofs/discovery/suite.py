@@ -13,10 +13,8 @@ _TAGS = re.compile(r'\[(.*)\]$')
 
 def load() -> list[compare.Expected]:
     """All tests of the package, but those of the driver under test."""
-    folder, top = plugin.MagnumCapiTempestPlugin().load_tests()
     found = []
-    for case in _cases(unittest.TestLoader().discover(
-            folder, top_level_dir=top)):
+    for case in cases():
         name = '.'.join(_TAGS.sub('', case.id()).split('.')[-2:])
         found_tags = _TAGS.search(case.id())
         tags = found_tags.group(1).split(',') if found_tags else ()
@@ -25,9 +23,16 @@ def load() -> list[compare.Expected]:
     return found
 
 
-def _cases(suite):
+def cases() -> list[unittest.TestCase]:
+    """All tests of the package, made and not run."""
+    folder, top = plugin.MagnumCapiTempestPlugin().load_tests()
+    return list(_flat(unittest.TestLoader().discover(
+        folder, top_level_dir=top)))
+
+
+def _flat(suite):
     for item in suite:
         if isinstance(item, unittest.TestSuite):
-            yield from _cases(item)
+            yield from _flat(item)
         else:
             yield item

@@ -170,12 +170,11 @@ class Scripted(fixtures.Fixture):
                 self.end_headers()
                 self.wfile.write(body.encode())
 
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        self.host = f'127.0.0.1:{server.server_port}'
-        self.realm = f'http://{self.host}/token'
+        url = loopback.start(self, Handler)
+        self.host = url.removeprefix('http://')
+        self.realm = f'{url}/token'
         self.secret = 'Basic ' + base64.b64encode(
             self.login.encode()).decode()
-        loopback.serve(self, server)
 
 
 class TestRegistry(testtools.TestCase):

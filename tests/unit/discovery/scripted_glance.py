@@ -55,10 +55,7 @@ class Glance(fixtures.Fixture):
             def log_message(self, *args):
                 pass
 
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        server.daemon_threads = True
-        loopback.serve(self, server)
-        self.url = f'http://127.0.0.1:{server.server_port}'
+        self.url = loopback.start(self, Handler)
         self.token_info = token_info(self.url)
 
     def _found(self, path):

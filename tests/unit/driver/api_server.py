@@ -377,12 +377,8 @@ class HttpApiServer(ApiServer):
         class Handler(_Handler):
             api = fixture
 
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        # Kept connections end with the client, which a test may outlive.
-        server.daemon_threads = True
-        loopback.serve(self, server)
+        self.url = loopback.start(self, Handler)
         self.addCleanup(self.restart)
-        self.url = f'http://127.0.0.1:{server.server_port}'
 
     def _connect(self, client):
         """It is connected: the pool is urllib3's own."""

@@ -53,10 +53,7 @@ class FakeCloud(fixtures.Fixture):
         class Handler(_Handler):
             cloud = fixture
 
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        server.daemon_threads = True
-        loopback.serve(self, server)
-        self.url = f'http://127.0.0.1:{server.server_port}'
+        self.url = loopback.start(self, Handler)
 
     def session(self):
         return session.Session(auth=_Catalog(self.url, self.types))

@@ -17,6 +17,7 @@ import json
 import pathlib
 
 from magnum_capi.driver.desired import goal
+from magnum_capi.driver.desired import spec
 from magnum_capi.driver.observed import snapshot
 
 DATA = pathlib.Path(__file__).parent / 'data'
@@ -239,3 +240,16 @@ def condition(obj, kind, **changes):
             if found['type'] == kind:
                 found.update(changes)
     return obj
+
+
+def cluster_spec(uuid, image):
+    """A cluster of one node group, as little of it as there may be.
+
+    :param image: spec.Image.
+    """
+    return spec.ClusterSpec(
+        uuid=uuid, name='dev', project_id='p1', user_id='u1', image=image,
+        master_flavor='m1.medium', node_groups=(spec.NodeGroupSpec(
+            uuid='1f2c1f2c-0000-4000-8000-000000000002',
+            name='default-worker', count=2, flavor='m1.small',
+            is_default=True),))

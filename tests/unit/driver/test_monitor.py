@@ -114,13 +114,17 @@ class MonitorTest(Base):
             self.poll()
             self.assertEqual(kept, len(monitor._checked))
 
-    def test_rows_of_who_is_gone_are_not_kept_true(self):
-        self.autoscaled(3)
+    def observed(self):
+        """A reconciler of the cluster, and its node groups as they are."""
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row())
-        snapshot = observer.look(
+        return reconciler, observer.look(
             self.w.runtime.kube, reconciler.namespace, reconciler.release,
             ('machine_deployments',), thorough=True)
+
+    def test_rows_of_who_is_gone_are_not_kept_true(self):
+        self.autoscaled(3)
+        reconciler, snapshot = self.observed()
         rows = reconciler.rows()
         self.w.store.clusters.clear()
 
@@ -131,11 +135,7 @@ class MonitorTest(Base):
 
     def test_busy_lock_leaves_rows_as_they_are(self):
         self.autoscaled(3)
-        reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
-        snapshot = observer.look(
-            self.w.runtime.kube, reconciler.namespace, reconciler.release,
-            ('machine_deployments',), thorough=True)
+        reconciler, snapshot = self.observed()
         other = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row())
         with other.held(0):

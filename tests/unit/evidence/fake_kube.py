@@ -29,11 +29,7 @@ class FakeKube(fixtures.Fixture):
         self.answers = {}
         self.asked = []
         self.queries = []
-        server = http.server.ThreadingHTTPServer(
-            ('127.0.0.1', 0), self._handler())
-        server.daemon_threads = True
-        self.url = f'http://127.0.0.1:{server.server_port}'
-        loopback.serve(self, server)
+        self.url = loopback.start(self, self._handler())
         self.kubeconfig = os.path.join(
             self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
         document = kubeconfig.document(self.url, 'CA', None, None)

@@ -138,11 +138,7 @@ class FollowTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Stream)
-        server.daemon_threads = True
-        loopback.serve(self, server)
-        self.reader = kube.Endpoint(
-            f'http://127.0.0.1:{server.server_port}')
+        self.reader = kube.Endpoint(loopback.start(self, _Stream))
 
     def follow(self, path):
         """What came, and the class of the error at the end."""

@@ -3,20 +3,11 @@
 """Every test of the package has an id of its own that never changes."""
 
 import re
-import unittest
 import uuid
 
 import testtools
 
-from magnum_capi_tempest import plugin
-
-
-def _cases(suite):
-    for item in suite:
-        if isinstance(item, unittest.TestSuite):
-            yield from _cases(item)
-        else:
-            yield item
+from tests.proofs.discovery import suite
 
 
 class IdsTest(testtools.TestCase):
@@ -24,9 +15,7 @@ class IdsTest(testtools.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        folder, top = plugin.MagnumCapiTempestPlugin().load_tests()
-        cls.cases = list(_cases(unittest.TestLoader().discover(
-            folder, top_level_dir=top)))
+        cls.cases = suite.cases()
 
     def test_discovery_finds_tests_and_no_import_errors(self):
         names = [case.id() for case in self.cases]

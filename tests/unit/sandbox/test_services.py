@@ -4,7 +4,7 @@ import dataclasses
 import http.server
 import os
 import pathlib
-import threading
+from urllib import parse
 
 import fixtures
 import testtools
@@ -238,13 +238,8 @@ class AnswersTest(testtools.TestCase):
             def log_message(self, *arguments):
                 pass
 
-        server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
-        self.addCleanup(server.server_close)
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        self.addCleanup(thread.join)
-        self.addCleanup(server.shutdown)
-        return services.answers(*server.server_address)
+        address = parse.urlsplit(loopback.start(self, Handler))
+        return services.answers(address.hostname, address.port)
 
     def test_a_refusal_is_an_answer(self):
         self.assertTrue(self.serve(401)())

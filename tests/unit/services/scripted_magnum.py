@@ -25,11 +25,7 @@ class ScriptedMagnum(fixtures.Fixture):
         self.answers = []
         self.requests = []
         self.headers = {}
-        server = http.server.ThreadingHTTPServer(
-            ('127.0.0.1', 0), self._handler())
-        server.daemon_threads = True
-        self.url = f'http://127.0.0.1:{server.server_port}/v1'
-        loopback.serve(self, server)
+        self.url = loopback.start(self, self._handler()) + '/v1'
 
     def client(self, name, **kwargs):
         """Return one of our clients that talks to this Magnum."""

@@ -11,7 +11,6 @@ The ground rule is of the specification "clusterapi-driver" (uuid for the name
 in Kubernetes); the parts after the dash are those of both charts.
 """
 
-import contextlib
 import dataclasses
 import hashlib
 import json
@@ -46,7 +45,6 @@ _DIGITS = string.digits + string.ascii_lowercase
 _NODE_GROUP_DIGITS = 25
 
 _CLUSTER = re.compile(r'c([0-9a-f]{32})', re.ASCII).fullmatch
-_NODE_GROUP = re.compile(r'g([0-9a-z]{25})', re.ASCII).fullmatch
 _LABEL_VALUE = re.compile(
     r'[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?', re.ASCII).fullmatch
 _DNS_LABEL = re.compile(
@@ -85,20 +83,6 @@ def node_group(uuid: str | uuid_lib.UUID) -> str:
         number, digit = divmod(number, 36)
         digits = _DIGITS[digit] + digits
     return f'g{digits}'
-
-
-def node_group_uuid(name: str) -> str:
-    """The uuid that :func:`node_group` made a name of.
-
-    :raises ValueError: the name is none of those.
-    """
-    match = _NODE_GROUP(name)
-    if match:
-        # A number of more than 128 bits is refused.
-        with contextlib.suppress(ValueError):
-            return str(uuid_lib.UUID(int=int(match[1], 36)))
-    raise ValueError(f'{name!r} is no name of a node group: "g" and 25 '
-                     'base-36 digits of a uuid')
 
 
 def control_plane(release: str) -> str:

@@ -20,12 +20,8 @@ UUID = '1f2c1f2c-0000-4000-8000-000000000001'
 NETWORK = '1f2c1f2c-0000-4000-8000-00000000000c'
 IMAGE = spec_model.Image(
     '1f2c1f2c-0000-4000-8000-00000000000a', 'v1.35.0-rc.1', 'flatcar')
-GROUP = spec_model.NodeGroupSpec(
-    uuid='1f2c1f2c-0000-4000-8000-000000000002', name='default-worker',
-    count=2, flavor='m1.small', is_default=True)
-SPEC = spec_model.ClusterSpec(
-    uuid=UUID, name='dev', project_id='p1', user_id='u1', image=IMAGE,
-    master_flavor='m1.medium', node_groups=(GROUP,))
+SPEC = objects.cluster_spec(UUID, IMAGE)
+GROUP, = SPEC.node_groups
 CHART = charts.features('openstack-cluster', '0.27.0')
 
 

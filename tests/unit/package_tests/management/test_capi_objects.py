@@ -30,16 +30,11 @@ class Objects(fixtures.Fixture):
 
     def _setUp(self):
         self.there, self.asked, self.refuse = {}, [], []
-        server = http.server.ThreadingHTTPServer(
-            ('127.0.0.1', 0), self._handler())
-        server.daemon_threads = True
         self.kubeconfig = os.path.join(
             self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
-        loopback.serve(self, server)
+        url = loopback.start(self, self._handler())
         with open(self.kubeconfig, 'w') as f:
-            yaml.safe_dump(kubeconfig.document(
-                f'http://127.0.0.1:{server.server_port}', 'CA', None, None),
-                f)
+            yaml.safe_dump(kubeconfig.document(url, 'CA', None, None), f)
 
     def serve(self, group, version, plural, kind, *items):
         api = f'/apis/{group}/{version}'
