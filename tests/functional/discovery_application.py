@@ -95,7 +95,7 @@ def admin():
 
 
 def ask(app, method, path, body=None, roles='member,reader'):
-    raw = json.dumps(body).encode()
+    raw = b'' if body is None else json.dumps(body).encode()
     request = webob.Request.blank(path, method=method)
     request.environ.update({
         'HTTP_X_PROJECT_ID': PROJECT, 'HTTP_X_USER_ID': 'u1',

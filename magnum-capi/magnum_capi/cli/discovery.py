@@ -24,6 +24,7 @@ import yaml
 from magnum_capi.cli import base
 from magnum_capi.cli import endings
 from magnum_capi import errors
+from magnum_capi import outfile
 
 if typing.TYPE_CHECKING:
     from magnum_capi.discovery import explain
@@ -31,6 +32,8 @@ if typing.TYPE_CHECKING:
     from magnum_capi.discovery import model
     from magnum_capi.discovery import request_log
 
+#: First numbers of the versions of Magnum.
+_RELEASES = {'2025.2': 21, '2026.1': 22, '2026.2': 23}
 _PROPERTIES = ('magnum_distro', 'os_distro', 'magnum_driver')
 
 # What a command calls is imported when it runs: "magnum-capi --help" loads
@@ -205,22 +208,35 @@ class Audit(_OfHost, base.Lister):
         parser.add_argument(
             '--strict', action='store_true',
             help='Exit with 1 when there are warnings, too.')
+        parser.add_argument(
+            '--upgrade-to', metavar='RELEASE', choices=_RELEASES,
+            help='Show which templates and clusters of the cloud lose their '
+                 'driver when Magnum is upgraded, and nothing else: '
+                 f'{", ".join(_RELEASES)}.')
         parser.set_defaults(fit_width=True)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> base.Table:
         from magnum_capi.discovery import audit
         from magnum_capi.discovery.audit import findings
+        from magnum_capi.discovery.audit import stranded
+        if args.upgrade_to and not args.os_cloud:
+            raise errors.UsageError('Which cloud is upgraded?',
+                                    hint='Give --os-cloud')
         host = self.look(args, pipeline=args.api_paste)
         cloud = None
         if args.os_cloud:
             from magnum_capi.discovery import cloud as reader
             with base.quiet(self.app.options.debug):
-                cloud = reader.read(args.os_cloud)
+                cloud = reader.read(args.os_cloud, bool(args.upgrade_to))
         for line in (*host.looked_at, f'Cloud: {args.os_cloud}, {cloud.who}'
                      if cloud else 'Cloud: not looked at (--os-cloud)'):
             print(line, file=sys.stderr)
-        found = audit.audit(host.catalog, cloud, host.position)
+        if cloud and args.upgrade_to:
+            found = stranded.audit(host.catalog, cloud,
+                                   _RELEASES[args.upgrade_to])
+        else:
+            found = audit.audit(host.catalog, cloud, host.position)
         bad = {findings.Severity.ERROR}
         if args.strict:
             bad.add(findings.Severity.WARNING)
@@ -234,6 +250,71 @@ class Audit(_OfHost, base.Lister):
         return endings.judged(
             lambda: lister.Lister.run(self, parsed_args) or self._code,
             self.app.options.debug)
+
+
+class Translate(base.Lister):
+    """Show a template of Magnum's Heat driver as one for another driver.
+
+    A row for each field and label: what becomes of it, or why it is lost.
+    Nothing is changed in the cloud. Exit code: 0, also when something is lost;
+    2 wrong usage, 3 the cloud cannot be read.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        _add_cloud(parser)
+        parser.add_argument(
+            'template', metavar='TEMPLATE',
+            help='Uuid or name of a cluster template of the cloud.')
+        parser.add_argument(
+            '--driver', required=True, choices=('k8s_capi_v1',
+                                                'k8s_capi_helm_v1'),
+            help='The driver that the new template is for.')
+        parser.add_argument(
+            '--image', metavar='IMAGE', required=True,
+            help='Identifier or name of an image for Cluster API.')
+        parser.add_argument(
+            '--body', type=pathlib.Path, metavar='FILE',
+            help='Write the new template there, as the JSON of POST '
+                 '/v1/clustertemplates.')
+        parser.set_defaults(fit_width=True)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> base.Table:
+        from magnum_capi.discovery import translate
+        with base.quiet(self.app.options.debug):
+            stored = _cloud(args, 'template').find_template(
+                args.os_cloud, args.template)
+        own = args.driver == 'k8s_capi_v1'
+        found = translate.translate(
+            stored, args.driver, _judge_own if own else _judge_helm,
+            args.image, proxies=own)
+        if args.body:
+            with outfile.whole(args.body, outfile.PRIVATE) as stream:
+                stream.write(json.dumps(found.template, indent=2).encode())
+        return (('What', 'Name', 'Value', 'Becomes', 'Note'),
+                [(row.what, row.name, row.value,
+                  '(lost)' if row.becomes is None else row.becomes, row.note)
+                 for row in found.rows])
+
+
+def _judge_own(name: str, value: str) -> str | None:
+    from magnum_capi.driver.desired import label_registry
+    label = label_registry.REGISTRY.get(name)
+    if label is None:
+        return 'the driver has no such label'
+    kind = label.metadata['kind']
+    try:
+        kind.read(value)
+    except ValueError as e:
+        return f'the driver does not accept it: {e or kind.form}'
+    return None
+
+
+def _judge_helm(name: str, value: str) -> str | None:
+    from magnum_capi.discovery import translate
+    return (None if name in translate.HELM_LABELS
+            else 'the driver has no such label')
 
 
 def _property(text: str) -> tuple[str, str]:

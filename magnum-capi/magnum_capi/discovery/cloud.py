@@ -38,14 +38,15 @@ class _Template(cluster_template.ClusterTemplate):
     project_id = resource.Body('project_id')
 
 
-def read(name: str | None) -> seen.Cloud:
-    """All images and templates that the user of a cloud may see.
+def read(name: str | None, with_clusters: bool = False) -> seen.Cloud:
+    """All images, templates and clusters that the user of a cloud may see.
 
     An administrator sees those of all projects: Magnum's GET of
     /clustertemplates has no parameter for it
     (magnum/api/controllers/v1/cluster_template.py).
 
     :param name: of the cloud in clouds.yaml; None: openstacksdk chooses.
+    :param with_clusters: they are not asked for without it.
     :raises UsageError: there is no such cloud.
     :raises EnvironmentProblem: it cannot be reached, or refuses.
     """
@@ -54,7 +55,11 @@ def read(name: str | None) -> seen.Cloud:
         who, project, everything = _who(connection, name)
         magnum = service(
             connection, 'container_infrastructure_management', 'Magnum', name)
-        templates = tuple(map(_template, _templates(magnum)))
+        templates = tuple(map(_template, _listed(magnum, _Template)))
+        clusters = tuple(
+            seen.Cluster(c.uuid, c.name or '', c.cluster_template_id or '',
+                         c.stack_id)
+            for c in _listed(magnum, cluster.Cluster)) if with_clusters else ()
         images = {i.id: i for i in _images(connection, visibility='all')}
         for reference in {t.image_id for t in templates}:
             # Hidden images are in no list.
@@ -67,7 +72,7 @@ def read(name: str | None) -> seen.Cloud:
         f'images: {len(images)}, cluster templates: {len(templates)}; '
         + (f'of all projects, as seen by {who} (administrator)' if everything
            else f'of the project {project} or public, as seen by {who}'),
-        everything)
+        everything, clusters)
 
 
 def find_image(name: str | None, reference: str) -> seen.Image:
@@ -189,12 +194,13 @@ def _who(connection: connection_.Connection,
             'admin' in (access.role_names or ()))
 
 
-def _templates(magnum: proxy.Proxy) -> collections.abc.Iterator[_Template]:
+def _listed(magnum: proxy.Proxy, kind: type[resource.Resource],
+            ) -> collections.abc.Iterator[typing.Any]:
     """By marker, because the host in Magnum's own links may be another."""
     query: dict[str, typing.Any] = {}
     while True:
-        page = list(_Template.list(magnum, paginated=False, limit=_PAGE,
-                                   **query))
+        page: list[typing.Any] = list(kind.list(
+            magnum, paginated=False, limit=_PAGE, **query))
         yield from page
         if not page or page[-1].uuid == query.get('marker'):
             return

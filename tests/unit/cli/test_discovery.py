@@ -403,7 +403,7 @@ class AuditTest(_Base):
             (seen.Image('1', 'x', magnum_distro='ubuntu'),), (), 'as seen')))
         code, out = self.call(cli.Audit, *self.inventory(A), '--os-cloud',
                               'c', '-f', 'yaml')
-        reader.read.assert_called_once_with('c')
+        reader.read.assert_called_once_with('c', False)
         self.assertIn('Cloud: c, as seen', self.error())
         self.assertEqual((1, [('error', 'image-no-os-distro',
                                'image x (1)')]),
@@ -416,6 +416,47 @@ class AuditTest(_Base):
                            '--max-width', 100)
         self.assertIn('| error', out)
         self.assertEqual({100}, {len(line) for line in out.splitlines()})
+
+    def test_upgrade(self):
+        reader = self.cloud(read=mock.Mock(return_value=seen.Cloud(
+            templates=(seen.Template('t', cluster_distro='ubuntu',
+                                     driver='a_drv'),),
+            clusters=(seen.Cluster('1', 'mine', 't', 'stack'),))))
+        own = model.Offer('a_drv', (UBUNTU,), origin='magnum 22.0.0')
+        argv = (*self.inventory(own, B), '--os-cloud', 'c', '-f', 'json')
+        for release, code, codes in (
+                ('2026.2', 1, ['cluster-stranded', 'template-stranded']),
+                ('2026.1', 0, [])):
+            got, out = self.call(cli.Audit, *argv, '--upgrade-to', release)
+            self.assertEqual((code, codes), (
+                got, [row['Code'] for row in json.loads(out)]))
+        reader.read.assert_called_with('c', True)
+
+    def test_upgrade_of_no_cloud(self):
+        self.assert_error(2, 'Which cloud is upgraded', cli.Audit,
+                          *self.inventory(A), '--upgrade-to', '2026.2')
+
+
+class TranslateTest(_Base):
+
+    def test_body_and_table(self):
+        self.cloud(find_template=mock.Mock(return_value={
+            'uuid': 'u', 'name': 'old', 'coe': 'kubernetes',
+            'labels': {'kube_tag': 'v1', 'boot_volume_size': '9'}}))
+        body = self.folder / 'new.json'
+        code, out = self.call(
+            cli.Translate, 'old', '--os-cloud', 'c', '--driver',
+            'k8s_capi_v1', '--image', 'i', '--body', body, '-f', 'json')
+        self.assertEqual(0, code)
+        self.assertEqual({'boot_volume_size': '9'},
+                         json.loads(body.read_text())['labels'])
+        self.assertEqual({'kube_tag': '(lost)', 'boot_volume_size': '9'}, {
+            row['Name']: row['Becomes'] for row in json.loads(out)
+            if row['What'] == 'label'})
+
+    def test_another_driver(self):
+        self.assertRaises(SystemExit, self.call, cli.Translate, 't',
+                          '--driver', 'x', '--image', 'i')
 
 
 class ImportsTest(testtools.TestCase):

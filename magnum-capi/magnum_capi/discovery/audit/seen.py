@@ -63,18 +63,33 @@ class Template:
 
 
 @dataclasses.dataclass(frozen=True)
+class Cluster:
+    """A cluster as Magnum stores it."""
+
+    uuid: str
+    name: str = ''
+    template_id: str = ''
+    stack_id: str | None = None
+
+    def __str__(self) -> str:
+        return _subject('cluster', self.name, self.uuid)
+
+
+@dataclasses.dataclass(frozen=True)
 class Cloud:
     """Images and templates, as far as one user sees them.
 
     :param images: with those that only templates lead to: hidden ones.
     :param who: the user and what it may see, for texts.
     :param everything: it sees what belongs to other projects.
+    :param clusters: only if they were asked for.
     """
 
     images: tuple[Image, ...] = ()
     templates: tuple[Template, ...] = ()
     who: str = ''
     everything: bool = True
+    clusters: tuple[Cluster, ...] = ()
 
     @functools.cached_property
     def _by_reference(self) -> types.MappingProxyType[str, Image]:

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Templates and clusters whose driver an upgrade of Magnum takes away.
+
+Magnum 22.0.0 ships the Heat driver k8s_fedora_coreos_v1, 23.0.0 ships none.
+What 23.0.0 does with what is left was seen of its API and its conductor:
+tests/functional/test_discovery_stranded.py.
+"""
+
+import collections.abc
+import re
+
+from magnum_capi.discovery.audit import findings
+from magnum_capi.discovery.audit import seen
+from magnum_capi.discovery import model
+from magnum_capi.discovery import unmodified
+
+#: The first release without drivers of its own.
+_WITHOUT = 23
+_OWN = re.compile(r'magnum \d').match
+
+_CLUSTER = (
+    'It stays in lists and is shown as it was last. A resize is answered with '
+    '202 and a delete with 204, and neither is done, a new node group makes '
+    'it UPDATE_FAILED; nothing polls it, so that its status and health stay '
+    'what they were')
+_TEMPLATE = ('It stays in lists, new clusters of it are refused, and a '
+             'delete works when no cluster uses it')
+
+
+def audit(catalog: model.Catalog, cloud: seen.Cloud, magnum: int,
+          ) -> tuple[findings.Finding, ...]:
+    """What an upgrade strands, clusters first.
+
+    :param catalog: of the Magnum that is upgraded.
+    :param magnum: first number of the version of the new one.
+    """
+    before = unmodified.without_broken(catalog)
+    after = model.Catalog(
+        [offer for offer in before.offers
+         if magnum < _WITHOUT or not _OWN(offer.origin)],
+        before.policy, magnum)
+    lost = {}
+    for template in cloud.templates:
+        reason = _lost(template, before, after)
+        if reason:
+            lost[template.uuid] = reason
+    return (*_clusters(cloud, lost), *_templates(cloud, lost))
+
+
+def _lost(template: seen.Template, before: model.Catalog,
+          after: model.Catalog) -> str | None:
+    """Why its clusters lose their driver; None: they do not."""
+    now, then = (unmodified.get_driver(
+        each, template.cluster_type, template.driver)
+        for each in (before, after))
+    if not then.accepted:
+        return f'Magnum {after.magnum} has no driver for it: {then.text}'
+    if now.driver not in (None, then.driver):
+        return (f'Magnum {after.magnum} takes {then.driver} for it, which '
+                f'knows nothing of what {now.driver} made')
+    return None
+
+
+def _clusters(cloud: seen.Cloud, lost: collections.abc.Mapping[str, str],
+              ) -> collections.abc.Iterator[findings.Finding]:
+    for cluster in cloud.clusters:
+        reason = lost.get(cluster.template_id)
+        if reason:
+            stack = model.listed([cluster.stack_id]) if (
+                cluster.stack_id) else 'it has none'
+            yield findings.Finding(
+                findings.Severity.ERROR, 'cluster-stranded', str(cluster),
+                f'{reason}. {_CLUSTER}',
+                'Before the upgrade: move what runs on it to a cluster of '
+                'another driver, and delete it. After it only its Heat stack '
+                f'can be deleted, in Heat: {stack}')
+
+
+def _templates(cloud: seen.Cloud, lost: collections.abc.Mapping[str, str],
+               ) -> collections.abc.Iterator[findings.Finding]:
+    for template in cloud.templates:
+        if template.uuid in lost:
+            yield findings.Finding(
+                findings.Severity.ERROR, 'template-stranded', str(template),
+                f'{lost[template.uuid]}. {_TEMPLATE}',
+                'Make a template for another driver (magnum-capi discovery '
+                'translate), hide this one, and delete it with its last '
+                'cluster')
