@@ -36,6 +36,11 @@ def line(text, width=200):
     return text if len(text) <= width else text[:width - 1] + '…'
 
 
+def number(count, noun):
+    """``1 spec``, ``2 specs``."""
+    return f'{count} {noun}' if count == 1 else f'{count} {noun}s'
+
+
 def start(text, most):
     """The beginning of a text, cleaned."""
     text = clean(text)

@@ -18,6 +18,7 @@ from magnum_capi_tempest.conformance.reports import presentation
 from magnum_capi_tempest.conformance import verdict as verdicts
 from magnum_capi_tempest.report import model as report
 from magnum_capi_tempest.report import text
+from magnum_capi_tempest import texts
 
 #: Exit code when a spec fails that did not fail in the first run.
 NEW_FAILURES = 1
@@ -98,7 +99,7 @@ class Comparison:
     def conclusion(self) -> str:
         number = self.new_failures
         if number:
-            return '1 new failure' if number == 1 else f'{number} new failures'
+            return texts.number(number, 'new failure')
         if self.broken:
             return ('nothing new failed in what ran, but '
                     f'{self.broken[0].result.title} did not get to its end')

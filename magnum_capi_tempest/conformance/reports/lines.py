@@ -83,14 +83,15 @@ def _head(result, verdict):
     skipped = counts.pop(model.SKIPPED, 0)
     found = ', '.join(f'{number} {status}'
                       for status, number in counts.items())
-    yield (f'{len(result.ran)} specs ran{_time(result.seconds)}: '
+    yield (f'{texts.number(len(result.ran), "spec")} ran'
+           f'{_time(result.seconds)}: '
            f'{found or "none"}; {skipped} skipped', '')
 
 
 def _cluster(result):
     cluster = result.cluster
     known = [f'Kubernetes {cluster.kubernetes or "?"}',
-             f'{len(cluster.nodes)} nodes', f'mode {result.mode}']
+             texts.number(len(cluster.nodes), 'node'), f'mode {result.mode}']
     if result.backend_version:
         known.append(f'{result.backend} {result.backend_version}')
     for what, value in (('driver', cluster.driver), ('CNI', cluster.cni)):

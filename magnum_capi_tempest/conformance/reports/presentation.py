@@ -12,6 +12,7 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.reports import fingerprints
 from magnum_capi_tempest.conformance.reports import rerun
 from magnum_capi_tempest.report import model as report
+from magnum_capi_tempest import texts
 
 STAND_INS = ('The images of this run are stand-ins for the upstream ones. It '
              'shows how cluster and harness behave; it proves no '
@@ -214,7 +215,8 @@ def _sections(result, verdict, reruns):
     causes = fingerprints.causes(result.failures, result.cluster.nodes)
     if causes:
         yield report.Section('Causes of failures', tuple(
-            f'{_specs(len(cause.specs))} ({", ".join(cause.sigs)}): '
+            f'{texts.number(len(cause.specs), "spec")} '
+            f'({", ".join(cause.sigs)}): '
             f'{cause.fingerprint}'
             + (f' on {", ".join(cause.nodes)}' if cause.nodes else '')
             for cause in causes))
@@ -232,7 +234,3 @@ def _sections(result, verdict, reruns):
 def _called_off(spec):
     return (spec.status == model.SKIPPED
             and spec.detail == model.SKIPPED_ITSELF)
-
-
-def _specs(number):
-    return '1 spec' if number == 1 else f'{number} specs'

@@ -12,6 +12,7 @@ import re
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import symptoms as symptoms_
+from magnum_capi_tempest import texts
 
 BLOCKER = 'blocker'
 WARNING = 'warning'
@@ -79,7 +80,8 @@ def by_weight(findings) -> tuple[Finding, ...]:
 
 
 def _versions(seen, plan):
-    yield Finding(FACT, f'Kubernetes {seen.version}, {len(seen.nodes)} nodes')
+    yield Finding(FACT, f'Kubernetes {seen.version}, '
+                  + texts.number(len(seen.nodes), 'node'))
     minor = _minor(seen.version)
     if minor is None:
         yield Finding(BLOCKER, 'the API does not say its version',

@@ -43,7 +43,7 @@ class ResultsTest(testtools.TestCase):
 
         self.assertEqual(0, code)
         self.assertThat(out, testtools.matchers.StartsWith('PASSED: run\n'))
-        self.assertIn('1 specs ran in 3 s: 1 passed; 0 skipped', out)
+        self.assertIn('1 spec ran in 3 s: 1 passed; 0 skipped', out)
         self.assertIn('It does not certify the cluster:', out)
 
     def test_a_failed_run(self):
