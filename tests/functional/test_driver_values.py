@@ -385,6 +385,74 @@ class TestPublishedChart(Promises, ChartCase):
     def chart_path(self):
         return os.environ[PUBLISHED]
 
+    def test_what_kubeadm_is_told_arrives_beside_what_the_chart_says(self):
+        spec = dataclasses.replace(LARGE, labels={
+            **LABELS, 'api_server_cert_sans': 'api.example.org',
+            'api_server_tls_cipher_suites': 'TLS_A,TLS_B',
+            'kubelet_tls_cipher_suites': 'TLS_A',
+            'admission_control_list': 'AlwaysPullImages',
+            'audit_log_enabled': 'true', 'oidc_client_id': 'c',
+            'oidc_issuer_url': 'https://sso.example.org'})
+        spec = dataclasses.replace(spec, node_groups=tuple(
+            dataclasses.replace(group, labels=spec.labels)
+            for group in spec.node_groups))
+        plane, *nodes = self.nodes(self.render(spec))
+        server = plane['clusterConfiguration']['apiServer']
+
+        self.assertEqual(['api.example.org'], server['certSANs'])
+        self.assertEqual(
+            ('TLS_A,TLS_B', 'NodeRestriction,AlwaysPullImages',
+             'https://sso.example.org',
+             '/etc/kubernetes/admission/configuration.yaml'),
+            tuple(server['extraArgs'][name] for name in (
+                'tls-cipher-suites', 'enable-admission-plugins',
+                'oidc-issuer-url', 'admission-control-config-file')))
+        self.assertLessEqual(
+            {'audit-policy', 'audit-log', 'admission-configuration'},
+            {volume['name'] for volume in server['extraVolumes']})
+        self.assertIn('/etc/kubernetes/audit-policy.yaml',
+                      [file['path'] for file in plane['files']])
+        for part in (plane['initConfiguration'], plane['joinConfiguration'],
+                     *[node['joinConfiguration'] for node in nodes]):
+            arguments = part['nodeRegistration']['kubeletExtraArgs']
+            self.assertEqual(('TLS_A', 'external'), (
+                arguments['tls-cipher-suites'], arguments['cloud-provider']))
+
+    def test_networks_and_addresses_arrive(self):
+        spec = dataclasses.replace(SMALL, labels={
+            'calico_ipv4pool': '10.100.0.0/16', 'boot_volume_size': '20',
+            'service_cluster_ip_range': '10.96.0.0/16',
+            'dns_cluster_domain': 'k8s.example.org',
+            'api_server_floating_ip': '192.0.2.7',
+            'boot_volume_availability_zone': 'az2'})
+        spec = dataclasses.replace(spec, volumes=spec_model.Volumes(
+            types=()))
+        objects = self.render(spec)
+
+        self.assertEqual(
+            {'pods': {'cidrBlocks': ['10.100.0.0/16']},
+             'services': {'cidrBlocks': ['10.96.0.0/16']},
+             'serviceDomain': 'k8s.example.org'},
+            objects['Cluster', names.cluster(UUID)]['spec'][
+                'clusterNetwork'])
+        self.assertEqual('192.0.2.7', objects[
+            'OpenStackCluster', names.cluster(UUID)]['spec'][
+                'apiServerFloatingIP'])
+        self.assertIn('az2', str(self.control_plane_machine(objects)[
+            'rootVolume']))
+
+    def test_hubble_arrives(self):
+        spec = dataclasses.replace(
+            SMALL, network_driver='cilium',
+            labels={'cilium_hubble_ui_enabled': 'true'})
+        without = dataclasses.replace(spec, labels={})
+
+        self.assertNotEqual(
+            [o for o in self.documents(spec) if 'cni' in str(
+                o['metadata'])],
+            [o for o in self.documents(without) if 'cni' in str(
+                o['metadata'])])
+
     def test_taints_arrive(self):
         taints = self.registration(self.render(LARGE), GPU)['taints']
 

@@ -371,6 +371,10 @@ def _pool(access: access_module.Access, maxsize: int = 8,
 
 def _no_answer(error: Exception, where: str) -> Unreachable | _Retry:
     """The error for a request without an answer."""
+    if isinstance(error, exceptions.EmptyPoolError):
+        return _Retry(Unreachable(
+            f'All {_CONNECTIONS} connections to the management cluster are '
+            'taken', where=where, hint='Its API server is slow'))
     reason = getattr(error, 'reason', None) or error
     text = str(reason)
     if 'CERTIFICATE_VERIFY_FAILED' in text or 'match' in text and (

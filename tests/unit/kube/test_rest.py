@@ -454,6 +454,21 @@ class BoundTest(testtools.TestCase):
             thread.join()
         self.assertEqual((16, []), (self.most, self.api.faults))
 
+    def test_who_waits_in_vain_is_told_what_for(self):
+        client = self.api.rest()
+        self.asked(client, 16)
+
+        error = self.assertRaises(
+            rest.Unreachable, self.api_rest(client).request, 'GET', '/slow')
+
+        self.assertIn('All 16 connections', str(error))
+
+    def api_rest(self, client):
+        """The same connections, for somebody with less time."""
+        other = self.api.rest(rest.Limits(0.1, 0.1, 0.1))
+        other._pool = client._pool
+        return other
+
     def test_locks_do_not_wait_behind_other_requests(self):
         client = self.api.rest()
         self.asked(client, 20)

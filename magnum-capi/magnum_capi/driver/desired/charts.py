@@ -11,6 +11,7 @@ capi-helm-charts.
 import dataclasses
 import typing
 
+from magnum_capi.driver.desired import kubeadm
 from magnum_capi.driver.desired import label_registry
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import versions
@@ -29,6 +30,7 @@ class Features:
         clusterNetworking.internalNetwork. The published chart always did,
         also where its documentation named clusterNetworking (before 0.16).
     :param autoscale_min: least machineCountMin that the chart takes.
+    :param kubeadm: whether what is told to kubeadm, and OIDC, are taken.
     """
 
     allowed_cidrs: tuple[str, ...]
@@ -36,6 +38,7 @@ class Features:
     ingress: tuple[str, ...]
     dns_inside: bool
     autoscale_min: int = 0
+    kubeadm: bool = True
 
 
 #: Since which version of openstack-cluster what is there. Older ones make
@@ -54,7 +57,8 @@ _SINCE: tuple[tuple[str, dict[str, typing.Any]], ...] = (
 )
 OLDEST = _SINCE[0][0]
 
-_SANDBOX = Features(('allowedCIDRs',), None, ('nginx',), dns_inside=False)
+_SANDBOX = Features(('allowedCIDRs',), None, ('nginx',), dns_inside=False,
+                    kubeadm=False)
 
 
 def features(name: str, version: str | None = None) -> Features:
@@ -98,6 +102,11 @@ def refusals(labels: label_registry.Labels,
         found.append(
             f'label ingress_controller: {labels.ingress_controller} is not in '
             f'this version of the chart, only {" and ".join(chart.ingress)}')
+    if not chart.kubeadm:
+        found += [f'label {name}: this chart does not take it'
+                  for name in (*kubeadm.LABELS, 'oidc_issuer_url',
+                               'cilium_hubble_ui_enabled')
+                  if name in labels.given and getattr(labels, name)]
     return tuple(found)
 
 

@@ -16,6 +16,13 @@ import types
 import typing
 
 from magnum_capi.driver.desired import label_types
+from magnum_capi.driver.desired import other_drivers
+
+_CLAIM = r'[A-Za-z0-9_.:/#-]+'
+_CIPHERS = label_types.Texts(
+    r'TLS_[A-Z0-9_]+', 'cipher suites by the names that Go has for them')
+_PREFIX = label_types.Text(
+    _CLAIM, 'letters, digits and _.:/#-; "-" alone is no prefix')
 
 
 class Scope(enum.Enum):
@@ -62,6 +69,52 @@ class Labels:
     api_master_lb_allowed_cidrs: tuple[str, ...] = _label(
         label_types.Cidrs(), (),
         'Networks that may reach the API server; all when not set.')
+    api_server_floating_ip: str | None = _label(
+        label_types.Address(), None,
+        'The floating IP that the API server gets; it has to be there, and '
+        'free. Without the label a new one is made.')
+    api_server_cert_sans: tuple[str, ...] = _label(
+        label_types.Hosts(), (),
+        'More names in the certificate of the API server.')
+    api_server_tls_cipher_suites: tuple[str, ...] = _label(
+        _CIPHERS, (), 'What the API server offers for TLS 1.2; without the '
+        'label, what Kubernetes does.')
+    kubelet_tls_cipher_suites: tuple[str, ...] = _label(
+        _CIPHERS, (), 'The same of kubelets.')
+    admission_control_list: tuple[str, ...] = _label(
+        label_types.Texts(r'[A-Z][A-Za-z]+', 'admission plugins'), (),
+        'Admission plugins that are enabled beside the default ones and '
+        'NodeRestriction.')
+    audit_log_enabled: bool = _label(
+        label_types.Bool(), False,
+        'The API server logs who did what (level Metadata) to '
+        '/var/log/kubernetes/audit/audit.log on nodes of the control plane.')
+    audit_log_max_age: int = _label(
+        label_types.Int(1, 3650), 30, 'Days for which audit logs are kept.')
+    audit_log_max_backup: int = _label(
+        label_types.Int(1, 1000), 10, 'How many of them are kept.')
+    audit_log_max_size: int = _label(
+        label_types.Int(1, 10000), 100, 'MiB of one.')
+
+    oidc_issuer_url: str | None = _label(
+        label_types.Text(r'https://[A-Za-z0-9._~:/-]+', 'a URL of https'),
+        None, 'Users of this OpenID provider may log in to the Kubernetes '
+        'API. Goes with oidc_client_id.')
+    oidc_client_id: str | None = _label(
+        label_types.Text(r'[A-Za-z0-9_.:/@-]+',
+                         'letters, digits and _.:/@-'),
+        None, 'Client that its tokens are for.')
+    oidc_username_claim: str = _label(
+        label_types.Text(_CLAIM, 'letters, digits and _.:/#-'), 'sub',
+        'Claim with the name of a user.')
+    oidc_username_prefix: str = _label(
+        _PREFIX, 'oidc:', 'Goes before names of users.')
+    oidc_groups_claim: str = _label(
+        label_types.Text(_CLAIM, 'letters, digits and _.:/#-'), 'groups',
+        'Claim with the groups of a user.')
+    oidc_groups_prefix: str = _label(
+        _PREFIX, 'oidc:', 'Goes before names of groups.')
+
     octavia_provider: str = _label(
         label_types.Name(), 'amphora', 'Provider of load balancers.')
     octavia_lb_algorithm: str | None = _label(
@@ -77,6 +130,21 @@ class Labels:
     fixed_subnet_cidr: str = _label(
         label_types.Cidr(), '10.0.0.0/24',
         'Network of the nodes, when the cluster names no fixed_subnet.')
+    calico_ipv4pool: str | None = _label(
+        label_types.Cidr(), None,
+        'Network of the pods with the network driver calico; without the '
+        'label, 172.16.0.0/13.')
+    cilium_ipv4pool: str | None = _label(
+        label_types.Cidr(), None, 'The same with cilium.')
+    service_cluster_ip_range: str | None = _label(
+        label_types.Cidr(), None,
+        'Network of Services; without the label, 172.24.0.0/13.')
+    dns_cluster_domain: str | None = _label(
+        label_types.Text(label_types.DOMAIN, 'a domain like cluster.local'),
+        None, 'Domain of Services; without the label, cluster.local.')
+    cilium_hubble_ui_enabled: bool = _label(
+        label_types.Bool(), False,
+        'The user interface of Hubble, with the network driver cilium.')
     extra_network_names: tuple[str, ...] = _label(
         label_types.Names(), (),
         'More networks that nodes are attached to.', Scope.NODE_GROUP)
@@ -102,6 +170,10 @@ class Labels:
         label_types.Name(), None,
         'Volume type of the root volume. Without the label, '
         '[cinder]default_boot_volume_type.', Scope.NODE_GROUP)
+    boot_volume_availability_zone: str | None = _label(
+        label_types.Name(), None,
+        'Availability zone of root volumes; without the label, that of the '
+        'machine.', Scope.NODE_GROUP)
     etcd_blockdevice_size: int | None = _label(
         label_types.Size(), None,
         "A volume of its own for etcd; 0 is the node's disk.")
@@ -175,14 +247,23 @@ REGISTRY = types.MappingProxyType({
 
 
 def documentation() -> str:
-    """The registry as a list-table of reStructuredText."""
-    lines = ['.. list-table::', '   :header-rows: 1', '']
-    rows = [('Label', 'Accepted', 'Default', 'Set in', 'Meaning')]
+    """The registry as list-tables of reStructuredText."""
+    rows = [('Label', 'Accepted', 'Default', 'Set in', 'Meaning',
+             'magnum-capi-helm 1.4', 'magnum-cluster-api 0.38')]
     rows += [(f'``{name}``', field.metadata['kind'].form, _shown(field),
-              field.metadata['scope'].value, field.metadata['text'])
+              field.metadata['scope'].value, field.metadata['text'],
+              *other_drivers.columns(name))
              for name, field in REGISTRY.items()]
+    return (f'{_table(rows)}\nThe last columns tell which other driver has '
+            'the label, and what is different there. Labels of '
+            'magnum-cluster-api that are refused:\n\n' + _table([
+                ('Label', 'Instead'), *other_drivers.rows()]))
+
+
+def _table(rows: typing.Iterable[tuple[str, ...]]) -> str:
+    lines = ['.. list-table::', '   :header-rows: 1', '']
     for row in rows:
-        lines += [f'   {"* -" if n == 0 else "  -"} {cell}'
+        lines += [f'   {"* -" if n == 0 else "  -"} {cell}'.rstrip()
                   for n, cell in enumerate(row)]
     return '\n'.join(lines) + '\n'
 

@@ -157,6 +157,73 @@ class Names:
 
 
 @dataclasses.dataclass(frozen=True)
+class Text:
+    """A text of a pattern. For values that charts quote."""
+
+    pattern: str
+    form: str
+
+    def read(self, text: str) -> str:
+        if len(text) > 253 or not re.fullmatch(self.pattern, text, re.ASCII):
+            raise ValueError
+        return text
+
+
+@dataclasses.dataclass(frozen=True)
+class Texts:
+    """Several of them, each once."""
+
+    pattern: str
+    what: str
+
+    @property
+    def form(self) -> str:
+        return f'{self.what}, separated by commas or spaces'
+
+    def read(self, text: str) -> tuple[str, ...]:
+        found = tuple(filter(None, _SEPARATORS.split(text)))
+        if not found:
+            raise ValueError
+        for one in found:
+            if not self._is_one(one):
+                raise ValueError(f'{one!r} is none')
+        return tuple(dict.fromkeys(found))
+
+    def _is_one(self, text: str) -> bool:
+        return len(text) <= 253 and bool(
+            re.fullmatch(self.pattern, text, re.ASCII))
+
+
+#: A name in DNS, of lower case (RFC 1123).
+DOMAIN = r'[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*'
+
+
+class Hosts(Texts):
+    """Names in DNS, of which the first part may be *, or addresses."""
+
+    def __init__(self) -> None:
+        super().__init__(rf'(\*\.)?{DOMAIN}', 'names in DNS or addresses')
+
+    def _is_one(self, text: str) -> bool:
+        if re.fullmatch(r'[0-9.]+|.*:.*', text):
+            try:
+                return bool(ipaddress.ip_address(text))
+            except ValueError:
+                return False
+        return super()._is_one(text)
+
+
+@dataclasses.dataclass(frozen=True)
+class Address:
+    """An IPv4 address."""
+
+    form = 'an address like 192.0.2.7'
+
+    def read(self, text: str) -> str:
+        return str(ipaddress.IPv4Address(text))
+
+
+@dataclasses.dataclass(frozen=True)
 class Cidr:
     """One network."""
 

@@ -12,6 +12,7 @@ import typing
 
 from magnum_capi.driver.desired import label_registry
 from magnum_capi.driver.desired import label_types
+from magnum_capi.driver.desired import other_drivers
 from magnum_capi import errors
 
 Labels = label_registry.Labels
@@ -198,6 +199,9 @@ def _read(name: str, text: str) -> typing.Any:
 
 
 def _unknown(name: str) -> str:
+    refusal = other_drivers.refusal(name)
+    if refusal:
+        return refusal
     near = difflib.get_close_matches(name, REGISTRY, n=1)
     hint = f', perhaps {near[0]} is meant' if near else ''
     return (f'label {_cut(name)}: this driver has none of that name{hint}; '
@@ -210,6 +214,9 @@ def _contradictions(values: typing.Mapping[str, typing.Any]
     if low is not None and high is not None and high < low:
         yield (f'label max_node_count: {high} is less than min_node_count '
                f'{low}')
+    if ('oidc_issuer_url' in values) != ('oidc_client_id' in values):
+        yield ('label oidc_issuer_url: it goes with oidc_client_id, and only '
+               'one of them is set')
     if (values.get('octavia_provider') == 'ovn' and values.get(
             'octavia_lb_algorithm', 'SOURCE_IP_PORT') != 'SOURCE_IP_PORT'):
         yield ('label octavia_lb_algorithm: the provider ovn has only '

@@ -62,7 +62,8 @@ def proxies(spec: spec_model.ClusterSpec,
         return None
     own = [part.strip() for part in (wanted.no or '').split(',')]
     direct = ','.join(dict.fromkeys(filter(None, (
-        *own, *LOCAL, *CLUSTER_NETWORKS, labels.fixed_subnet_cidr))))
+        *own, *LOCAL, *_domain(labels), *cluster_networks(spec, labels),
+        labels.fixed_subnet_cidr))))
     lines = ['[Service]']
     for name, value in (('HTTP_PROXY', wanted.http),
                         ('HTTPS_PROXY', wanted.https), ('NO_PROXY', direct)):
@@ -73,6 +74,19 @@ def proxies(spec: spec_model.ClusterSpec,
     hidden = wanted.in_secret and any('@' in url for url in urls)
     return ProxyFile(content, names.proxies(
         spec.release, _digest(content, spec.release)) if hidden else None)
+
+
+def _domain(labels: label_registry.Labels) -> typing.Iterator[str]:
+    if labels.dns_cluster_domain:
+        yield f'.{labels.dns_cluster_domain}'
+
+
+def cluster_networks(spec: spec_model.ClusterSpec,
+                     labels: label_registry.Labels) -> tuple[str, str]:
+    """Networks of the pods and of Services."""
+    pods, services = CLUSTER_NETWORKS
+    return (spec_model.pods(spec, labels) or pods,
+            labels.service_cluster_ip_range or services)
 
 
 def _digest(content: str, salt: str) -> str:

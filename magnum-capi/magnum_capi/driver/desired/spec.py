@@ -192,6 +192,13 @@ def floating_ip(spec: ClusterSpec, labels: label_registry.Labels) -> bool:
     return labels.master_lb_floating_ip_enabled
 
 
+def pods(spec: ClusterSpec, labels: label_registry.Labels) -> str | None:
+    """Network of the pods; None: as the chart has it."""
+    if spec.network_driver == 'cilium':
+        return labels.cilium_ipv4pool
+    return labels.calico_ipv4pool
+
+
 def root_volume(spec: ClusterSpec, labels: label_registry.Labels
                 ) -> tuple[int, str | None]:
     """Size in GiB, 0 for the flavor's disk, and type of root volumes."""

@@ -8,12 +8,14 @@ joins would say it, or nobody.
 """
 
 import ipaddress
+import itertools
 import re
 import typing
 
 from magnum_capi.driver.desired import attributes
 from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import labels as label_rules
+from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import versions
@@ -87,6 +89,7 @@ def _problems(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     if len(set(uuids)) < len(uuids):
         yield 'two node groups have the same uuid'
     yield from _texts(spec)
+    yield from _networks(spec, labels, creating)
     yield from _api_server(spec, labels)
     yield from _root_volume(spec, labels, '')
     if labels.keystone_auth_enabled and not spec.auth_url:
@@ -137,8 +140,39 @@ def _texts(spec: spec_model.ClusterSpec) -> typing.Iterator[str]:
             yield f'{name}_proxy of the template has an unexpected form'
 
 
+def _networks(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+              creating: bool) -> typing.Iterator[str]:
+    driver = spec.network_driver or 'calico'
+    for name, of in (('calico_ipv4pool', 'calico'),
+                     ('cilium_ipv4pool', 'cilium'),
+                     ('cilium_hubble_ui_enabled', 'cilium')):
+        if getattr(labels, name) and driver != of:
+            yield f'label {name}: the network driver is {driver}'
+    if not creating:
+        # Nothing of it can change any more.
+        return
+    pods, services = node_files.cluster_networks(spec, labels)
+    networks = [('pods', pods), ('Services', services)]
+    if not (spec.fixed_network_id or spec.fixed_subnet_id):
+        networks.append(('nodes', labels.fixed_subnet_cidr))
+    for (one, first), (other, second) in itertools.combinations(networks, 2):
+        if _overlap(first, second):
+            yield (f'the networks of {one} ({first}) and {other} ({second}) '
+                   'overlap')
+
+
+def _overlap(one: str, other: str) -> bool:
+    first, second = map(ipaddress.ip_network, (one, other))
+    # Of two versions neither holds the other.
+    return first.version == second.version and first.overlaps(second)
+
+
 def _api_server(spec: spec_model.ClusterSpec,
                 labels: label_rules.Labels) -> typing.Iterator[str]:
+    if (labels.api_server_floating_ip
+            and not spec_model.floating_ip(spec, labels)):
+        yield ('label api_server_floating_ip: the API server of this cluster '
+               'gets no floating IP (master_lb_floating_ip_enabled)')
     if spec.load_balancer:
         return
     if spec.master_count > 1:
@@ -157,6 +191,9 @@ def _root_volume(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     if 'boot_volume_type' in labels.given and not size:
         yield (f'{where}label boot_volume_type: it has no effect without '
                'boot_volume_size')
+    if 'boot_volume_availability_zone' in labels.given and not size:
+        yield (f'{where}label boot_volume_availability_zone: it has no '
+               'effect without boot_volume_size')
     if size and spec.volumes.types is None:
         yield (f'{where}label boot_volume_size: this cloud has no block '
                'storage')

@@ -12,6 +12,7 @@ import re
 import typing
 
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import kubeadm
 from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import merging
@@ -89,10 +90,15 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     etcd = _etcd(labels)
     if etcd:
         result['etcd'] = {'blockDevice': etcd}
+    result |= _kube_network(spec, labels) | _oidc(labels)
     proxies = node_files.proxies(spec, labels)
-    if proxies:
-        for part in ('controlPlane', 'nodeGroupDefaults'):
-            result[part]['kubeadmConfigSpec'] = proxies.kubeadm()
+    for part, told in (('controlPlane', kubeadm.control_plane(labels)),
+                       ('nodeGroupDefaults', kubeadm.nodes(labels))):
+        if proxies:
+            told = merging.merged(
+                told, proxies.kubeadm(), (part, 'kubeadmConfigSpec'))
+        if told:
+            result[part]['kubeadmConfigSpec'] = told
     for name, overlay in overlays:
         result = _overlaid(result, name, overlay)
     for group, asked in zip(result['nodeGroups'], spec.node_groups):
@@ -110,7 +116,35 @@ def _api_server(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     if labels.api_master_lb_allowed_cidrs:
         for key in chart.allowed_cidrs:
             result[key] = list(labels.api_master_lb_allowed_cidrs)
+    if labels.api_server_floating_ip:
+        result['floatingIP'] = labels.api_server_floating_ip
     return result
+
+
+def _oidc(labels: label_rules.Labels) -> _Values:
+    if not labels.oidc_issuer_url:
+        return {}
+    return {'oidc': {
+        'issuerUrl': labels.oidc_issuer_url,
+        'clientId': labels.oidc_client_id,
+        'usernameClaim': labels.oidc_username_claim,
+        'usernamePrefix': labels.oidc_username_prefix,
+        'groupsClaim': labels.oidc_groups_claim,
+        'groupsPrefix': labels.oidc_groups_prefix}}
+
+
+def _kube_network(spec: spec_model.ClusterSpec,
+                  labels: label_rules.Labels) -> _Values:
+    result: _Values = {}
+    pods = spec_model.pods(spec, labels)
+    if pods:
+        result['pods'] = {'cidrBlocks': [pods]}
+    if labels.service_cluster_ip_range:
+        result['services'] = {
+            'cidrBlocks': [labels.service_cluster_ip_range]}
+    if labels.dns_cluster_domain:
+        result['serviceDomain'] = labels.dns_cluster_domain
+    return {'kubeNetwork': result} if result else {}
 
 
 def _networking(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
@@ -186,6 +220,8 @@ def _disk(spec: spec_model.ClusterSpec,
     disk: _Values = {'diskSize': size}
     if volume_type:
         disk['volumeType'] = volume_type
+    if labels.boot_volume_availability_zone:
+        disk['availabilityZone'] = labels.boot_volume_availability_zone
     return {'machineRootVolume': disk}
 
 
@@ -229,8 +265,12 @@ def _addons(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
             'openstackAuthUrl': spec.auth_url,
             'projectId': spec.project_id}}
     controller = labels.ingress_controller
+    cni: _Values = {'type': spec.network_driver or 'calico'}
+    if labels.cilium_hubble_ui_enabled:
+        cni['cilium'] = {'release': {'values': {'hubble': {
+            'relay': {'enabled': True}, 'ui': {'enabled': True}}}}}
     result: _Values = {
-        'cni': {'type': spec.network_driver or 'calico'},
+        'cni': cni,
         'openstack': openstack,
         'metricsServer': {'enabled': labels.metrics_server_enabled},
         'monitoring': {'enabled': labels.monitoring_enabled},

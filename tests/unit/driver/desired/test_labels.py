@@ -10,6 +10,7 @@ import yaml
 
 from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import labels
+from magnum_capi.driver.desired import other_drivers
 from magnum_capi import errors
 
 PROPERTY = hypothesis.settings(
@@ -73,12 +74,42 @@ class TestParse(LabelsCase):
     def test_an_unknown_label_is_refused_with_the_one_that_is_meant(self):
         self.assertRefused('boot_volum_size', '3', 'boot_volume_size')
 
-    def test_a_label_of_another_driver_is_refused(self):
-        self.assertRefused('calico_ipv4pool', '10.0.0.0/8', 'none of that')
+    def test_a_label_of_another_driver_is_refused_with_what_to_do(self):
+        self.assertEqual(17, len(other_drivers.REFUSED))
+        for name in other_drivers.REFUSED:
+            self.assertRefused(name, 'x', 'magnum-cluster-api has it',
+                               other_drivers.REFUSED[name])
+
+    def test_hosts_are_names_or_addresses(self):
+        read = labels.parse({'api_server_cert_sans': (
+            '*.k8s.example.org 192.0.2.7,2001:db8::7 api')})
+        self.assertEqual(('*.k8s.example.org', '192.0.2.7', '2001:db8::7',
+                          'api'), read.api_server_cert_sans)
+        for text in ('192.0.2', '1:2', 'a..b', 'A', '-a', '*', 'a/b', 'a"b'):
+            self.assertRefused('api_server_cert_sans', text, 'is none')
+
+    def test_texts_let_nothing_pass_that_has_a_meaning_elsewhere(self):
+        for name, text in (
+                ('api_server_tls_cipher_suites', 'TLS_A --anonymous-auth'),
+                ('kubelet_tls_cipher_suites', 'tls_a'),
+                ('admission_control_list', 'AlwaysAdmit=true'),
+                ('dns_cluster_domain', 'Cluster.local'),
+                ('oidc_issuer_url', 'http://example.org'),
+                ('oidc_client_id', 'a b'), ('oidc_username_claim', '"'),
+                ('oidc_groups_prefix', 'a\n'), ('audit_log_max_age', '0'),
+                ('api_server_floating_ip', '192.0.2.0/24'),
+                ('service_cluster_ip_range', '10.0.0.1/8')):
+            problems = self.problems({name: text})
+            self.assertIn(f'label {name}', problems[0])
+
+    def test_users_of_a_provider_belong_to_a_client(self):
+        for name, text in (('oidc_issuer_url', 'https://example.org'),
+                           ('oidc_client_id', 'c')):
+            self.assertIn('goes with', self.problems({name: text})[0])
 
     def test_the_operator_may_let_labels_pass(self):
-        read = labels.parse({'calico_ipv4pool': 'x'}, labels.Policy(
-            ignored=frozenset(['calico_ipv4pool'])))
+        read = labels.parse({'calico_tag': 'x'}, labels.Policy(
+            ignored=frozenset(['calico_tag'])))
 
         self.assertEqual(labels.Labels(), read)
 
@@ -330,15 +361,22 @@ class TestDocumentation(testtools.TestCase):
         for name in labels.REGISTRY:
             self.assertIn(f'``{name}``', text)
 
-    def test_it_is_a_table_of_five_columns(self):
+    def test_it_has_tables_of_labels_and_of_those_that_are_refused(self):
         tree = docutils.core.publish_doctree(
             labels.documentation(), settings_overrides={
                 'halt_level': 2, 'report_level': 5})
 
-        table = next(n for n in tree.findall() if n.tagname == 'table')
-        rows = [row for row in table.findall() if row.tagname == 'row']
-        self.assertEqual(len(labels.REGISTRY) + 1, len(rows))
-        self.assertEqual({5}, {len(row.children) for row in rows})
+        first, second, *_ = [
+            [row for row in table.findall() if row.tagname == 'row']
+            for table in tree.findall() if table.tagname == 'table']
+        self.assertEqual(len(labels.REGISTRY) + 1, len(first))
+        self.assertEqual(len(other_drivers.REFUSED) + 1, len(second))
+        self.assertEqual({7}, {len(row.children) for row in first})
+
+    def test_every_label_of_another_driver_is_there_or_refused(self):
+        for theirs in (other_drivers.HELM, other_drivers.CLUSTER_API):
+            self.assertEqual(set(), set(theirs) - set(labels.REGISTRY))
+            self.assertEqual(set(), set(theirs) & set(other_drivers.REFUSED))
 
     def test_names_are_those_of_magnum_and_of_the_other_driver(self):
         """Templates can move: the labels of magnum-capi-helm 1.4.0."""
@@ -357,7 +395,7 @@ class TestDocumentation(testtools.TestCase):
             octavia_lb_algorithm octavia_lb_healthcheck octavia_provider
             '''.split())
 
-        self.assertEqual(set(), theirs - set(labels.REGISTRY))
+        self.assertEqual(theirs, set(other_drivers.HELM))
 
     def test_defaults_are_values_that_a_label_can_have(self):
         for name, field in labels.REGISTRY.items():

@@ -397,3 +397,44 @@ class TestNodes(ValidationCase):
                     'magnum.openstack.org/role', 'a.magnum.openstack.org/b'):
             self.assertRefused(with_group(node_labels={key: 'x'}),
                                'belongs to the driver')
+
+
+class TestClusterNetworks(ValidationCase):
+
+    def test_networks_may_not_overlap(self):
+        for given, words in (
+                ({'calico_ipv4pool': '10.0.0.0/16'}, ('pods', 'nodes')),
+                ({'service_cluster_ip_range': '172.16.8.0/24'},
+                 ('pods', 'Services')),
+                ({'fixed_subnet_cidr': '172.24.1.0/24'},
+                 ('Services', 'nodes'))):
+            self.assertRefused(with_labels(**given), 'overlap', *words,
+                               creating=True)
+            # A cluster that has them already can be changed.
+            validation.check(with_labels(**given))
+
+    def test_nodes_of_a_given_network_are_elsewhere(self):
+        validation.check(with_labels(
+            dataclasses.replace(SPEC, fixed_network_id=UUID),
+            calico_ipv4pool='10.0.0.0/16'), creating=True)
+
+    def test_labels_of_the_other_network_driver_are_refused(self):
+        for name, text, driver in (
+                ('cilium_ipv4pool', '10.1.0.0/16', None),
+                ('cilium_hubble_ui_enabled', 'true', 'calico'),
+                ('calico_ipv4pool', '10.1.0.0/16', 'cilium')):
+            self.assertRefused(
+                with_labels(dataclasses.replace(
+                    SPEC, network_driver=driver), **{name: text}),
+                f'label {name}', 'network driver is')
+
+    def test_an_address_for_nothing_is_refused(self):
+        self.assertRefused(
+            with_labels(api_server_floating_ip='192.0.2.7',
+                        master_lb_floating_ip_enabled='false'),
+            'api_server_floating_ip')
+
+    def test_a_zone_without_a_volume_is_refused(self):
+        for problem in self.problems(with_labels(
+                boot_volume_availability_zone='az2')):
+            self.assertIn('boot_volume_availability_zone', problem)

@@ -124,8 +124,112 @@ class TestApiServer(testtools.TestCase):
              'create-monitor': True},
             result['addons']['openstack']['cloudConfig']['LoadBalancer'])
 
+    def test_the_floating_ip_that_was_asked_for(self):
+        self.assertNotIn('floatingIP', made()['apiServer'])
+        self.assertEqual('192.0.2.7', made({
+            'api_server_floating_ip': '192.0.2.7'})['apiServer'][
+                'floatingIP'])
+
+    def test_arguments_and_names_are_told_to_kubeadm(self):
+        told = made({
+            'api_server_cert_sans': 'api.example.org,192.0.2.7',
+            'api_server_tls_cipher_suites': 'TLS_A,TLS_B',
+            'admission_control_list': 'NodeRestriction,AlwaysPullImages'})[
+                'controlPlane']['kubeadmConfigSpec']
+        self.assertEqual({'clusterConfiguration': {'apiServer': {
+            'certSANs': ['api.example.org', '192.0.2.7'],
+            'extraArgs': {
+                'tls-cipher-suites': 'TLS_A,TLS_B',
+                'enable-admission-plugins':
+                    'NodeRestriction,AlwaysPullImages'}}}}, told)
+
+    def test_kubelets_of_all_nodes_are_told(self):
+        result = made({'kubelet_tls_cipher_suites': 'TLS_A'})
+        node = {'nodeRegistration': {'kubeletExtraArgs': {
+            'tls-cipher-suites': 'TLS_A'}}}
+        self.assertEqual(
+            {'initConfiguration': node, 'joinConfiguration': node},
+            result['controlPlane']['kubeadmConfigSpec'])
+        self.assertEqual(
+            {'joinConfiguration': node},
+            result['nodeGroupDefaults']['kubeadmConfigSpec'])
+
+    def test_audit_log(self):
+        told = made({'audit_log_enabled': 'true', 'audit_log_max_age': '7'})[
+            'controlPlane']['kubeadmConfigSpec']
+        server = told['clusterConfiguration']['apiServer']
+        self.assertEqual(
+            ('7', '10', '100'), tuple(
+                server['extraArgs'][f'audit-log-max{what}']
+                for what in ('age', 'backup', 'size')))
+        # What it reads is on the node, and it sees it.
+        self.assertEqual(
+            [told['files'][0]['path'],
+             server['extraArgs']['audit-log-path'].rpartition('/')[0]],
+            [volume['mountPath'] for volume in server['extraVolumes']])
+
+    def test_proxies_are_told_beside_it(self):
+        told = made({'audit_log_enabled': 'true'}, proxies=spec_model.Proxies(
+            http='http://proxy.example.org:3128'))['controlPlane'][
+                'kubeadmConfigSpec']
+        self.assertEqual(2, len(told['files']))
+        self.assertIn('clusterConfiguration', told)
+
+    def test_openid_connect(self):
+        self.assertEqual({
+            'issuerUrl': 'https://sso.example.org/r', 'clientId': 'c',
+            'usernameClaim': 'email', 'usernamePrefix': '-',
+            'groupsClaim': 'groups', 'groupsPrefix': 'oidc:'}, made({
+                'oidc_issuer_url': 'https://sso.example.org/r',
+                'oidc_client_id': 'c', 'oidc_username_claim': 'email',
+                'oidc_username_prefix': '-'})['oidc'])
+
+    def test_a_chart_that_does_not_take_it_is_no_silent_one(self):
+        given = {'audit_log_enabled': 'true', 'oidc_client_id': 'c',
+                 'oidc_issuer_url': 'https://sso.example.org'}
+        error = self.assertRaises(
+            spec_model.InvalidSpec, made, given,
+            charts.features('/charts/sandbox-cluster'))
+        self.assertEqual(2, len(error.problems))
+
 
 class TestNetworks(testtools.TestCase):
+
+    def test_networks_of_pods_and_services_and_their_domain(self):
+        given = {'service_cluster_ip_range': '10.96.0.0/16',
+                 'dns_cluster_domain': 'k8s.example.org'}
+        services = {'services': {'cidrBlocks': ['10.96.0.0/16']},
+                    'serviceDomain': 'k8s.example.org'}
+        self.assertEqual(services, made(given)['kubeNetwork'])
+        for driver, label in ((None, 'calico_ipv4pool'),
+                              ('calico', 'calico_ipv4pool'),
+                              ('cilium', 'cilium_ipv4pool')):
+            self.assertEqual(
+                services | {'pods': {'cidrBlocks': ['10.100.0.0/16']}},
+                made(given | {label: '10.100.0.0/16'},
+                     network_driver=driver)['kubeNetwork'])
+
+    def test_they_are_not_asked_by_way_of_a_proxy(self):
+        told = made({'service_cluster_ip_range': '10.96.0.0/16',
+                     'calico_ipv4pool': '10.100.0.0/16',
+                     'dns_cluster_domain': 'k8s.example.org'},
+                    proxies=spec_model.Proxies(http='http://p.example.org'))
+        text = str(told['controlPlane']['kubeadmConfigSpec'])
+        self.assertIn('.k8s.example.org,10.100.0.0/16,10.96.0.0/16', text)
+        self.assertNotIn('172.16', text)
+
+    def test_hubble(self):
+        cni = made({'cilium_hubble_ui_enabled': 'true'},
+                   network_driver='cilium')['addons']['cni']
+        self.assertTrue(cni['cilium']['release']['values']['hubble']['ui'][
+            'enabled'])
+
+    def test_zone_of_root_volumes(self):
+        result = made({'boot_volume_size': '20',
+                       'boot_volume_availability_zone': 'az2'})
+        for part in (result['controlPlane'], result['nodeGroups'][0]):
+            self.assertEqual({'diskSize': 20, 'availabilityZone': 'az2'},
+                             part['machineRootVolume'])
 
     def test_a_network_of_its_own(self):
         networking = made({'fixed_subnet_cidr': '10.1.0.0/16'})[

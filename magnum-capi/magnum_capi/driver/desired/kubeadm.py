@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What kubeadm is told beside what charts have values for. Pure.
+
+Charts pass kubeadmConfigSpec on: extra arguments of the API server and of
+kubelets, names in its certificate, the audit log.
+"""
+
+import typing
+
+from magnum_capi.driver.desired import label_registry
+
+_Values: typing.TypeAlias = dict[str, typing.Any]
+
+_POLICY = '/etc/kubernetes/audit-policy.yaml'
+_LOGS = '/var/log/kubernetes/audit'
+
+#: Who did what and when, without what was sent: it holds secrets
+#: (https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/).
+_AUDIT_POLICY = """\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages:
+- RequestReceived
+rules:
+- level: Metadata
+"""
+
+#: Labels that this module serves.
+LABELS = ('api_server_cert_sans', 'api_server_tls_cipher_suites',
+          'kubelet_tls_cipher_suites', 'admission_control_list',
+          'audit_log_enabled')
+
+
+def control_plane(labels: label_registry.Labels) -> _Values:
+    """kubeadmConfigSpec of the control plane; empty: nothing is said."""
+    arguments: _Values = {}
+    if labels.api_server_tls_cipher_suites:
+        arguments['tls-cipher-suites'] = ','.join(
+            labels.api_server_tls_cipher_suites)
+    if labels.admission_control_list:
+        # kubeadm enables it, and nodes are told apart by it.
+        arguments['enable-admission-plugins'] = ','.join(dict.fromkeys(
+            ('NodeRestriction', *labels.admission_control_list)))
+    server: _Values = {}
+    result: _Values = {}
+    if labels.audit_log_enabled:
+        arguments |= {
+            'audit-policy-file': _POLICY,
+            'audit-log-path': f'{_LOGS}/audit.log',
+            'audit-log-maxage': str(labels.audit_log_max_age),
+            'audit-log-maxbackup': str(labels.audit_log_max_backup),
+            'audit-log-maxsize': str(labels.audit_log_max_size)}
+        server['extraVolumes'] = [
+            {'name': 'audit-policy', 'hostPath': _POLICY,
+             'mountPath': _POLICY, 'readOnly': True, 'pathType': 'File'},
+            {'name': 'audit-log', 'hostPath': _LOGS, 'mountPath': _LOGS,
+             'readOnly': False, 'pathType': 'DirectoryOrCreate'}]
+        result['files'] = [{
+            'path': _POLICY, 'owner': 'root:root', 'permissions': '0600',
+            'content': _AUDIT_POLICY}]
+    if arguments:
+        server['extraArgs'] = arguments
+    if labels.api_server_cert_sans:
+        server['certSANs'] = list(labels.api_server_cert_sans)
+    if server:
+        result['clusterConfiguration'] = {'apiServer': server}
+    for phase in ('initConfiguration', 'joinConfiguration'):
+        result |= {phase: kubelet for kubelet in _kubelet(labels)}
+    return result
+
+
+def nodes(labels: label_registry.Labels) -> _Values:
+    """kubeadmConfigSpec of all node groups; empty: nothing is said."""
+    return {'joinConfiguration': kubelet for kubelet in _kubelet(labels)}
+
+
+def _kubelet(labels: label_registry.Labels) -> typing.Iterator[_Values]:
+    if labels.kubelet_tls_cipher_suites:
+        yield {'nodeRegistration': {'kubeletExtraArgs': {
+            'tls-cipher-suites': ','.join(
+                labels.kubelet_tls_cipher_suites)}}}
