@@ -137,23 +137,6 @@ def kind_of(plural):
     return 'Secret'
 
 
-def crd(group, plural, kind, versions):
-    return {
-        'apiVersion': 'apiextensions.k8s.io/v1',
-        'kind': 'CustomResourceDefinition',
-        'metadata': {'name': f'{plural}.{group}', 'annotations': {
-            'api-approved.kubernetes.io': 'unapproved, a benchmark'}},
-        'spec': {
-            'group': group, 'scope': 'Namespaced',
-            'names': {'kind': kind, 'plural': plural},
-            'versions': [{
-                'name': version, 'served': True, 'storage': n == 0,
-                'schema': {'openAPIV3Schema': {
-                    'type': 'object',
-                    'x-kubernetes-preserve-unknown-fields': True}}}
-                for n, version in enumerate(versions)]}}
-
-
 def definitions():
     found = {}
     for group in api_server.DISCOVERY['items']:
@@ -163,7 +146,7 @@ def definitions():
                                   resource['resource']), []).append(
                                       version['version'])
     for (group, plural), versions in found.items():
-        yield crd(group, plural, kind_of(plural), versions)
+        yield real_api.definition(group, plural, kind_of(plural), versions)
 
 
 def fill(api, args):

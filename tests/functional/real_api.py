@@ -21,9 +21,19 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import toolchain
 
 
+#: Who asked for what, and the answer's status, without contents.
+_AUDIT = """\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules: [{level: Metadata}]
+"""
+
+
 class RealApi(fixtures.Fixture):
     """etcd and kube-apiserver.
 
+    :ivar audit: path of the audit log, JSON lines.
     :ivar kubeconfig: path of the administrator's.
     :ivar api: client of the administrator.
     :ivar folder: for more files.
@@ -43,8 +53,14 @@ class RealApi(fixtures.Fixture):
         self.kubeconfig = where.pki / 'admin.kubeconfig'
         self.api = client.from_kubeconfig(self.kubeconfig)
         self._start(programs.etcd(where, tools['etcd']))
-        self._start(programs.kube_apiserver(
-            where, tools['kube-apiserver'], self.api))
+        self.audit = self.folder / 'audit.log'
+        policy = self.folder / 'audit-policy.yaml'
+        policy.write_text(_AUDIT)
+        server = programs.kube_apiserver(
+            where, tools['kube-apiserver'], self.api)
+        self._start(dataclasses.replace(server, argv=(
+            *server.argv, f'--audit-policy-file={policy}',
+            f'--audit-log-path={self.audit}')))
 
     def _start(self, program):
         path = self.folder / f'{program.name}.log'
@@ -63,3 +79,25 @@ class RealApi(fixtures.Fixture):
             return program.ready()
 
         waiting.wait_for(ready, done=bool, timeout=300, what=program.name)
+
+
+def definition(group, plural, kind, versions):
+    """A CustomResourceDefinition without rules.
+
+    :param versions: the first one is stored.
+    """
+    return {
+        'apiVersion': 'apiextensions.k8s.io/v1',
+        'kind': 'CustomResourceDefinition',
+        'metadata': {'name': f'{plural}.{group}', 'annotations': {
+            'api-approved.kubernetes.io': 'unapproved, for a test'}},
+        'spec': {
+            'group': group, 'scope': 'Namespaced',
+            'names': {'kind': kind, 'plural': plural},
+            'versions': [{
+                'name': version, 'served': True,
+                'storage': version == versions[0],
+                'schema': {'openAPIV3Schema': {
+                    'type': 'object',
+                    'x-kubernetes-preserve-unknown-fields': True}}}
+                for version in versions]}}
