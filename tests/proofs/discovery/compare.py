@@ -28,7 +28,9 @@ LIFE = 'life'
 
 #: Deviations of the newest Magnum that earlier ones do not have: they pass
 #: there without the filter, too.
-NOT_EARLIER = frozenset()
+NOT_EARLIER = frozenset({
+    'UnknownTypeTest.test_nobody_provides_it',
+    'UnusableDriverTest.test_beta_driver_of_template'})
 
 #: Skipped wherever drivers clash, and in the filter's default mode.
 SKIPPED = frozenset({
