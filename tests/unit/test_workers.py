@@ -27,17 +27,18 @@ class GroupsTest(testtools.TestCase):
         return found and found.group(0)
 
     def test_modules_with_the_container_engine(self):
-        users = [path.stem
-                 for path in (TOP / 'tests' / 'functional').glob('test_*.py')
+        functional = TOP / 'tests' / 'functional'
+        users = ['.'.join(path.relative_to(TOP).with_suffix('').parts)
+                 for path in functional.rglob('test_*.py')
                  if _ENGINE.search(path.read_text())]
 
-        self.assertIn('test_sandbox_nodes', users)
-        self.assertEqual({'tests.functional.test_'}, {
-            self.group(f'tests.functional.{name}.ATest.test_it')
-            for name in users})
+        self.assertIn('tests.functional.nodes.test_sandbox', users)
+        self.assertEqual({'tests.functional.nodes.'}, {
+            self.group(f'{name}.ATest.test_it') for name in users})
 
     def test_other_functional_tests_by_module(self):
-        for name in ('test_sandbox', 'test_sandbox_faults'):
+        for name in ('test_toolchain', 'sandbox.test_life',
+                     'sandbox.test_faults'):
             self.assertEqual(
                 f'tests.functional.{name}',
                 self.group(f'tests.functional.{name}.ATest.test_it'))

@@ -3,7 +3,7 @@
 
 Magnum 22.0.0 ships the Heat driver k8s_fedora_coreos_v1, 23.0.0 ships none.
 What 23.0.0 does with what is left was seen of its API and its conductor:
-tests/functional/test_discovery_stranded.py.
+tests/functional/discovery/test_stranded.py.
 """
 
 import collections.abc

@@ -3,7 +3,7 @@
 """What helm's words mean: typed errors, and one line for the user.
 
 Helm has one exit code for everything, so its text has to tell. The texts are
-those of helm 3, measured in tests/functional/test_driver_helm.py.
+those of helm 3, measured in tests/functional/driver/test_helm.py.
 """
 
 import re

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reads one archive in a process of its own and says what that took.
+
+    python -m tests.functional.conformance.archive_reader ARCHIVE [BYTES]
+
+BYTES is a soft limit of its memory. Prints a JSON document: the error or the
+counts, the most memory that the process had (bytes), and its CPU seconds.
+"""
+
+import json
+import pathlib
+import re
+import resource
+import sys
+
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import reading
+
+
+def main(path, most=None):
+    if most:
+        resource.setrlimit(resource.RLIMIT_AS, (int(most), int(most)))
+    said = {'error': None, 'counts': None}
+    try:
+        result = reading.read(path)
+        said |= {'counts': result.counts, 'problems': result.problems,
+                 'sha256': result.sha256}
+    except damage.Damage as e:
+        said['error'] = str(e)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps(said | {'rss': memory(),
+                             'cpu': used.ru_utime + used.ru_stime}))
+
+
+def memory():
+    """The most memory that this program had, in bytes.
+
+    Not ru_maxrss: that of a child begins with what its parent had.
+    """
+    status = pathlib.Path('/proc/self/status').read_text()
+    return int(re.search(r'^VmHWM:\s+(\d+) kB$', status, re.M)[1]) << 10
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

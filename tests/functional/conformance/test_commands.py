@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Runs whose command is interrupted or killed, as a user sees them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from magnum_capi import processes
+from magnum_capi import waiting
+from magnum_capi_tempest import toolchain
+from tests.functional import boxes
+from tests.functional.conformance import base as base
+from tests.functional.conformance import scripted_cluster as scripted
+
+
+class TestCommandLine(base.BaseTest):
+
+    def command(self, *arguments, cluster=None):
+        target = ['--kubeconfig', str(cluster.kubeconfig)] if cluster else []
+        process = subprocess.Popen(
+            [sys.executable, '-m', 'magnum_capi.cli.main',
+             'conformance', *arguments, *target], cwd=self.base,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def finish(self, *arguments, **kwargs):
+        process = self.command(*arguments, **kwargs)
+        output, _ = process.communicate(timeout=600)
+        return process.returncode, output
+
+    def begun(self, cluster):
+        """A command that watches a run which has been created."""
+        process = self.command('run', '--mode', 'quick', '--name', 'r1',
+                               cluster=cluster)
+        waiting.wait_for(
+            lambda: [a for a in cluster.asked
+                     if a == f'GET {scripted.SPACE}/pods/sonobuoy'],
+            done=bool, timeout=600, what='the run to be watched')
+        return process
+
+    def test_interrupted_and_taken_up_again(self):
+        cluster = self.cluster(base.running(), execs=[self.sent(base.QUICK)])
+        process = self.begun(cluster)
+        os.kill(process.pid, signal.SIGINT)
+        output, _ = process.communicate(timeout=600)
+
+        self.assertEqual(130, process.returncode, output)
+        self.assertIn('conformance resume r1', output)
+        self.assertTrue(cluster.objects)
+
+        code, output = self.finish('status')
+        self.assertEqual(0, code, output)
+        self.assertIn('r1: started, quick', output)
+        self.assertIn('running', output)
+
+        cluster.statuses[:] = [base.complete(base.QUICK)]
+        code, output = self.finish('resume')
+        self.assertEqual(0, code, output)
+        self.assertIn('PASSED', output)
+        self.assertEqual({}, cluster.objects)
+
+    def test_a_run_of_plain_sonobuoy(self):
+        cluster = self.cluster(base.running(), execs=[self.sent(base.QUICK)])
+        program = toolchain.ensure(['sonobuoy'], self.progress)['sonobuoy']
+        processes.run([program, 'run', '--kubeconfig', cluster.kubeconfig,
+                       '--mode', 'quick', '--plugin', 'e2e',
+                       '--skip-preflight'], timeout=180)
+
+        code, output = self.finish('status', cluster=cluster)
+        self.assertEqual(0, code, output)
+        self.assertIn('started, quick', output)
+
+        cluster.statuses[:] = [base.complete(base.QUICK)]
+        code, output = self.finish('resume', cluster=cluster)
+        self.assertEqual(0, code, output)
+        self.assertIn('PASSED', output)
+        self.assertIn(scripted.SPACE, cluster.objects)
+
+        code, output = self.finish('abort', cluster=cluster)
+        self.assertEqual(0, code, output)
+        self.assertEqual({}, cluster.objects)
+
+    def test_what_a_run_that_goes_on_has_brought(self):
+        cluster = self.cluster(
+            base.running(), running=True, plugin_pods=[{
+                **base.TESTS, 'spec': {'nodeName': 'n1', 'containers': [
+                    {'name': 'e2e'}, {'name': 'sonobuoy-worker'}]}}],
+            log='Will run 3 of 9 specs\n\u2022S\n-----\n'
+                '\u2022 [FAILED] [4.2 seconds]\n'
+                '[sig-node] Secrets [It] a [Conformance] '
+                '[sig-node, Conformance]\n')
+
+        code, output = self.finish('logs', '--tail', '1', cluster=cluster)
+        self.assertEqual((0, '[sig-node] Secrets [It] a [Conformance] '
+                          '[sig-node, Conformance]\n'), (code, output))
+
+        code, output = self.finish('retrieve', '--partial', cluster=cluster)
+        self.assertEqual(1, code, output)
+        self.assertIn('[sig-node] Secrets a [Conformance]', output)
+        self.assertIn('the run goes on: 2 of 3 tests have ended', output)
+        self.assertEqual([], [a for a in cluster.asked
+                              if not a.startswith('GET')])
+
+    @boxes.LONG
+    def test_killed_and_ended(self):
+        cluster = self.cluster(base.running())
+        process = self.begun(cluster)
+        process.kill()
+        process.communicate(timeout=600)
+
+        code, output = self.finish('abort', 'r1')
+        self.assertEqual(0, code, output)
+        self.assertEqual({}, cluster.objects)
+        code, output = self.finish('status', '--all')
+        self.assertIn('r1: ended', output)
+        # Neither keys nor parts of files have stayed behind.
+        self.assertEqual([], list(
+            (self.base / 'state' / 'conformance' / '.private').iterdir()))
+
+    def test_a_dry_run_prints_and_does_nothing(self):
+        cluster = self.cluster()
+        code, output = self.finish('run', '--dry-run', '--mode',
+                                   'certified-conformance', cluster=cluster)
+
+        self.assertEqual(0, code, output)
+        self.assertEqual([], cluster.asked)
+        for words in ('sonobuoy run', '--mode certified-conformance',
+                      'status', '--json', 'retrieve', 'delete'):
+            self.assertIn(words, output)
+        self.assertFalse((self.base / 'state').exists())
+
+    def test_an_error_is_one_line_and_never_code_1(self):
+        code, output = self.finish('retrieve', 'nobody')
+        self.assertEqual(2, code, output)
+        cluster = self.cluster(base.running(), running=True)
+        code, output = self.finish('run', cluster=cluster)
+        self.assertEqual(3, code, output)
+        self.assertNotIn('Traceback', output)
+
+    @boxes.LONG
+    def test_the_document_of_its_status_is_json_in_one_look(self):
+        cluster = self.cluster(base.complete(base.QUICK), running=True)
+        text = self.program(cluster).status()
+
+        self.assertEqual('complete', json.loads(text)['status'])

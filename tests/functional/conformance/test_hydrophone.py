@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The real Hydrophone, run to the same kind of result."""
+
+import tarfile
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance import verdict
+from tests.functional.conformance import base as base
+from tests.functional.conformance import scripted_cluster as scripted
+
+
+class TestHydrophone(base.BaseTest):
+    """Its exit code is that of the tests; its two files decide."""
+
+    def files(self, archive):
+        """What an exec of "cat" sends, of each file."""
+        with tarfile.open(archive) as tar:
+            for name in 'e2e.log', 'junit_01.xml':
+                (self.base / name).write_bytes(tar.extractfile(
+                    f'plugins/e2e/results/global/{name}').read())
+        return [scripted.Exec(str(self.base / name))
+                for name in ('e2e.log', 'junit_01.xml')]
+
+    def run_it(self, archive):
+        execs = self.files(archive)
+        self.there = self.cluster(
+            log=(self.base / 'e2e.log').read_text(), execs=execs)
+        return lifecycle.run(
+            self.request(self.there, backend=model.HYDROPHONE), self.runtime)
+
+    def test_the_same_result_as_sonobuoys(self):
+        for archive, outcome in ((base.QUICK, verdict.PASSED),
+                                 (base.FAILED, verdict.FAILED)):
+            ended = self.run_it(archive)
+
+            self.assertEqual(outcome, ended.verdict.outcome)
+            self.assertEqual(
+                reading.read(archive).specs, ended.result.specs)
+            self.assertEqual({}, self.there.objects)
+            self.runtime.store.folder('r1').joinpath('run.json').unlink()
+
+    def test_a_namespace_that_exists_is_not_touched(self):
+        cluster = self.cluster()
+        cluster.objects['/api/v1/namespaces/conformance'] = {
+            'metadata': {'name': 'conformance'}}
+
+        self.assertRaises(
+            errors.EnvironmentProblem, lifecycle.run,
+            self.request(cluster, backend=model.HYDROPHONE), self.runtime)
+        self.assertEqual(1, len(cluster.objects))

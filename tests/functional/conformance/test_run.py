@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The real Sonobuoy, driven against a cluster that plays a script.
+
+What its own ``wait`` gives up on is survived here.
+"""
+
+import dataclasses
+import tarfile
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import observe
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest.kubeclient import kube
+from tests.functional import boxes
+from tests.functional.conformance import base as base
+from tests.functional.conformance import scripted_cluster as scripted
+
+
+def others_run(namespace='theirs'):
+    """A run of another person, with a namespace of the tests themselves."""
+    labels = {'component': 'sonobuoy', 'namespace': namespace}
+    role = f'sonobuoy-serviceaccount-{namespace}'
+    return {
+        '/api/v1/namespaces/pods-4711': {'metadata': {
+            'name': 'pods-4711', 'labels': {
+                'e2e-framework': 'pods', 'e2e-run': 'theirs'}}},
+        f'/api/v1/namespaces/{namespace}': {'metadata': {
+            'name': namespace}},
+        **{f'{scripted.RBAC}/{kind}/{role}': {'metadata': {
+            'name': role, 'labels': labels}}
+            for kind in ('clusterroles', 'clusterrolebindings')}}
+
+
+class TestStatus(base.BaseTest):
+    """Ten states; Sonobuoy's exit codes say little about them."""
+
+    def look(self, now, **parts):
+        cluster = self.cluster(now, running=True, **parts)
+        return observe.Observer(
+            self.program(cluster),
+            kube.Client(cluster.kubeconfig)).look()
+
+    def test_words_of_the_aggregator(self):
+        for word in ('running', 'post-processing', 'complete', 'failed'):
+            seen = self.look(base.running(word))
+            self.assertEqual((word, '', False), (
+                seen.status and seen.status.status, seen.error, seen.gone))
+
+    def test_prose_in_the_place_of_json(self):
+        """Exit code 0 all the same, but for a pod that has failed."""
+        for phase, words in (('Pending', 'Pending'),
+                             ('Running', 'unable to obtain'),
+                             ('Succeeded', 'ran successfully but')):
+            seen = self.look(phase)
+            self.assertIsNone(seen.status)
+            self.assertIn(words, seen.said)
+            self.assertEqual('', seen.error)
+
+    def test_a_failed_pod(self):
+        seen = self.look('Failed')
+        self.assertIn('Failed', seen.error)
+
+    def test_a_namespace_that_is_not_there(self):
+        cluster = self.cluster()
+        seen = observe.Observer(
+            self.program(cluster),
+            kube.Client(cluster.kubeconfig)).look()
+
+        self.assertTrue(seen.gone)
+
+    def test_a_pod_that_is_not_there(self):
+        cluster = self.cluster(running=True)
+        del cluster.objects[f'{scripted.SPACE}/pods/sonobuoy']
+        seen = observe.Observer(
+            self.program(cluster),
+            kube.Client(cluster.kubeconfig)).look()
+
+        self.assertTrue(seen.gone)
+
+
+class TestRun(base.BaseTest):
+
+    def test_a_run_with_hiccups_to_its_verdict(self):
+        cluster = self.cluster(
+            'Pending', base.running(), 500, None, 503, base.running(),
+            base.running('post-processing'), base.complete(base.QUICK),
+            execs=[self.sent(base.QUICK)])
+
+        ended = lifecycle.run(self.request(cluster), self.runtime)
+
+        self.assertEqual(verdict.PASSED, ended.verdict.outcome)
+        self.assertEqual(1, len(ended.result.ran))
+        self.assertTrue(ended.result.verified)
+        self.assertEqual(base.QUICK.read_bytes(), ended.source.read_bytes())
+        self.assertTrue(any('answers again' in line
+                            for line in self.progress.lines))
+        # Nothing is left, neither there nor here.
+        self.assertEqual({}, cluster.objects)
+        self.assertEqual(runs.ENDED, self.runtime.store.load('r1').stage)
+        self.assertEqual(
+            [base.QUICK.name],
+            [path.name for path in ended.source.parent.iterdir()])
+
+    @boxes.LONG
+    def test_what_is_created(self):
+        cluster = self.cluster(base.running(), base.complete(base.QUICK),
+                               execs=[self.sent(base.QUICK)])
+        lifecycle.run(self.request(cluster, keep=True, plan=runner.Plan(
+            mode=model.FOCUSED, focus=('[sig-x] a (b)',), parallel=2,
+            env=(('E2E_EXTRA_ARGS', '--allowed-not-ready-nodes=1'),),
+            images=runner.Images(mirror='r.example/m'))), self.runtime)
+
+        self.assertEqual(
+            ['ClusterRole', 'ClusterRoleBinding', 'ConfigMap', 'ConfigMap',
+             'Namespace', 'Pod', 'Service', 'ServiceAccount'],
+            sorted(o['kind'] for o in cluster.objects.values()))
+        plugin = cluster.objects[
+            f'{scripted.SPACE}/configmaps/sonobuoy-plugins-cm']['data'][
+            'plugin-0.yaml']
+        for words in (r'value: \[sig-x\] a \(b\)', '--procs=2', '^$',
+                      '--allowed-not-ready-nodes=1 --progress-report-url=',
+                      'r.example/m', 'registry.k8s.io/conformance:v1.34.9'):
+            self.assertIn(words, plugin)
+        self.assertEqual(runs.RETRIEVED, self.runtime.store.load('r1').stage)
+
+    @boxes.LONG
+    def test_failed_tests_are_a_failed_run(self):
+        cluster = self.cluster(base.complete(base.FAILED),
+                               execs=[self.sent(base.FAILED)])
+
+        ended = lifecycle.run(self.request(cluster), self.runtime)
+
+        self.assertEqual((verdict.FAILED, 1), (
+            ended.verdict.outcome, ended.verdict.exit_code))
+
+    def test_a_namespace_that_exists_is_not_touched(self):
+        cluster = self.cluster(base.running(), running=True)
+        error = self.assertRaises(errors.EnvironmentProblem, lifecycle.run,
+                                  self.request(cluster), self.runtime)
+
+        self.assertIn('abort', str(error))
+        self.assertEqual([], [a for a in cluster.asked
+                              if not a.startswith('GET')])
+        self.assertEqual([], self.runtime.store.all())
+
+    @boxes.LONG
+    def test_it_is_replaced_on_request(self):
+        cluster = self.cluster(
+            base.running(), base.complete(base.QUICK), running=True,
+            execs=[self.sent(base.QUICK)])
+
+        ended = lifecycle.run(
+            self.request(cluster, replace=True), self.runtime)
+        self.assertEqual(verdict.PASSED, ended.verdict.outcome)
+
+    def test_what_others_run_in_the_cluster_stays(self):
+        cluster = self.cluster(base.running(), base.complete(base.QUICK),
+                               execs=[self.sent(base.QUICK)])
+        theirs = others_run()
+        cluster.objects.update(theirs)
+
+        lifecycle.run(self.request(cluster), self.runtime)
+
+        self.assertEqual(theirs, cluster.objects)
+
+    def test_who_was_quicker_keeps_the_namespace(self):
+        cluster = self.cluster(base.running())
+        theirs = others_run(scripted.NAMESPACE)
+        told = self.progress.info
+
+        def tell(text):
+            # After the preflight.
+            if text.startswith('run r1: '):
+                cluster.objects.update(theirs)
+            told(text)
+
+        self.progress.info = tell
+
+        self.assertRaises(errors.MagnumCapiError, lifecycle.run,
+                          self.request(cluster), self.runtime)
+
+        self.assertEqual(theirs, cluster.objects)
+        self.assertEqual(runs.ENDED, self.runtime.store.load('r1').stage)
+
+    def test_a_run_of_others_in_the_place_of_ours_stays(self):
+        cluster = self.cluster(base.running(), base.complete(base.QUICK),
+                               execs=[self.sent(base.QUICK)])
+        lifecycle.run(self.request(cluster, keep=True), self.runtime)
+        cluster.objects.clear()
+        theirs = others_run(scripted.NAMESPACE)
+        cluster.objects.update(theirs)
+
+        lifecycle.abort('r1', self.runtime)
+
+        self.assertEqual(theirs, cluster.objects)
+
+    def test_a_cluster_that_does_not_answer(self):
+        cluster = self.cluster()
+        cluster.kubeconfig.write_text(cluster.kubeconfig.read_text().replace(
+            cluster.url, 'http://127.0.0.1:1'))
+
+        self.assertRaises(errors.EnvironmentProblem, lifecycle.run,
+                          self.request(cluster), self.runtime)
+        self.assertEqual([], self.runtime.store.all())
+
+    @boxes.LONG
+    def test_an_image_that_cannot_be_pulled_ends_it_with_the_reason(self):
+        tests = {**base.TESTS, 'status': {
+            'phase': 'Pending', 'containerStatuses': [{'state': {'waiting': {
+                'reason': 'ImagePullBackOff',
+                'message': 'lookup registry.k8s.io: no such host'}}}]}}
+        cluster = self.cluster(base.running(), plugin_pods=[tests])
+        runtime = dataclasses.replace(
+            self.runtime, limits=completion.Limits(600, stuck=1))
+
+        ended = lifecycle.run(self.request(cluster), runtime)
+
+        self.assertEqual((verdict.HARNESS_ERROR, 3), (
+            ended.verdict.outcome, ended.verdict.exit_code))
+        self.assertIn('no such host', ended.verdict.reasons[0])
+
+    @boxes.LONG
+    def test_a_node_that_is_switched_off_ends_it_with_the_reason(self):
+        cluster = self.cluster(base.running(), plugin_pods=[base.TESTS])
+        told = self.progress.info
+
+        def switch_off(text):
+            told(text)
+            if 'pod e2e-job: Running' in text:
+                cluster.nodes[0] = scripted.node('n1', 'Unknown')
+
+        self.progress.info = switch_off
+        runtime = dataclasses.replace(
+            self.runtime, limits=completion.Limits(600, stuck=2))
+
+        ended = lifecycle.run(self.request(cluster), runtime)
+
+        self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
+        self.assertIn('the node n1 of pod e2e-job has not been ready',
+                      ended.verdict.reasons[0])
+
+    @boxes.LONG
+    def test_what_can_be_saved_of_a_run_that_stalls_is_incomplete(self):
+        with tarfile.open(base.QUICK) as archive:
+            log = archive.extractfile(
+                'plugins/e2e/results/global/e2e.log').read().decode()
+        cluster = self.cluster(base.running(), plugin_pods=[base.TESTS],
+                               log=log[:len(log) // 2])
+        runtime = dataclasses.replace(
+            self.runtime, limits=completion.Limits(600, stall=2))
+
+        ended = lifecycle.run(self.request(cluster), runtime)
+
+        self.assertEqual((verdict.INCOMPLETE, 2), (
+            ended.verdict.outcome, ended.verdict.exit_code))
+        self.assertIn('nothing has changed', ' '.join(ended.verdict.reasons))
+        self.assertEqual(log[:len(log) // 2],
+                         (ended.source / 'e2e.log').read_text())
+        self.assertTrue(cluster.objects)
+        lifecycle.abort('r1', runtime)
+        self.assertEqual({}, cluster.objects)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the filter may not break: requests to the real Magnum's application.
+
+Each is sent with the filter and without it; the rows are put into the
+database past both.
+"""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+import uuid
+
+import testtools
+
+import magnum_capi
+from magnum_capi import progress
+from magnum_capi_tempest.sandbox.cloud import environment
+
+_SCRIPT = pathlib.Path(__file__).with_name('application.py')
+_LIBRARY = pathlib.Path(magnum_capi.__file__).parents[1]
+HELM = 'helm_v1'
+
+
+class ApplicationTestCase(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.drivers = {HELM: ['ubuntu']}
+        self.images = {'i': {'os_distro': 'ubuntu'}}
+        self.templates = []
+        self.clusters = []
+
+    def template(self, **fields):
+        made = {'uuid': str(uuid.uuid4()), 'name': 't', 'driver': HELM}
+        self.templates.append(made | fields)
+        return made['uuid']
+
+    def cluster(self, template):
+        made = {'uuid': str(uuid.uuid4()), 'cluster_template_id': template}
+        self.clusters.append(made | {'name': 'c'})
+        return made['uuid']
+
+    def answers(self, *requests, with_filter=True):
+        """(status, text) of each request."""
+        python = environment.ensure(progress.Progress()) / 'bin/python'
+        with tempfile.TemporaryDirectory() as folder:
+            ended = subprocess.run(
+                [python, '-W', 'ignore', _SCRIPT, folder],
+                env={'PYTHONPATH': str(_LIBRARY)},
+                input=json.dumps({
+                    'filter': with_filter, 'drivers': self.drivers,
+                    'images': self.images,
+                    'templates': self.templates, 'clusters': self.clusters,
+                    'requests': requests}),
+                capture_output=True, text=True, timeout=300)
+        if ended.returncode:
+            raise AssertionError(ended.stderr)
+        return json.loads(ended.stdout)
+
+
+class UpgradeTest(ApplicationTestCase):
+
+    def test_a_reader_may_not(self):
+        template = self.template()
+        self.cluster(template)
+        [(status, text)] = self.answers({
+            'method': 'POST', 'path': '/v1/clusters/c/actions/upgrade',
+            'body': {'cluster_template': template}, 'roles': 'reader'})
+        self.assertEqual(403, status, text)
+
+    def check_as_without(self, **old):
+        new = self.template(name='new', project_id='operator', public=True)
+        cluster = self.cluster(self.template(
+            name='old', project_id='operator', **old))
+        request = {'method': 'POST', 'body': {'cluster_template': new},
+                   'path': f'/v1/clusters/{cluster}/actions/upgrade'}
+        for with_filter in (False, True):
+            [(status, text)] = self.answers(request, with_filter=with_filter)
+            self.assertEqual(202, status, (with_filter, text))
+
+    def test_the_old_template_was_hidden(self):
+        self.check_as_without(public=True, hidden=True)
+
+    def test_the_old_template_was_made_private(self):
+        self.check_as_without(public=False)
+
+    def test_templates_of_before_drivers_had_names(self):
+        self.drivers = {HELM: ['ubuntu'], 'other_v1': ['ubuntu']}
+        new = self.template(name='new', driver=None)
+        cluster = self.cluster(self.template(name='old', driver=None))
+        for with_filter in (False, True):
+            [(status, text)] = self.answers(
+                {'method': 'POST', 'body': {'cluster_template': new},
+                 'path': f'/v1/clusters/{cluster}/actions/upgrade'},
+                with_filter=with_filter)
+            self.assertEqual(202, status, (with_filter, text))
+
+
+class AuthorizationTest(ApplicationTestCase):
+
+    def test_a_reader_learns_nothing_of_drivers(self):
+        template = self.template(driver='gone')
+        for roles in ('reader', ''):
+            answers = self.answers(
+                {'method': 'POST', 'path': '/v1/clusters', 'roles': roles,
+                 'body': {'name': 'c', 'cluster_template_id': template}},
+                {'method': 'POST', 'path': '/v1/clustertemplates',
+                 'roles': roles,
+                 'body': {'name': 't', 'image_id': 'i', 'driver': 'gone',
+                          'coe': 'kubernetes'}},
+                {'method': 'PATCH', 'roles': roles,
+                 'path': f'/v1/clustertemplates/{template}',
+                 'body': [{'op': 'replace', 'path': '/driver',
+                           'value': 'off'}]})
+            for status, text in answers:
+                self.assertEqual(403, status, (roles, text))
+
+
+class DistroTest(ApplicationTestCase):
+
+    def test_one_that_is_not_the_images(self):
+        self.drivers = {HELM: ['ubuntu', 'flatcar']}
+        template = self.template()
+        [(status, text)] = self.answers({
+            'method': 'PATCH', 'path': f'/v1/clustertemplates/{template}',
+            'body': [{'op': 'replace', 'path': '/cluster_distro',
+                      'value': 'flatcar'}]})
+        self.assertEqual(400, status, text)
+        self.assertIn('ubuntu', text)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The one command: a cluster of Magnum's with real nodes, to its report.
+
+Needs root, containers, image archives that are built (tens of minutes
+otherwise) and MAGNUM_CAPI_LONG=1.
+"""
+
+import json
+import pathlib
+import unittest
+
+import fixtures
+import testtools
+
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi_tempest.conformance.reports import sources
+from magnum_capi_tempest import containers
+from magnum_capi_tempest import images
+from tests.functional import boxes
+
+TOP = pathlib.Path(__file__).parents[3]
+COMMAND = TOP / 'tools' / 'run_conformance.sh'
+
+
+class CommandTest(testtools.TestCase):
+
+    def test_nonsense_is_refused(self):
+        for words in (['--mode', 'x'], ['--mode'], ['--colour']):
+            error = self.assertRaises(
+                errors.CommandFailed, processes.run, [COMMAND, *words],
+                timeout=600)
+            self.assertEqual(2, error.returncode)
+
+
+@boxes.LONG
+class RealNodesTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        problem = containers.problem()
+        if problem:
+            raise unittest.SkipTest(f'No containers here: {problem}')
+        try:
+            images.require(None, ('1.33', '1.34'), images.NODES)
+        except errors.EnvironmentProblem as e:
+            raise unittest.SkipTest(str(e)) from None
+        self.results = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path, 'results')
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_STATE', str(self.results.parent / 'state')))
+
+    def test_quick(self):
+        processes.run([COMMAND, '--driver', 'k8s_capi_v1', '--results',
+                       self.results], timeout=1800, merge=True)
+
+        page, = self.results.glob('*/conformance/**/report.html')
+        said = json.loads(page.with_name('report.json').read_text())
+        self.assertEqual('passed', said['conformance']['outcome'])
+        self.assertTrue(said['conformance']['stand_in_images'])
+        self.assertEqual(2, len(said['conformance']['cluster']['nodes']))
+        archive, = page.parent.glob('*.tar.gz')
+        self.assertTrue(sources.load(str(archive)).result.stand_in_images)

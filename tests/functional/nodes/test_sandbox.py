@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Clusters of real nodes through Magnum, with both drivers.
+
+Needs root, containers, and the image archives of ``magnum-capi images
+build``; minutes for each driver.
+"""
+
+import os
+import subprocess
+import unittest
+
+from magnum_capi import errors
+from magnum_capi import progress
+from magnum_capi_tempest import containers
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import machines
+from magnum_capi_tempest.sandbox import nodes
+from tests.functional import boxes
+from tests.functional.nodes import real_nodes
+
+
+def problem():
+    """Why these tests cannot run here; None when they can."""
+    if not os.environ.get('MAGNUM_CAPI_LONG'):
+        return 'MAGNUM_CAPI_LONG is not set'
+    try:
+        nodes.wanted(nodes.DOCKER, None)
+    except errors.MagnumCapiError as e:
+        return str(e)
+    return None
+
+
+class ElsewhereTest(boxes.TestCase):
+    """What a host says that has no containers."""
+
+    def test_one_line_and_nothing_made(self):
+        found = containers.problem()
+        if found:
+            self.skipTest(f'nothing to take away: {found}')
+        box = self.box()
+        # Without capabilities, root cannot make namespaces.
+        line = self.assert_one_line(3, self.without_capabilities(box))
+        self.assertIn('Real nodes cannot run here', line)
+        self.assertIn('CAP_', line)
+        self.assertFalse(box.directory.exists())
+
+    def without_capabilities(self, box):
+        with box.start('up', '--nodes', 'docker', preexec_fn=_drop) as p:
+            out, err = p.communicate(timeout=600)
+        return boxes.Ended(p.returncode, out, err)
+
+
+def _drop():
+    """Give up CAP_SYS_ADMIN, for this process and what it starts."""
+    import ctypes
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(24, 21, 0, 0, 0):     # PR_CAPBSET_DROP, CAP_SYS_ADMIN
+        raise OSError(ctypes.get_errno(), 'prctl')
+
+
+class NodesTest(boxes.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        found = problem()
+        if found:
+            raise unittest.SkipTest(found)
+        cls.shared = boxes.shared(
+            cls, '--nodes', 'docker', '--install',
+            str(resources.find('drivers/k8s_capi_v1')), timeout=900)
+        cls.say = progress.Progress()
+        cls.cloud = real_nodes.Cloud(cls.shared.sandbox, cls.say)
+        cls.versions = cls.cloud.made_of.kubernetes
+
+    def life(self, driver):
+        """From the first node to none, as a user sees it."""
+        step = self.say.step
+        template = self.cloud.template(driver, self.versions[0])
+        with step(f'{driver}: create 1 + 1'):
+            cluster = self.cloud.create(template)
+            cluster.wait('CREATE_COMPLETE')
+        with step(f'{driver}: nodes Ready'):
+            found = cluster.wait_nodes(2, self.versions[0])
+        stack = cluster.stack()
+        self.assertEqual({*found, f'{stack}-lb'},
+                         {*self.cloud.containers(stack)})
+        with step(f'{driver}: pods talk'):
+            cluster.serve()
+            self.assert_all_talk(cluster, 2)
+
+        with step(f'{driver}: one more worker'):
+            cluster.resize(2)
+            cluster.wait_nodes(3)
+            cluster.wait('UPDATE_COMPLETE')
+        cluster.serve()
+        self.assert_all_talk(cluster, 3)
+
+        if len(self.versions) > 1:
+            template = self.cloud.template(driver, self.versions[1])
+            with step(f'{driver}: {self.versions[1]}'):
+                cluster.upgrade(template)
+                cluster.wait_nodes(3, self.versions[1])
+                cluster.wait('UPDATE_COMPLETE')
+            cluster.serve()
+            self.assert_all_talk(cluster, 3)
+
+        with step(f'{driver}: delete'):
+            cluster.delete()
+        self.assertEqual([], self.cloud.containers(stack))
+
+    def assert_all_talk(self, cluster, count):
+        told = cluster.conversations()
+        self.assertEqual(count * (count + 1), len(told))
+        for pair, answer in told.items():
+            self.assertTrue(answer.startswith('servers-'), (pair, answer))
+
+    def test_magnum_capi_helm(self):
+        self.life('k8s_capi_helm_v1')
+
+    def test_k8s_capi_v1(self):
+        self.life('k8s_capi_v1')
+
+
+class EndTest(boxes.TestCase):
+    """What is left of a sandbox with real nodes."""
+
+    def setUp(self):
+        super().setUp()
+        found = problem()
+        if found:
+            self.skipTest(found)
+
+    def test_nothing_is_left_after_a_kill(self):
+        box = self.box()
+        self.assert_done(box.call('up', '--nodes', 'docker', timeout=900))
+        engine = containers.Engine(machines.folder(box.directory))
+        name = engine.layout.link
+        self.assertIn(name, self.links())
+        box.kill('capi')
+        self.assert_done(box.down())
+        self.assert_nothing_left(box)
+        self.assertNotIn(name, self.links())
+
+    def links(self):
+        return subprocess.run(['ip', 'link'], capture_output=True,
+                              text=True, check=True).stdout

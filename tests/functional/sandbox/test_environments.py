@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The library goes into the environment of every Magnum that is supported.
+
+In each, made of that release's pins, pip is asked what it would install; and
+in the oldest the clients of Kubernetes and Glance are tested, whose urllib3 is
+another one there.
+"""
+
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+import testtools
+
+from magnum_capi import processes
+from magnum_capi_tempest.toolchain import gobin
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+
+#: Their pins, by the release of OpenStack; 2026.2 is that of the sandbox.
+PINS = {'2025.1': 'magnum-2025.1.txt', '2025.2': 'magnum-2025.2.txt',
+        '2026.1': 'magnum-2026.1.txt', '2026.2': 'cloud.txt'}
+
+#: What the tests of the client import.
+_TEST_LIBRARIES = ('fixtures', 'hypothesis', 'testtools')
+
+
+def environment(folder, pins, *more):
+    """Make such an environment; returns the path of its Python."""
+    uv, python = gobin.find_uv(), folder / 'bin' / 'python'
+    processes.run([uv, 'venv', '--quiet', '--python', sys.executable,
+                   '--seed', folder], timeout=120)
+    processes.run([uv, 'pip', 'install', '--quiet', '--python', python,
+                   '--requirement', pins, *more], timeout=600)
+    return python
+
+
+def would_install(folder, pins, *requirements):
+    """Names of what pip would install into such an environment."""
+    python = environment(folder, pins)
+    # As upper constraints are: with hashes, pip takes no folder.
+    plain = folder / 'constraints.txt'
+    plain.write_text(re.sub(r'( \\)?\n {4}--hash=\S+', '', pins.read_text()))
+    report = processes.run(
+        [python, '-m', 'pip', 'install', '--quiet', '--dry-run', '--report',
+         '-', '--constraint', plain, *requirements], timeout=300)
+    return sorted(found['metadata']['name']
+                  for found in json.loads(report)['install'])
+
+
+class EnvironmentTest(testtools.TestCase):
+
+    def ask(self, release, *requirements):
+        with tempfile.TemporaryDirectory() as folder:
+            return would_install(pathlib.Path(folder) / 'env',
+                                 TOP / 'constraints' / PINS[release],
+                                 *requirements)
+
+    def assert_fits(self, release):
+        self.assertEqual(['magnum-capi'], self.ask(
+            release, TOP / 'magnum-capi'))
+
+    def test_2025_1(self):
+        self.assert_fits('2025.1')
+
+    def test_2025_2(self):
+        self.assert_fits('2025.2')
+
+    def test_2026_1(self):
+        self.assert_fits('2026.1')
+
+    def test_2026_2(self):
+        self.assert_fits('2026.2')
+
+    def test_the_http_clients_on_the_oldest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            python = environment(
+                pathlib.Path(folder) / 'env',
+                TOP / 'constraints' / PINS['2025.1'], *_TEST_LIBRARIES)
+
+            for folder, pattern in (('kube', 'test*.py'),
+                                    ('discovery', 'test_images.py')):
+                said = processes.run(
+                    [python, '-m', 'testtools.run', 'discover', '-s',
+                     f'tests/unit/{folder}', '-p', pattern, '-t', '.'],
+                    timeout=300, cwd=TOP, merge=True,
+                    env=os.environ | {'PYTHONPATH': os.pathsep.join(
+                        map(str, (TOP, TOP / 'magnum-capi')))})
+
+                self.assertRegex(said, r'(?s)Ran \d{2,} tests.*\nOK')
+
+    def test_what_does_not_fit_is_seen(self):
+        self.assertIn('rich', self.ask(
+            '2025.1', TOP / 'magnum-capi', TOP))
