@@ -15,7 +15,7 @@ together with the rest of the plugin's options
 
 from oslo_config import cfg
 
-from magnum_capi_tempest import promises
+from magnum_capi_tempest import features
 from magnum_capi_tempest import trials
 
 SERVICE_AVAILABLE_GROUP = cfg.OptGroup(
@@ -102,6 +102,12 @@ OPTS = [
              'example k8s_capi_helm_v1). When set, cluster templates are '
              'created with it and tests verify that they got it. When empty, '
              'Magnum chooses the driver.'),
+    cfg.ListOpt(
+        'not_promised', default=[],
+        help='Ids of promises that the driver under test does not make, or '
+             'is known to break, for example lifecycle.resize.last-wins: '
+             'their tests are skipped. All promises are in the '
+             'documentation of the suite.'),
     cfg.BoolOpt(
         'master_lb_enabled', default=True,
         help='Value of master_lb_enabled in cluster templates. Magnum '
@@ -317,7 +323,7 @@ OPTS = [
 
 FEATURE_GROUP = cfg.OptGroup(
     'magnum_capi_feature_enabled',
-    title='What the Cluster API driver under test can do')
+    title='What the cloud under test has')
 
 FEATURE_OPTS = [
     cfg.BoolOpt(
@@ -343,10 +349,13 @@ FEATURE_OPTS = [
         help='The nodes of clusters are servers of this cloud. When true, '
              'ports, volumes and load balancers that are left of a cluster '
              'are found, and fail its test.'),
-    *promises.RELEASE_OPTS,
-    *promises.DISCOVERY_OPTS,
-    *promises.LIFE_OPTS,
-    *promises.API_OPTS,
+    cfg.BoolOpt(
+        'three_masters', default=False,
+        help='The quota has room for clusters with three control plane '
+             'nodes. When false, they are not tested.'),
+    *features.RELEASE_OPTS,
+    *features.DISCOVERY_OPTS,
+    *features.API_OPTS,
 ]
 
 #: (group, options): the one table that everything below and plugin.py use.

@@ -69,6 +69,7 @@ def read(case, name, names):
     return suite.Test(
         f'{case.__module__}.{case.__name__}.{name}'.removeprefix(
             f'{suite.PACKAGE}.'),
+        getattr(test, 'promise', '') or getattr(case, 'promise', ''),
         frozenset((*case.required_flags,
                    *getattr(test, 'required_flags', ()))),
         frozenset(asked), frozenset(stricter))
@@ -206,8 +207,8 @@ def main():
     found = tuple(operations())
     write(suite.OPERATIONS, ('operation', 'resource', 'what'),
           ((one.name, one.resource, one.what) for one in found))
-    write(suite.TESTS, ('test', 'required', 'operations', 'stricter'),
-          ((test.id, *(' '.join(sorted(names)) for names in (
+    write(suite.TESTS, ('test', 'promise', 'required', 'operations', 'stricter'),
+          ((test.id, test.promise, *(' '.join(sorted(names)) for names in (
               test.required, test.operations, test.stricter)))
            for test in tests({one.name for one in found})))
     write(plan.COSTS, ('id', 'clusters', 'changes'),

@@ -4,9 +4,9 @@
 The pages are those of real runs::
 
     magnum-capi sandbox tempest --regex magnum_capi --results run
-    magnum-capi tempest matrix ... --results matrix
+    magnum-capi report matrix reports/*.json --html matrix.html
     python -m tools.screenshots run/report.html report.png
-    python -m tools.screenshots matrix/matrix.html matrix.png
+    python -m tools.screenshots matrix.html matrix.png
 
 What a window shows first is taken, light; a Chromium must be on PATH. The
 names are of files in doc/source/images.

@@ -14,8 +14,9 @@ from sphinx.util import docutils
 
 import drawing
 from magnum_capi.driver.desired import labels
-from magnum_capi_tempest.scorecard import columns
+from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import plan
+from magnum_capi_tempest.scorecard import report
 from magnum_capi_tempest.scorecard import rst
 from magnum_capi_tempest.scorecard import suite
 import sequence
@@ -111,16 +112,16 @@ class DriverBugs(docutils.SphinxDirective):
             page.page(tables.bugs()), allow_section_headings=True)
 
 
-class SuiteMatrix(docutils.SphinxDirective):
-    """The suite as it is now, and what drivers did when it was recorded."""
+class Scorecard(docutils.SphinxDirective):
+    """The promises, the tests, and the reports of drivers."""
 
     def run(self):
-        paths = sorted((TOP / 'doc/source/data').glob('matrix-*.json'))
-        for path in paths:
+        paths = sorted((TOP / 'reports').glob('*.json'))
+        for path in (*paths, promises.REGISTRY):
             self.env.note_dependency(str(path))
-        matrix = columns.lay([columns.of_file(path) for path in paths])
-        return self.parse_text_to_nodes(
-            rst.render(matrix, suite.tests()), allow_section_headings=True)
+        return self.parse_text_to_nodes(rst.render(
+            [report.loads(path.read_text(), path) for path in paths],
+            suite.tests()), allow_section_headings=True)
 
 
 class SuitePlan(docutils.SphinxDirective):
@@ -141,6 +142,6 @@ def setup(app):
     app.add_directive('driver-labels', DriverLabels)
     app.add_directive('magnum-capi', Commands)
     app.add_directive('sequence', Sequence)
-    app.add_directive('suite-matrix', SuiteMatrix)
+    app.add_directive('scorecard', Scorecard)
     app.add_directive('suite-plan', SuitePlan)
     return {'parallel_read_safe': True}

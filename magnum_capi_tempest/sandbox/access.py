@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files and variables with which people and programs use a sandbox."""
 
+import configparser
 import json
 import shlex
 import sys
 
 from magnum_capi import outfile
-from magnum_capi_tempest import promises
+from magnum_capi_tempest import features
+from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import options as magnum_options
 from magnum_capi_tempest.sandbox import releases
+from magnum_capi_tempest.sandbox import spec
 
 
 def write(layout, passwords):
@@ -63,7 +66,7 @@ def _of_release(release, stores_driver) -> dict[str, bool]:
     :param stores_driver: templates keep their driver, whatever release it is:
         the filter's work, or asked for.
     """
-    found = promises.of_release(release.microversion)
+    found = features.of_release(release.microversion)
     found['failed_cluster_polled'] = release.version >= 22
     if stores_driver:
         found['template_driver'] = True
@@ -80,10 +83,38 @@ def configure_command(layout) -> str:
         'set', '--directory', str(layout.directory)])
 
 
+def _not_promised(described, promise) -> list[str]:
+    """Promises that are not asked for: of a driver, in its own words."""
+    if not described:
+        return []
+    issues = described.known_issues if promise in (
+        'kept', 'discovery') else ()
+    return sorted({*described.unsupported, *issues})
+
+
+def _of_driver(described, discovery_filter) -> dict[str, str]:
+    """Options of [magnum_capi] that the tests of a driver need."""
+    found = dict(described.tempest) if described else {}
+    if discovery_filter:
+        # It gives every template a driver.
+        found.pop('nameless_os_distro', None)
+    return found
+
+
+def of_clash(driver) -> dict[str, str]:
+    """Options of [magnum_capi] for drivers that clash."""
+    parser = configparser.ConfigParser()
+    parser.read(resources.find(spec.CLASH) / 'tempest.conf')
+    found = dict(parser['magnum_capi'])
+    if driver:
+        found.pop('driver')
+    return found
+
+
 def tempest_config(layout, passwords, additions, driver=None,
                    third_party=False, promise='kept', options=(),
                    artifact_dir=None, made_of=nodes.Nodes(),
-                   release=releases.NEWEST) -> str:
+                   release=releases.NEWEST, described=None) -> str:
     """Text of a tempest.conf for this sandbox.
 
     :param additions: what this sandbox has that others do not.
@@ -93,15 +124,20 @@ def tempest_config(layout, passwords, additions, driver=None,
     :param artifact_dir: folder for evidence.
     :param made_of: what the nodes of its clusters are.
     :param release: of Magnum.
+    :param described: driver_info.Description of the driver under test.
     """
     seeded = json.loads((layout.directory / 'seeded.json').read_text())
     images = [*map(nodes.image_name, made_of.kubernetes)] or [
         'ubuntu-capi', 'ubuntu-capi-1.35']
     return configuration.render(
         'tempest.conf', layout=layout, passwords=passwords, driver=driver,
-        third_party=third_party, clash=additions.clash,
+        third_party=third_party,
         discovery_filter=additions.discovery_filter,
-        promise=promise, options=dict(options), artifact_dir=artifact_dir,
+        promise=promise, artifact_dir=artifact_dir,
+        not_promised=_not_promised(described, promise),
+        options={**_of_driver(described, additions.discovery_filter),
+                 **(of_clash(driver) if additions.clash else {}),
+                 **dict(options)},
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
         nodes=made_of, real=made_of.real,

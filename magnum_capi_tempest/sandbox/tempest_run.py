@@ -29,7 +29,8 @@ THIRD_PARTY = r'^(?!.*\[.*\bslow\b.*\])magnum_tempest_plugin\.tests\.api'
 DEFAULT = 'magnum_capi'
 
 #: Which promises the tests ask for: those that this sandbox keeps, or also
-#: all of driver discovery, all of drivers, or both, to see the tests fail.
+#: all of driver discovery, what drivers are known to break, or both, to see
+#: the tests fail.
 PROMISES = ('kept', 'discovery', 'driver', 'all')
 
 
@@ -69,10 +70,13 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     """
     workspace = box.directory / 'tempest'
     record = records.require_ready(box.directory)
+    driver = order.driver or (access.of_clash(None)['driver']
+                              if record.additions.clash else '')
     folder.lay_out(workspace, access.tempest_config(
         box.layout(), box.passwords(), record.additions, order.driver,
         order.third_party, order.promise, order.options, artifact_dir,
-        record.nodes, record.release), etc=etc)
+        record.nodes, record.release,
+        usable_drivers.description(box, driver)), etc=etc)
     return workspace
 
 

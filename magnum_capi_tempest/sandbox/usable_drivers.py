@@ -1,13 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which drivers of a sandbox can make clusters of its image."""
+"""Which drivers of a sandbox can make clusters of its image, and what they
+say of themselves."""
 
 import json
 
+from magnum_capi import driver_info
+from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi_tempest import resources
 
 #: Cluster type of the image of a sandbox.
 TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
+
+
+#: Descriptions of drivers whose distributions have none.
+OTHERS = 'drivers/descriptions'
+
+
+def description(box, name) -> driver_info.Description | None:
+    """What a driver says of itself, or what is known of it here.
+
+    :param box: lifecycle.Sandbox that is up.
+    :param name: of a Magnum driver; empty: the one that Magnum chooses.
+    :returns: None: nobody has described it.
+    """
+    name = name or next(iter(sorted(drivers(box))), '')
+    try:
+        said = processes.run([
+            box.layout().magnum_env / 'bin' / 'magnum-capi', 'driver',
+            'info', name], timeout=120)
+    except errors.CommandFailed as e:
+        if e.returncode != 1:
+            raise
+        return of_others(name)
+    one, = json.loads(said)
+    whose = one.pop('distribution')
+    return driver_info.Description(one, name, whose)
+
+
+def of_others(name) -> driver_info.Description | None:
+    """What this project has written down of somebody else's driver."""
+    path = resources.find(OTHERS) / f'{name}.yaml'
+    if not path.is_file():
+        return None
+    return driver_info.parse(path.read_text(encoding='utf-8'), path)
 
 
 def drivers(box) -> list[str]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""WHO keeps which promise? Tests of the suite times drivers.
+"""WHAT does a driver keep of what it promises? A report for each driver.
 
-:mod:`suite` has the tests: which of them needs which flag, and asks for which
-operation of Magnum. :mod:`results` is what one driver did. :mod:`model` lays
-the one over the other and judges; it is pure. :mod:`forms`, :mod:`page` and
-:mod:`rst` show what came of it.
+:mod:`suite` has the tests, and which promise each of them is about.
+:mod:`results` is how they ended in a run, :mod:`judge` what that says of the
+promises, :mod:`report` the file that says so. :mod:`forms`, :mod:`page` and
+:mod:`rst` show reports side by side.
 """

@@ -1,40 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The matrix as reStructuredText, for the documentation.
+"""Reports as reStructuredText, for the documentation.
 
-Three tables: what drivers do about the promises, about the operations, and
-which test is about what. The last one is there without any record.
+Promises by profile with what drivers do about them, and which test is about
+what: both are there without any report.
 """
 
 import re
 
+from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import forms
 from magnum_capi_tempest.scorecard import plan
 
 _SPECIAL = re.compile(r'([\\`*_|<>:])')
 
 
-def render(matrix, tests) -> str:
-    """The tables of a :class:`~.model.Matrix`.
+def render(reports, tests) -> str:
+    """The promises, what drivers did about them, and which test is about what.
 
+    :param reports: of :class:`~.report.Report`.
     :param tests: of :class:`~.suite.Test`.
     """
-    drivers = [record.driver for record in matrix.columns]
-    out = [*_measured(matrix), '']
-    out += _title('Promises')
-    out += _table(['promise', *drivers], (
-        [f'``{row.name}``', *map(_cell, row.cells)]
-        for row in matrix.promises))
-    out += _title('Operations')
-    out += _table(['operation', *drivers], (
-        [f'``{row.name}``: {escape(row.what)}', *map(_cell, row.cells)]
-        for row in matrix.operations))
+    out = [*map(_measured, reports), '']
+    for profile in promises.PROFILES:
+        out += _title(f'Profile {profile}')
+        out += _table(['promise', 'what and why', *(
+            report.name for report in reports)], (
+            [f'``{one.id}``' + (', core' if one.core else ''),
+             escape(f'{one.title}. {one.rationale}'),
+             *(_cell(forms.cell(report, one.id)) for report in reports)]
+            for one in promises.known().values() if one.profile == profile))
     out += _title('Tests')
-    out += _table(['test', 'promises', 'operations', *drivers], (
-        [f'``{test.id}``',
+    out += _table(['test', 'promise', 'needs', 'operations'], (
+        [f'``{test.id}``', f'``{test.promise}``' if test.promise else '',
          *(', '.join(f'``{name}``' for name in sorted(some))
-           for some in (test.flags, test.operations)),
-         *(_ended(record.of(test)) for record in matrix.columns)]
+           for some in (test.flags, test.operations))]
         for test in tests))
     return '\n'.join(out)
 
@@ -54,28 +54,20 @@ def plans(costs) -> str:
              *one.quotas.values()] for one in found))))
 
 
-def _measured(matrix):
-    for column, record in enumerate(matrix.columns):
-        ran = sum(outcome.status != 'skipped'
-                  for outcome in record.outcomes.values())
-        facts = ', '.join(f'{key} {value}'
-                          for key, value in record.facts.items())
-        yield (f'* {escape(matrix.verdict(column))}. Measured '
-               f'{escape(record.started[:10] or "at an unknown time")}: '
-               f'{ran} tests ran in {record.seconds / 60:.0f} min'
-               + (f' ({escape(facts)})' if facts else '') + '.')
+def _measured(report):
+    versions = ', '.join(f'{key} {value}'
+                         for key, value in report.versions.items())
+    return (f'* {escape(report.sentence)}. Measured {report.started[:10]} in '
+            f'{report.seconds / 60:.0f} min, nodes: {report.nodes} '
+            f'({escape(versions)}).')
 
 
 def _title(title):
     return ['', title, '~' * len(title), '']
 
 
-def _cell(cell):
-    return f'**{forms.state(cell)}** {escape(cell.said)}'
-
-
-def _ended(outcome):
-    return outcome.status if outcome else 'not run'
+def _cell(found):
+    return f'**{found.state}** {escape(forms.words(found).partition(": ")[2])}'
 
 
 def _table(heads, rows):

@@ -28,6 +28,8 @@ class Test:
     """A test of the suite.
 
     :param id: of unittest, below :data:`PACKAGE`: ``api.test_x.Y.test_z``.
+    :param promise: id of what it judges a driver by; empty: it judges
+        Magnum.
     :param required: flags of [magnum_capi_feature_enabled], without which it
         is skipped.
     :param operations: names of :func:`operations` that it asks for, itself or
@@ -37,6 +39,7 @@ class Test:
     """
 
     id: str
+    promise: str = ''
     required: frozenset[str] = frozenset()
     operations: frozenset[str] = frozenset()
     stricter: frozenset[str] = frozenset()
@@ -67,8 +70,8 @@ class Operation:
 def tests() -> tuple[Test, ...]:
     """All tests of the suite, in the order of their modules."""
     return tuple(
-        Test(id, *(frozenset(names.split()) for names in columns))
-        for id, *columns in _rows(TESTS))
+        Test(id, promise, *(frozenset(names.split()) for names in columns))
+        for id, promise, *columns in _rows(TESTS))
 
 
 @functools.cache
@@ -77,15 +80,14 @@ def operations() -> tuple[Operation, ...]:
     return tuple(Operation(*row) for row in _rows(OPERATIONS))
 
 
-def required(test) -> frozenset[str]:
-    """Flags without which a test is skipped.
+def get(test: str) -> Test:
+    """A test by its id of unittest, the package included.
 
-    :param test: id of unittest, the package included.
     :raises LookupError: there is no such test.
     """
     for known in tests():
         if test == f'{PACKAGE}.{known.id}':
-            return known.required
+            return known
     raise LookupError(f'There is no test {test}')
 
 

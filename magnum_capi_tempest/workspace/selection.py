@@ -10,7 +10,7 @@ import dataclasses
 import yaml
 
 from magnum_capi import errors
-from magnum_capi_tempest import promises
+from magnum_capi_tempest import features
 
 #: The least that a Cluster API driver wants of a node.
 VCPUS, RAM = 2, 2048
@@ -160,7 +160,7 @@ class Choice:
     @property
     def of_release(self) -> dict[str, bool]:
         """Flags that follow from the release of this Magnum."""
-        return promises.of_release(self.cloud.microversions[1])
+        return features.of_release(self.cloud.microversions[1])
 
     def notes(self) -> list[str]:
         """What was chosen, a line each."""

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import time
+import unittest
 
 from oslo_log import log
 from tempest.common import credentials_factory
@@ -23,6 +24,7 @@ from magnum_capi_tempest.tests.common import class_slots
 from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import tolerated
 from magnum_capi_tempest.tests.common import waiters
@@ -32,6 +34,9 @@ LOG = log.getLogger(__name__)
 
 #: Options without which no cluster template can be made.
 TEMPLATE_OPTIONS = ('image_id', 'flavor_id', 'external_network')
+
+#: The promise without which COMPLETE may come too early.
+COMPLETE = 'lifecycle.cluster.complete-means-ready'
 
 #: Errors that passed and no test has told yet, of all classes of this process.
 _TOLERATED = []
@@ -59,6 +64,9 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
       tempest.conf is not green.
     * ``required_flags``: of [magnum_capi_feature_enabled]; the class is
       skipped when one is false, before it makes anything.
+
+    It is skipped, too, when the driver makes none of the promises that its
+    tests judge (:func:`.flags.promise`).
     """
 
     credentials = ['primary']
@@ -87,6 +95,10 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             if not CONF.magnum_capi_feature_enabled[flag]:
                 raise cls.skipException(
                     f'[magnum_capi_feature_enabled] {flag} is false')
+        refusals = [flags.refusal(cls, name) for name in
+                    unittest.TestLoader().getTestCaseNames(cls)]
+        if refusals and all(refusals):
+            raise cls.skipException(refusals[0])
 
     @classmethod
     def setup_credentials(cls):
@@ -140,6 +152,9 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         # Before all other fixtures: it runs when they have given theirs.
         self.addCleanup(lambda: details.prepare(self.getDetails()))
         super().setUp()
+        refusal = flags.refusal(type(self), self._testMethodName)
+        if refusal:
+            self.skipTest(refusal)
         self._clusters = []
         self.waiter = self.new_waiter()
         self._began = time.time()
@@ -159,8 +174,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             interval=options.build_interval, timeout=options.build_timeout,
             delete_timeout=options.delete_timeout,
             explain=cls.management and cls.management.conditions,
-            tolerant=not (
-                CONF.magnum_capi_feature_enabled.complete_means_ready),
+            tolerant=bool(flags.not_promised(COMPLETE)),
             stacks=magnum.stacks,
             tolerated=tolerated.Tolerated(cls.__name__, _TOLERATED))
 

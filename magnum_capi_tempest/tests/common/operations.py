@@ -151,7 +151,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             CONF.magnum_capi.upgrade_labels)
         if version:
             return {**cluster, 'coe_version': version}
-        if not CONF.magnum_capi_feature_enabled.complete_means_ready:
+        if flags.not_promised(base.COMPLETE):
             self.skipTest('The image of upgrade_image_id has no kube_version, '
                           'and upgrade_labels no kube_tag')
         return cluster

@@ -18,12 +18,12 @@ CONF = config.CONF
 LOW, HIGH = 1, 7
 
 
+@flags.promise('autoscaling.count.follows')
 class AutoscalingTest(operations.BaseOperationsTest):
 
     # Bounds of node groups came with 1.9, groups without nodes with 1.10.
     min_microversion = '1.10'
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
-    required_flags = ('autoscaled_count_follows',)
 
     @classmethod
     def resource_setup(cls):
@@ -74,7 +74,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('resize')
-    @flags.promised('autoscaled_resize_counts')
+    @flags.promise('autoscaling.resize.counts')
     @decorators.idempotent_id('63241034-cbca-4ebc-b2a7-958df828f7d6')
     def test_a_resize_counts_and_the_autoscaler_goes_on(self):
         group = self.create_autoscaled_group()
@@ -92,6 +92,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
         self.delete_group(self.cluster, group)
 
     @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promise('autoscaling.count.bounded')
     @decorators.idempotent_id('d26c39bd-f5f0-4366-9c51-734bd7db8730')
     def test_a_size_out_of_bounds_is_refused(self):
         group = self.create_autoscaled_group()
@@ -106,7 +107,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
         self.delete_group(self.cluster, group)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('autoscaled_bounds_follow')
+    @flags.promise('autoscaling.bounds.follow')
     @decorators.idempotent_id('e11b06dc-7536-4716-bee1-ebc91749b5b5')
     def test_bounds_follow_the_node_group(self):
         group = self.create_autoscaled_group()
@@ -133,7 +134,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
         self.delete_group(self.cluster, group)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('autoscaled_without_minimum')
+    @flags.promise('autoscaling.bounds.no-minimum')
     @decorators.idempotent_id('e4bb953b-7e1a-4f20-b273-2a726ec8a235')
     def test_no_minimum(self):
         # Magnum's own is 0.

@@ -9,6 +9,7 @@ import testtools
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import operations
 
@@ -49,9 +50,8 @@ class BaseInvalidCredentialTest(operations.BaseOperationsTest):
         ).get('health_status_reason')
 
 
+@flags.promise('resilience.credential.invalid-shown')
 class InvalidCredentialTest(BaseInvalidCredentialTest):
-
-    required_flags = ('invalid_credential_shown', 'credential_rotation')
 
     def assert_shown_and_cured(self):
         reason = self.wait_for_health('UNHEALTHY')
@@ -113,11 +113,12 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
         self.os_primary.auth_provider.clear_auth()
 
 
+@flags.promise('resilience.credential.members-cure')
 class MembersTest(BaseInvalidCredentialTest):
     """The creator of a cluster is gone."""
 
     credentials = ['primary', 'project_member', 'admin']
-    required_flags = ('invalid_credential_shown', 'members_cure', 'resize')
+    required_flags = ('resize',)
 
     @classmethod
     def setup_clients(cls):

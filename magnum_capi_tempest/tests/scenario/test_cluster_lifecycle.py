@@ -7,6 +7,7 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -15,6 +16,7 @@ MASTERS = 'default-master'
 WORKERS = operations.WORKERS
 
 
+@flags.promise('lifecycle.cluster.life')
 class ClusterLifecycleTest(operations.BaseOperationsTest):
 
     @decorators.idempotent_id('ce6c30f7-1465-45d8-a44d-994ca3ecabe1')

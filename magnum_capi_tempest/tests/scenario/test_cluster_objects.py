@@ -26,6 +26,7 @@ REPAIRED = 300
 _NO_VERSION = 'v1alpha1'
 
 
+@flags.promise('resilience.objects.come-back')
 class ObjectsTest(remediation.BaseManagementTest,
                   operations.BaseSharedClusterTest):
     """All tests share a cluster; what they do to it goes by."""
@@ -122,18 +123,18 @@ class ObjectsTest(remediation.BaseManagementTest,
             *graph.lost(before, after, graph.finalizers)])
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('driver_rests')
+    @flags.promise('resilience.objects.rest')
     @decorators.idempotent_id('86103017-6bdc-43bf-9222-a3e7df7380f2')
     def test_nothing_is_written_when_nothing_happens(self):
         self.assert_rests(self.stack_id, CONF.magnum_capi.rest_seconds)
 
 
+@flags.promise('resilience.objects.rest')
 class WaitingTest(remediation.BaseManagementTest):
     """A driver looks after a cluster that is not complete, and writes not."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
                         'stuck_flavor')
-    required_flags = ('driver_rests',)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('75235c2c-c852-41e7-a304-0324a6f2ff85')

@@ -29,6 +29,7 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('resize')
+    @flags.promise('lifecycle.resize.workers')
     @decorators.idempotent_id('fffac141-434b-46d8-acd9-dc9967d0ca37')
     def test_resize_up_and_down(self):
         workers = CONF.magnum_capi.node_count
@@ -43,7 +44,7 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('resize')
     @flags.promised('workload_api')
-    @flags.promised('named_nodes_removed')
+    @flags.promise('lifecycle.resize.named-nodes')
     @decorators.idempotent_id('e6c34742-23da-407d-b8d9-97d55a497be7')
     def test_resize_removes_the_nodes_that_it_names(self):
         workers = CONF.magnum_capi.node_count
@@ -66,7 +67,7 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
     @decorators.attr(type=['slow', 'life', 'negative'])
     @flags.promised('resize')
     @flags.promised('workload_api')
-    @flags.promised('named_nodes_removed')
+    @flags.promise('lifecycle.resize.named-nodes')
     @decorators.idempotent_id('2c4825f8-5bf1-4e3c-a42e-6803a5c18cea')
     def test_a_resize_that_was_refused_takes_no_node_later(self):
         workers = CONF.magnum_capi.node_count
@@ -102,7 +103,7 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
             what=f'a resize that names {nodes[-1]} to be refused')
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('update_node_count')
+    @flags.promise('lifecycle.resize.node-count')
     @decorators.idempotent_id('a7d2c2a7-b392-41c7-ba15-20897bc80e70')
     def test_update_node_count(self):
         masters = CONF.magnum_capi.master_count
@@ -119,7 +120,7 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
             self.assert_machines(cluster, masters + count)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('credential_rotation')
+    @flags.promise('lifecycle.credential.rotation')
     @decorators.idempotent_id('7af0be99-f0de-4a71-9232-1690d44ba231')
     def test_rotate_credential(self):
         self.require_microversions(microversions.CREDENTIALS)
@@ -146,10 +147,9 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
             self.resize(workers)
 
 
+@flags.promise('lifecycle.authority.rotation-safe')
 class RotateAuthorityTest(operations.BaseOperationsTest):
     """Rotation of the CA has a cluster of its own: it may be its end."""
-
-    required_flags = ('ca_rotation_safe',)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('f4fbe34c-a5fc-4f37-95eb-908fdc35fa97')
@@ -173,8 +173,8 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
             self.assert_usable(cluster, masters, workers + 1)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('ca_refusal_passes')
     @flags.promised('failed_cluster_polled')
+    @flags.promise('lifecycle.authority.refusal-passes')
     @decorators.idempotent_id('19a09d61-f46e-44c6-9f0b-9f3b6376949c')
     def test_a_refusal_is_no_failure_of_the_cluster(self):
         cluster = self.create_cluster(self.create_template())
@@ -191,6 +191,7 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
             what=f'cluster {cluster["uuid"]} to be complete again')
 
 
+@flags.promise('lifecycle.cluster.three-masters')
 class ThreeMastersTest(operations.BaseOperationsTest):
 
     required_flags = ('three_masters',)

@@ -7,6 +7,7 @@ import uuid
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -14,9 +15,8 @@ CONF = config.CONF
 WORKERS = operations.WORKERS
 
 
+@flags.promise('lifecycle.cluster.delete-during-create')
 class DeleteDuringCreateTest(operations.BaseOperationsTest):
-
-    required_flags = ('delete_during_create',)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('e6f44f89-3c5a-48b8-896a-e928e5bdc788')
@@ -33,9 +33,10 @@ class DeleteDuringCreateTest(operations.BaseOperationsTest):
         self.assert_no_credential_left(cluster, credentials)
 
 
+@flags.promise('lifecycle.resize.last-wins')
 class ResizesTest(operations.BaseOperationsTest):
 
-    required_flags = ('resize', 'last_resize_wins')
+    required_flags = ('resize',)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('95dc57bb-9547-4932-ad7c-5256623a3c4c')

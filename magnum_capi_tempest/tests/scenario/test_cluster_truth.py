@@ -13,12 +13,15 @@ from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
+TIMEOUT = 'lifecycle.cluster.create-timeout'
 
+
+@flags.promise('lifecycle.cluster.complete-means-ready')
 class CompleteTest(operations.BaseOperationsTest):
     """All tests share a cluster whose workers are slow."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'slow_flavor')
-    required_flags = ('complete_means_ready', 'workload_api')
+    required_flags = ('workload_api',)
 
     @classmethod
     def resource_setup(cls):
@@ -68,7 +71,7 @@ class CompleteTest(operations.BaseOperationsTest):
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('resize')
-    @flags.promised('credential_rotation')
+    @flags.needs('lifecycle.credential.rotation')
     @decorators.idempotent_id('a6f7d9e2-b73e-4239-b714-f1880872af87')
     def test_rotation_does_not_end_a_resize(self):
         self.require_microversions(microversions.CREDENTIALS)
@@ -97,6 +100,7 @@ class CompleteTest(operations.BaseOperationsTest):
         self.assert_ready_now(cluster, self.before.nodegroup['node_count'])
 
 
+@flags.promise('lifecycle.cluster.failure-reported')
 class FailureTest(operations.BaseOperationsTest):
     """What cannot become ready is said to have failed.
 
@@ -108,8 +112,7 @@ class FailureTest(operations.BaseOperationsTest):
     def resource_setup(cls):
         super().resource_setup()
         stuck_flavor = CONF.magnum_capi.stuck_flavor
-        if stuck_flavor and (
-                CONF.magnum_capi_feature_enabled.create_timeout_counts):
+        if stuck_flavor and not flags.not_promised(TIMEOUT):
             # A minute is the least.
             cls.stuck = cls.request_class_cluster(
                 cls.create_class_template(flavor_id=stuck_flavor),
@@ -124,7 +127,6 @@ class FailureTest(operations.BaseOperationsTest):
         self.assertTrue(look.status_reason)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('failures_reported')
     @flags.configured('failing_flavor')
     @decorators.idempotent_id('601ac9e9-e84c-4634-8a01-117daecc74c2')
     def test_a_new_node_group(self):
@@ -140,7 +142,6 @@ class FailureTest(operations.BaseOperationsTest):
         self.assertTrue(look.status_reason)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('failures_reported')
     @flags.configured('failing_flavor')
     @decorators.idempotent_id('47f92ea8-77d2-4245-afe3-28e5b37a5666')
     def test_workers_of_a_new_cluster(self):
@@ -152,8 +153,8 @@ class FailureTest(operations.BaseOperationsTest):
 
     # The last one by its name.
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('create_timeout_counts')
     @flags.configured('stuck_flavor')
+    @flags.promise(TIMEOUT)
     @decorators.idempotent_id('adb34558-732f-4131-bf3d-fe2237cc952a')
     def test_workers_that_never_come(self):
         self.explain({'uuid': self.stuck})
@@ -164,14 +165,14 @@ class FailureTest(operations.BaseOperationsTest):
 class RefusalTest(operations.BaseOperationsTest):
 
     @decorators.attr(type=['slow', 'life', 'negative'])
-    @flags.promised('network_driver_refused')
+    @flags.promise('lifecycle.refusal.network-driver')
     @decorators.idempotent_id('d9d7482d-25ac-4275-b156-98cd9e32f80e')
     def test_network_driver(self):
         # Magnum's own default, which no chart of Cluster API drivers knows.
         self.assertIn('flannel', self.refusal(network_driver='flannel'))
 
     @decorators.attr(type=['slow', 'life', 'negative'])
-    @flags.promised('image_version_checked')
+    @flags.promise('lifecycle.refusal.image-version')
     @decorators.idempotent_id('2367c682-a51f-496f-8de4-06cb766265a4')
     def test_image_without_a_version(self):
         image = self.create_image_of_version(None)
@@ -179,21 +180,21 @@ class RefusalTest(operations.BaseOperationsTest):
         self.assertIn('kube_version', self.refusal(image_id=image['id']))
 
     @decorators.attr(type=['slow', 'life', 'negative'])
-    @flags.promised('labels_checked')
+    @flags.promise('lifecycle.refusal.labels')
     @decorators.idempotent_id('a987e204-f517-4459-818d-f75bee6edd75')
     def test_malformed_label(self):
         self.assertIn('auto_healing_enabled', self.refusal(labels={
             **CONF.magnum_capi.labels, 'auto_healing_enabled': 'flase'}))
 
     @decorators.attr(type=['slow', 'life', 'negative'])
-    @flags.promised('labels_checked')
+    @flags.promise('lifecycle.refusal.labels')
     @decorators.idempotent_id('44326193-cb5b-4b94-8cf3-a0cb674492ca')
     def test_unknown_label(self):
         self.assertIn('auto_haeling_enabled', self.refusal(labels={
             **CONF.magnum_capi.labels, 'auto_haeling_enabled': 'true'}))
 
     @decorators.attr(type=['slow', 'life', 'negative'])
-    @flags.promised('attributes_checked')
+    @flags.promise('lifecycle.refusal.attributes')
     @decorators.idempotent_id('c5a0b9d7-1e64-4f0c-b7d3-6a2f8e9c4b10')
     def test_attribute_without_effect(self):
         self.assertIn('insecure_registry', self.refusal(

@@ -13,12 +13,12 @@ from magnum_capi_tempest.tests.common import operations
 CONF = config.CONF
 
 
+@flags.promise('upgrade.cluster.nameless-template')
 class NamelessTest(operations.BaseOperationsTest):
     """Templates from before Magnum 23 name no driver."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id',
                         'nameless_os_distro')
-    required_flags = ('nameless_upgraded',)
 
     def create_nameless_template(self, option):
         """Create a template whose driver Magnum takes by its type."""
@@ -47,11 +47,12 @@ class NamelessTest(operations.BaseOperationsTest):
             CONF.magnum_capi.node_count)
 
 
+@flags.promise('lifecycle.cluster.remembers-version')
 class RememberTest(operations.BaseOperationsTest):
     """Only an upgrade changes what a cluster was made of."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
-    required_flags = ('resize', 'clusters_remember')
+    required_flags = ('resize',)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('0f3d9a61-6e3c-4b3a-8d0a-57b1c2e94f86')
@@ -108,6 +109,7 @@ class UpgradeTest(operations.BaseOperationsTest):
                            CONF.magnum_capi.node_count)
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promise('upgrade.cluster.newer-image')
     @decorators.idempotent_id('2a444494-a541-44be-837f-6e881706f92f')
     def test_newer_image(self):
         cluster = self.upgraded()
@@ -121,7 +123,7 @@ class UpgradeTest(operations.BaseOperationsTest):
         self.assert_well(cluster)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('downgrade_refused')
+    @flags.promise('upgrade.cluster.downgrade-refused')
     @decorators.idempotent_id('ea0e7594-8fa9-4b30-8833-4ae5c2ef8203')
     def test_older_image_is_refused(self):
         cluster = self.upgraded()
@@ -131,7 +133,7 @@ class UpgradeTest(operations.BaseOperationsTest):
         self.assert_well(cluster)
 
     @decorators.attr(type=['slow', 'life', 'negative'])
-    @flags.promised('upgrade_checked')
+    @flags.promise('upgrade.cluster.unusable-image-refused')
     @decorators.idempotent_id('45cc5760-a815-4fb6-ba3c-bc9b085a13de')
     def test_unusable_image_is_refused(self):
         cluster = self.magnum.clusters.show_cluster(self.cluster['uuid'])

@@ -30,15 +30,6 @@ class ApiServerTest(operations.BaseOperationsTest):
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
 
     @classmethod
-    def skip_checks(cls):
-        super().skip_checks()
-        enabled = CONF.magnum_capi_feature_enabled
-        if not (enabled.allow_list_counts or enabled.floating_ip_counts):
-            raise cls.skipException(
-                '[magnum_capi_feature_enabled] allow_list_counts and '
-                'floating_ip_counts are false')
-
-    @classmethod
     def resource_setup(cls):
         super().resource_setup()
         cluster = cls.create_class_cluster(cls.create_class_template(
@@ -52,7 +43,7 @@ class ApiServerTest(operations.BaseOperationsTest):
             raise cls.skipException('There is no OpenStackCluster')
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('allow_list_counts')
+    @flags.promise('network.api.allow-list')
     @decorators.idempotent_id('493cf2c9-111f-4157-b2c8-7cc86270f3c5')
     def test_allow_list(self):
         balancer = self.spec.get('apiServerLoadBalancer') or {}
@@ -60,19 +51,19 @@ class ApiServerTest(operations.BaseOperationsTest):
         self.assertEqual([ALLOWED], balancer.get('allowedCIDRs'))
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('floating_ip_counts')
+    @flags.promise('network.api.no-floating-ip')
     @decorators.idempotent_id('fef0230e-8959-4122-b211-7213b40f6c9f')
     def test_no_floating_ip(self):
         wish = 'disableAPIServerFloatingIP'
         self.assertIs(True, self.spec.get(wish), wish)
 
 
+@flags.promise('network.api.overlay-merged')
 class OverlayTest(operations.BaseOperationsTest):
     """What an operator adds to a list must not drop what is in it."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
                         'value_overlay')
-    required_flags = ('allow_list_counts', 'overlay_lists_merged')
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('4ff5be4a-f183-43fc-97ba-7ae7070e558e')
@@ -92,9 +83,8 @@ class OverlayTest(operations.BaseOperationsTest):
             set(spec['apiServerLoadBalancer'].get('allowedCIDRs', ())))
 
 
+@flags.promise('network.cluster.no-external')
 class NoExternalNetworkTest(operations.BaseOperationsTest):
-
-    required_flags = ('external_network_optional',)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('c26b98f2-3903-4259-a96a-918760cf3f2c')

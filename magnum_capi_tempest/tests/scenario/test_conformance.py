@@ -9,10 +9,12 @@ from tempest.lib import decorators
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import conformance
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
 
 CONF = config.CONF
 
 
+@flags.promise('lifecycle.cluster.conformance')
 class ConformanceTest(conformance.BaseConformanceTest):
 
     @decorators.attr(type=['slow', 'conformance'])
@@ -23,6 +25,7 @@ class ConformanceTest(conformance.BaseConformanceTest):
         self.assert_conforms(cluster)
 
 
+@flags.promise('lifecycle.cluster.conformance')
 class ConformanceLifeTest(conformance.BaseConformanceTest):
     """A cluster conforms and serves, whatever is done to it."""
 

@@ -9,6 +9,7 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import discovery
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
@@ -44,6 +45,7 @@ class ClashTest(base.BaseMagnumCapiTest):
                 cluster, CONF.magnum_capi.master_count, workers)
 
     @decorators.attr(type='slow')
+    @flags.promise('discovery.clash.side-by-side')
     @decorators.idempotent_id('4061d64e-f288-4b45-8f78-49da851a84bf')
     def test_two_clusters_side_by_side(self):
         workers = CONF.magnum_capi.node_count

@@ -80,9 +80,8 @@ class LateClusterTest(BaseLongTest):
             for _ in range(2))
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('create_timeout_counts')
-    @flags.promised('failures_end')
     @flags.promised('failed_cluster_polled')
+    @flags.promise('lifecycle.cluster.failure-ends')
     @decorators.idempotent_id('5d0a6f5e-9b1f-4c3f-8d27-6c1e2f0b7a94')
     def test_a_creation_that_failed_is_complete_in_the_end(self):
         self.explain({'uuid': self.failing})
@@ -97,6 +96,7 @@ class LateClusterTest(BaseLongTest):
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('failed_cluster_polled')
+    @flags.promise('lifecycle.cluster.late-deletion')
     @decorators.idempotent_id('c1f3b7d2-0e64-4a58-9f8b-3b7d5e2a9c16')
     def test_a_deletion_takes_as_long_as_it_needs(self):
         self.explain({'uuid': self.doomed})
@@ -109,10 +109,10 @@ class LateClusterTest(BaseLongTest):
         self.waiter.until_deleted(self.doomed, before)
 
 
+@flags.promise('lifecycle.cluster.complete-means-ready')
 class LateGroupTest(BaseLongTest):
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('complete_means_ready')
     @decorators.idempotent_id('8e2b4c90-7d15-4f6a-b3c8-d94f1a60e75b')
     def test_an_update_takes_as_long_as_it_needs(self):
         uuid = self.request_short_cluster()
@@ -124,6 +124,7 @@ class LateGroupTest(BaseLongTest):
         self.assert_group_created(cluster, group)
 
 
+@flags.promise('resilience.machine.late-failure')
 class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
 
     required_options = (*remediation.BaseManagementTest.required_options,
@@ -161,7 +162,6 @@ class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
             what='status_reason to tell of the failure', describe=str)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('complete_means_ready')
     @decorators.idempotent_id('2f96d0a3-5c7e-4b81-a64d-0f8e3c95b172')
     def test_a_machine_that_fails_late_is_left_to_be_replaced(self):
         self.explain(self.cluster)

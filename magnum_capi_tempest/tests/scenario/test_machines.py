@@ -44,6 +44,7 @@ class WorkersTest(remediation.BaseManagementTest,
         self.assert_unimpressed(self.cluster, self.masters, self.workers)
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.machine.comes-back')
     @decorators.idempotent_id('bd7c8492-2428-4644-b83d-9f925dee05b0')
     def test_a_machine_that_is_deleted_comes_back(self):
         lost, before = self.a_machine(self.cluster)
@@ -53,7 +54,7 @@ class WorkersTest(remediation.BaseManagementTest,
         self.assert_replaced(lost, before)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('self_healing')
+    @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('e00fe04e-3af5-4078-a7bb-4620761a41c1')
     def test_a_node_that_fails_is_replaced(self):
         lost, before = self.a_machine(self.cluster)
@@ -63,7 +64,7 @@ class WorkersTest(remediation.BaseManagementTest,
         self.assert_replaced(lost, before)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('self_healing')
+    @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('de65094e-2152-4243-8305-e4fd8abfb0b3')
     def test_a_node_that_is_deleted_is_replaced(self):
         lost, before = self.a_machine(self.cluster)
@@ -74,7 +75,7 @@ class WorkersTest(remediation.BaseManagementTest,
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('resize')
-    @flags.promised('drain_awaited')
+    @flags.promise('lifecycle.resize.drain-awaited')
     @decorators.idempotent_id('e56852bb-38b5-471e-bf23-3737d765b3f0')
     def test_a_resize_waits_for_the_drain(self):
         self.resize_cluster(self.cluster, self.workers + 1, WORKERS)
@@ -134,6 +135,7 @@ class WorkersTest(remediation.BaseManagementTest,
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('resize')
+    @flags.promise('lifecycle.node-group.apart')
     @decorators.idempotent_id('c177bf16-1976-4f99-9d5a-7cb5adba2aed')
     def test_others_stay_when_groups_come_and_go(self):
         names = {m.name for m in self.machines(self.cluster)}
@@ -147,10 +149,11 @@ class WorkersTest(remediation.BaseManagementTest,
             names, {m.name for m in self.machines(self.cluster)})
 
 
+@flags.promise('resilience.node.replaced')
 class ControlPlaneTest(remediation.BaseManagementTest):
     """A control plane of three nodes survives the loss of one."""
 
-    required_flags = ('three_masters', 'self_healing', 'workload_api')
+    required_flags = ('three_masters', 'workload_api')
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('eab64fd5-b099-4d4d-b678-8f5ad9b702ef')

@@ -18,6 +18,7 @@ from tempest.lib import decorators
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 
@@ -27,6 +28,7 @@ CONF = config.CONF
 STAGGER = 3
 
 
+@flags.promise('lifecycle.cluster.many')
 class ManyClustersTest(operations.BaseOperationsTest):
 
     required_options = (*base.TEMPLATE_OPTIONS, 'many_clusters')

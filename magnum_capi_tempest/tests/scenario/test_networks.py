@@ -17,6 +17,8 @@ from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
+EXTRA = 'network.cluster.extra'
+
 
 class BaseNetworksTest(operations.BaseOperationsTest):
 
@@ -63,11 +65,11 @@ class BaseNetworksTest(operations.BaseOperationsTest):
         return subnet
 
 
+@flags.promise('network.cluster.name-of-the-project')
 class NamesTest(BaseNetworksTest):
     """Another project has a network that is called like the own one."""
 
     credentials = ['primary', 'admin']
-    required_flags = ('names_of_the_project',)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('b6c7e1d2-40b1-4b3d-9f6e-2f1d5a7c8e03')
@@ -85,11 +87,11 @@ class NamesTest(BaseNetworksTest):
         self.assertEqual('CREATE_COMPLETE', cluster['status'])
 
 
+@flags.promise('network.cluster.own')
 class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
     """All tests look at one cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
-    required_flags = ('networks_count',)
 
     @classmethod
     def resource_setup(cls):
@@ -107,8 +109,7 @@ class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
             external_network_id=cls.external['id'], labels={
                 **CONF.magnum_capi.labels,
                 **({'extra_network_names': cls.extra['name']}
-                   if CONF.magnum_capi_feature_enabled.extra_networks
-                   else {})}))
+                   if not flags.not_promised(EXTRA) else {})}))
         found = cls.cluster_api.objects(remediation.stack_id(cls.cluster))
         cls.specs = {
             kind: [f.body['spec'] for f in found if f.kind == kind]
@@ -147,7 +148,7 @@ class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
             self.spec.get('externalNetwork'))
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('extra_networks')
+    @flags.promise(EXTRA)
     @decorators.idempotent_id('b82a64e9-1c27-46fb-9dcf-499a8db6f4e0')
     def test_workers_are_on_the_extra_network(self):
         ports = [port for spec in self.specs['OpenStackMachineTemplate']

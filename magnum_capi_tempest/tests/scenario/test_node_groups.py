@@ -14,6 +14,7 @@ from magnum_capi_tempest.tests.common import operations
 CONF = config.CONF
 
 
+@flags.promise('lifecycle.node-group.life')
 class NodeGroupsTest(operations.BaseSharedClusterTest):
 
     # Groups without nodes came with 1.10.
@@ -46,7 +47,7 @@ class NodeGroupsTest(operations.BaseSharedClusterTest):
         self.assert_more_nodes(0)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('node_labels_and_taints')
+    @flags.promise('lifecycle.node-group.labels-and-taints')
     @decorators.idempotent_id('2bf8b222-247c-4ad0-abe8-a4b3a0f812b1')
     def test_labels_and_taints(self):
         self.require_microversions(microversions.NODE_LABELS)
@@ -68,10 +69,9 @@ class NodeGroupsTest(operations.BaseSharedClusterTest):
                            in node.taints for node in marked])
 
 
+@flags.promise('lifecycle.cluster.any-name')
 class HardNamesTest(operations.BaseOperationsTest):
     """Names that Magnum accepts and Kubernetes does not."""
-
-    required_flags = ('any_name',)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('79b50f04-e63e-44b0-8029-477e24c494df')

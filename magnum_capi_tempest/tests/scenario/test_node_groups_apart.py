@@ -9,11 +9,13 @@ for another one keeps the sum.
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
 
+@flags.promise('lifecycle.node-group.apart')
 class NodeGroupsApartTest(operations.BaseSharedClusterTest):
 
     # Groups without nodes came with 1.10.

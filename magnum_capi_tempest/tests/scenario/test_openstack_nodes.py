@@ -13,6 +13,7 @@ from magnum_capi import waiting
 from magnum_capi_tempest.leaks import listing
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import cloud
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 
 CONF = config.CONF
@@ -60,6 +61,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
             describe=lambda new: ', '.join(map(str, sorted(new))) or 'none')
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promise('network.node.ports')
     @decorators.idempotent_id('8902ec7e-a2c7-46c5-9627-f14d8814c17c')
     def test_nodes_have_ports(self):
         self.assert_usable(self.cluster, CONF.magnum_capi.master_count,
@@ -75,6 +77,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
             'Nodes whose servers have no port')
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promise('network.service.balancer')
     @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')
     def test_a_load_balancer_comes_and_goes(self):
         before = self.things(BALANCER)
@@ -92,6 +95,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         self.wait_for_change(BALANCER, before, 0)
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promise('network.service.balancer')
     @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
     def test_a_load_balancer_goes_with_its_cluster(self):
         # The class looks for it when its cluster is gone.
@@ -102,6 +106,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         self.wait_for_change(BALANCER, before, 1)
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promise('network.service.volume')
     @decorators.idempotent_id('3209b8dd-fefb-4fce-af87-66033a62f729')
     def test_a_volume_comes_and_goes(self):
         before = self.things(VOLUME)

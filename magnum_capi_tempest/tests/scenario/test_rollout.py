@@ -108,6 +108,7 @@ class RolloutTest(BaseRolloutTest):
     node_count = 2 * BATCH
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promise('upgrade.rollout.complete')
     @decorators.idempotent_id('a5c1c1c8-b1a0-4923-a188-3596d95242ef')
     def test_all_machines_are_replaced(self):
         after = self.machines(self.cluster)
@@ -120,12 +121,14 @@ class RolloutTest(BaseRolloutTest):
         self.assert_usable(cluster, self.masters, 2 * BATCH)
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promise('upgrade.rollout.control-plane-stays')
     @decorators.idempotent_id('31886a27-00f9-48e0-8b10-f85bd2afad8f')
     def test_the_control_plane_goes_on(self):
         self.assertEqual(self.masters, min(
             capi_objects.in_service(machines, True) for machines in self.seen))
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promise('upgrade.rollout.batch-kept')
     @decorators.idempotent_id('f6908894-7fb1-486f-816d-104627a01c2e')
     def test_no_more_workers_are_away_than_the_batch(self):
         self.assertLessEqual(BATCH, min(
@@ -133,13 +136,13 @@ class RolloutTest(BaseRolloutTest):
             for machines in self.seen))
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('upgrade_in_order')
+    @flags.promise('upgrade.rollout.in-order')
     @decorators.idempotent_id('1698f242-6bf6-45db-84db-fc855e4aea70')
     def test_no_worker_is_newer_than_the_control_plane(self):
         self.assertEqual([], upgrade_order.skew(self.seen))
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('batch_size_counts')
+    @flags.promise('upgrade.rollout.batch-used')
     @decorators.idempotent_id('d7f8709a-4cb8-4829-8350-66ec2d08e3b6')
     def test_as_many_workers_are_away_as_the_batch(self):
         self.assertEqual(BATCH, min(
@@ -147,10 +150,10 @@ class RolloutTest(BaseRolloutTest):
             for machines in self.seen))
 
 
+@flags.promise('upgrade.rollout.in-order')
 class InOrderTest(BaseRolloutTest):
     """Node groups of one node each: whoever has a workload there sees it."""
 
-    required_flags = ('upgrade_in_order',)
     node_count = 1
     groups = ({'name': 'second', 'node_count': 1},)
 

@@ -22,11 +22,11 @@ from magnum_capi_tempest.tests.common import operations
 CONF = config.CONF
 
 
+@flags.promise('lifecycle.credential.secrets-untold')
 class SecretsTest(remediation.BaseManagementTest,
                   operations.BaseSharedClusterTest):
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
-    required_flags = ('secrets_untold',)
 
     @classmethod
     def resource_setup(cls):
@@ -67,7 +67,7 @@ class SecretsTest(remediation.BaseManagementTest,
     @flags.configured('log_files')
     @decorators.idempotent_id('f8301443-7032-44aa-8bdd-3c7339ac1289')
     def test_logs_are_without_them(self):
-        if (CONF.magnum_capi_feature_enabled.credential_rotation
+        if (not flags.not_promised('lifecycle.credential.rotation')
                 and self.has_microversion(microversions.CREDENTIALS)):
             self.magnum.clusters.rotate_credential(
                 self.cluster['uuid'], microversion=microversions.CREDENTIALS)
@@ -83,11 +83,11 @@ class SecretsTest(remediation.BaseManagementTest,
             self.assertEqual([], disclosure.told(text, secrets), path)
 
 
+@flags.promise('lifecycle.credential.proxy-passwords')
 class ProxyTest(remediation.BaseManagementTest):
     """The proxy of a template has a password, which is the template's."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
-    required_flags = ('proxy_passwords_hidden',)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('8e1f5c3a-94b7-4d0e-a6a2-3b7c0d5e1f92')

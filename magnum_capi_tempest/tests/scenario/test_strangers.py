@@ -89,6 +89,7 @@ class StrangersTest(operations.BaseSharedClusterTest):
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('workload_api')
+    @flags.promise('lifecycle.cluster.own-certificate')
     @decorators.idempotent_id('4fc5fd4c-1329-433d-95c5-f85a6fff11f3')
     def test_a_certificate_opens_its_own_cluster_only(self):
         clusters = ((self.magnum, self.cluster),
@@ -105,7 +106,7 @@ class StrangersTest(operations.BaseSharedClusterTest):
         self.assertEqual([[200, 401], [401, 200]], found)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('projects_apart')
+    @flags.promise('lifecycle.cluster.projects-apart')
     @decorators.idempotent_id('c29073ed-c7d1-4bea-8404-ba4fcfbe7e39')
     def test_have_namespaces_of_their_own(self):
         if not self.management:
@@ -120,7 +121,7 @@ class StrangersTest(operations.BaseSharedClusterTest):
         self.assertEqual(set(), mine & others)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('credential_least_role')
+    @flags.promise('lifecycle.credential.least-role')
     @decorators.idempotent_id('70a60b2b-2c1b-464e-aa75-c022eaa8456c')
     def test_the_credential_of_an_admins_cluster_is_none_of_an_admin(self):
         self.assertNotEqual([], self.made)

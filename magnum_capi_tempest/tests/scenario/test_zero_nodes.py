@@ -5,6 +5,7 @@
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -12,11 +13,12 @@ CONF = config.CONF
 WORKERS = operations.WORKERS
 
 
+@flags.promise('lifecycle.cluster.zero-workers')
 class ZeroNodesTest(operations.BaseOperationsTest):
 
     # Groups without nodes came with 1.10.
     min_microversion = '1.10'
-    required_flags = ('zero_nodes', 'resize')
+    required_flags = ('resize',)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('d0c3a404-1294-4059-ae14-76ba970004fc')

@@ -11,22 +11,22 @@ _DRIVERS = {'H': 'Of magnum-capi-helm 1.4.0',
             'C': 'Of k8s_capi_v1, once'}
 
 
-def page(bugs, flags=suite.required) -> str:
+def page(bugs, get=suite.get) -> str:
     """All bugs, in sections by driver.
 
     :param bugs: tables.Bugs.
-    :param flags: function of the id of a test.
+    :param get: function of the id of a test: suite.Test.
     """
     lines = []
     for letter, title in _DRIVERS.items():
         lines += [title, '-' * len(title), '']
         for bug in bugs:
             if bug.id.startswith(letter):
-                lines += _bug(bug, flags)
+                lines += _bug(bug, get)
     return '\n'.join(lines)
 
 
-def _bug(bug, flags):
+def _bug(bug, get):
     title = f'{bug.id}: {bug.title}'
     yield from (title, '^' * len(title), '', bug.wrong, '',
                 f'*Here:* {bug.here}', '')
@@ -36,10 +36,9 @@ def _bug(bug, flags):
         place = next(place for place in (
             tables.UNIT, tables.FUNCTIONAL, tables.TEMPEST)
             if test.startswith(f'{place}.'))
-        needs = sorted(flags(test)) if place == tables.TEMPEST else ()
+        judged = get(test).promise if place == tables.TEMPEST else ''
         yield f'* {_KINDS[place]}: ``{test.removeprefix(f"{place}.")}``' + (
-            f' ({", ".join(f"``{flag}``" for flag in needs)})'
-            if needs else '')
+            f' (``{judged}``)' if judged else '')
     yield ''
 
 

@@ -7,12 +7,13 @@ import pathlib
 import sys
 
 from magnum_capi import processes
+from magnum_capi_tempest import promises
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import tempest_run
-from magnum_capi_tempest.scorecard import flags
+from magnum_capi_tempest.sandbox import usable_drivers
 from magnum_capi_tempest.scorecard import suite
 from tests.proofs import boxes
 from tests.proofs.suite_defects import tables
@@ -67,13 +68,10 @@ class Box(boxes.Box):
             if (folder / 'out').exists():
                 (folder / 'out').rename(stream(self.results, defect))
 
-    def promised(self, driver) -> frozenset[str]:
-        """Flags that are declared for a driver in sandboxes."""
-        etc = f'etc-{driver}'
-        path = tempest_run.prepare(
-            self.sandbox, tempest_run.Order(driver=driver),
-            etc=etc) / etc / 'tempest.conf'
-        return flags.declared(path.read_text(), path)
+    def not_promised(self, driver) -> tuple[str, ...]:
+        """Promises that a driver does not make, or is known to break."""
+        found = usable_drivers.description(self.sandbox, driver)
+        return (*found.unsupported, *found.known_issues) if found else ()
 
     def try_healthy(self, driver, defects, turn) -> pathlib.Path:
         """Run the tests of defects with a driver that has none.
@@ -88,13 +86,13 @@ class Box(boxes.Box):
         return found
 
 
-def kept_by(promised, defects):
+def kept_by(not_promised, defects):
     """The defects whose tests a driver has to pass.
 
-    :param promised: flags that are declared for it.
+    :param not_promised: ids of promises.
     """
-    return tuple(defect for defect in defects if (
-        suite.required(defect.id) - suite.OF_THE_PLACE <= promised))
+    return tuple(defect for defect in defects if not promises.missing(
+        suite.get(defect.id).promise, not_promised))
 
 
 def stream(results, defect) -> pathlib.Path:

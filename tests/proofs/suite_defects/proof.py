@@ -65,7 +65,7 @@ class SuiteDefects(proof.Proof):
         yield {'problem': problem}
 
     def _healthy(self, box, driver, turn):
-        kept = box_module.kept_by(box.promised(driver), box.defects)
+        kept = box_module.kept_by(box.not_promised(driver), box.defects)
         path = box.try_healthy(driver, kept, turn)
         return {'stream': str(path.relative_to(box.results)),
                 'wanted': tables.tests(kept)}

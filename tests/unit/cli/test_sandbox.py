@@ -138,6 +138,8 @@ class CommandsTest(testtools.TestCase):
         self.pretend()
         self.useFixture(fixtures.MockPatchObject(
             environment, 'ensure', lambda progress: samples.VENV))
+        self.useFixture(fixtures.MockPatchObject(
+            tempest_run.usable_drivers, 'description', return_value=None))
         code, out = self.call(cli.Env)
         self.assertEqual(0, code)
         self.assertIn(

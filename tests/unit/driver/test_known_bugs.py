@@ -13,7 +13,6 @@ import pkgutil
 import testtools
 
 import magnum_capi
-from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import suite
 from tests.proofs.driver_mutants import page
 from tests.proofs.driver_mutants import tables
@@ -39,7 +38,7 @@ class BugsTest(testtools.TestCase):
             for test in bug.tests:
                 # Each raises an error when there is none.
                 if test in bug.tempest:
-                    suite.required(test)
+                    suite.get(test)
                 else:
                     pkgutil.resolve_name(test)
 
@@ -47,22 +46,13 @@ class BugsTest(testtools.TestCase):
         for bug in self.bugs:
             self.assertNotEqual(bool(bug.tempest), bool(bug.unseen), bug.id)
 
-    def test_flags_are_options(self):
-        known = {option.name for option in (
-            *promises.LIFE_OPTS, *promises.DISCOVERY_OPTS)} | {
-            # Of the deployment, not of the driver.
-            'resize', 'workload_api'}
-        for bug in self.bugs:
-            for test in bug.tempest:
-                self.assertEqual(set(), suite.required(test) - known)
-
     def test_the_page_has_all_of_it(self):
         text = page.page(self.bugs)
 
         for bug in self.bugs:
             self.assertIn(f'{bug.id}: {bug.title}\n', text)
         self.assertIn('``scenario.test_node_groups.HardNamesTest.'
-                      'test_cluster`` (``any_name``)', text)
+                      'test_cluster`` (``lifecycle.cluster.any-name``)', text)
 
 
 class DefectsTest(testtools.TestCase):

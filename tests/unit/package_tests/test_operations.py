@@ -12,6 +12,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
+from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 from tests.unit import fake_clock
@@ -217,11 +218,11 @@ class NewVersionTest(testtools.TestCase):
     def shown(self, believed, labels=(), **image):
         conf = types.SimpleNamespace(
             magnum_capi=test_base.Options(
-                upgrade_image_id='newer', upgrade_labels=dict(labels)),
-            magnum_capi_feature_enabled=test_base.Options(
-                complete_means_ready=believed))
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.common.operations.CONF', conf))
+                upgrade_image_id='newer', upgrade_labels=dict(labels),
+                not_promised=[] if believed else [base.COMPLETE]))
+        for module in ('operations', 'flags'):
+            self.useFixture(fixtures.MonkeyPatch(
+                f'magnum_capi_tempest.tests.common.{module}.CONF', conf))
         test = a_test()
         test.os_primary = types.SimpleNamespace(
             image_client_v2=types.SimpleNamespace(

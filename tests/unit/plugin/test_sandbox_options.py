@@ -9,9 +9,10 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import driver_info
 from magnum_capi_tempest.cli import sandbox as cli
 from magnum_capi_tempest import config
-from magnum_capi_tempest import promises
+from magnum_capi_tempest import features
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest.scorecard import suite
@@ -47,24 +48,32 @@ class TempestConfTest(testtools.TestCase):
         self.assertEqual(HERE, self.promised(clash=True))
 
     def test_the_filter_promises_what_it_can(self):
-        discovery = {o.name for o in promises.DISCOVERY_OPTS}
+        discovery = {o.name for o in features.DISCOVERY_OPTS}
 
         self.assertEqual(HERE | discovery - OUT_OF_REACH - OTHER_MODE,
                          self.promised(discovery_filter=True))
 
-    def test_only_the_driver_of_this_project_promises_more(self):
-        life = {o.name for o in promises.LIFE_OPTS if not o.default}
+    def not_promised(self, **order):
+        described = driver_info.Description({
+            'name': 'k8s_x', 'profiles': [], 'unsupported': ['lifecycle.b.c'],
+            'known_issues': {'lifecycle.a.b': 'bug 7'}}, 'x')
+        return self.conf(described=described, **order)['magnum_capi'].get(
+            'not_promised')
 
-        self.assertEqual(HERE, self.promised(driver='k8s_capi_helm_v1'))
-        self.assertEqual(life, self.promised(driver='k8s_capi_v1'))
+    def test_what_a_driver_says_it_does_not_do_or_breaks_is_not_asked(self):
+        self.assertEqual('lifecycle.a.b,lifecycle.b.c', self.not_promised())
+        self.assertNotIn('not_promised', self.conf()['magnum_capi'])
 
-    def test_promises_of_one_kind_can_be_asked_for(self):
-        discovery = {o.name for o in promises.DISCOVERY_OPTS}
-        life = {o.name for o in promises.LIFE_OPTS if not o.default}
+    def test_what_it_is_known_to_break_can_be_asked(self):
+        for promise in ('driver', 'all'):
+            self.assertEqual('lifecycle.b.c',
+                             self.not_promised(promise=promise))
+
+    def test_discovery_can_be_asked_for(self):
+        discovery = {o.name for o in features.DISCOVERY_OPTS}
 
         self.assertEqual(HERE | discovery - OTHER_MODE,
                          self.promised(promise='discovery'))
-        self.assertEqual(life, self.promised(promise='driver'))
 
     def test_everything_can_be_asked_for(self):
         # No node here is a server of Nova.
@@ -86,8 +95,11 @@ class TempestConfTest(testtools.TestCase):
         self.assertNotIn('ambiguity_refused', conf[FLAGS])
 
     def test_the_filter_leaves_no_template_without_a_driver(self):
+        described = driver_info.Description({
+            'name': 'k8s_x',
+            'tempest': {'nameless_os_distro': 'nameless'}}, 'x')
         for discovery_filter in (True, False):
-            options = self.conf(driver='k8s_capi_v1',
+            options = self.conf(driver='k8s_x', described=described,
                                 discovery_filter=discovery_filter)
             self.assertEqual(not discovery_filter, 'nameless_os_distro'
                              in options['magnum_capi'])

@@ -27,6 +27,9 @@ class _Base(testtools.TestCase):
         self.box = types.SimpleNamespace(
             directory=self.layout.directory, layout=lambda: self.layout,
             passwords=lambda: samples.PASSWORDS)
+        self.described = self.useFixture(fixtures.MockPatchObject(
+            tempest_run.usable_drivers, 'description',
+            return_value=None)).mock
 
     def config(self, workspace, etc='etc'):
         parser = configparser.RawConfigParser()
@@ -54,8 +57,10 @@ class PrepareTest(_Base):
         with_clash = record.load(self.layout.directory)
         record.save(self.layout.directory, dataclasses.replace(
             with_clash, additions=spec.Additions(clash=True)))
-        self.assertIn('clashing_drivers', self.config(
-            self.prepare())['magnum_capi'])
+        found = self.config(self.prepare())['magnum_capi']
+        self.assertIn('clashing_drivers', found)
+        # It is that one's description that counts.
+        self.described.assert_called_once_with(self.box, found['driver'])
 
     def test_lock_folder_exists(self):
         workspace = self.prepare()

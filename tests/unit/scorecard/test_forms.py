@@ -1,103 +1,101 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The matrix as people and programs read it."""
+"""Reports as people read them."""
 
 import io
-import json
+from xml.etree import ElementTree
 
 from docutils import core
 import rich.console
 import testtools
 
 from magnum_capi_tempest.scorecard import forms
+from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest.scorecard import page
 from magnum_capi_tempest.scorecard import rst
+from magnum_capi_tempest.scorecard import suite
 from tests.unit.scorecard import samples
 
 _EVIL = '<script>alert(1)</script> | `x` *y* _z_ :ref:`a`'
-
-
-class EnvironmentTest(testtools.TestCase):
-
-    def test_every_form_says_what_was_missing(self):
-        matrix = samples.matrix(samples.record(
-            'k8s_x', ready=('environment', 'quota exceeded: cores')))
-        console = rich.console.Console(
-            file=io.StringIO(), width=160, color_system=None)
-        forms.show(matrix, console=console)
-
-        for shown in (console.file.getvalue(), forms.to_markdown(matrix),
-                      forms.to_json(matrix), page.render(matrix),
-                      rst.render(matrix, samples.TESTS)):
-            self.assertIn('environment', shown)
-            self.assertIn('quota exceeded', shown)
 
 
 class FormsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.matrix = samples.matrix(
-            samples.record('k8s_x', ('resize', 'named'), life='passed',
-                           resize='passed', named=('failed', _EVIL),
-                           ready='passed'),
-            samples.record('k8s_y', life='passed',
-                           ready=('failed', 'too early')))
+        self.reports = [
+            samples.a_report('kubex', **{samples.WORKERS: ('failed', _EVIL)}),
+            samples.a_report('kubey', zero_nodes=('environment', 'quota'),
+                             magnum=judge.Magnum(3, 1, ('api.test_q',)))]
 
     def shown(self):
         console = rich.console.Console(
             file=io.StringIO(), width=160, color_system=None)
-        forms.show(self.matrix, page='/x/matrix.html', console=console)
+        forms.show(self.reports, page='/x/page.html', console=console)
         return console.file.getvalue()
+
+    def test_every_form_has_all_states_and_both_drivers(self):
+        for shown in (self.shown(), forms.to_markdown(self.reports),
+                      page.render(self.reports),
+                      rst.render(self.reports, suite.tests())):
+            for word in ('passed', 'failed', 'environment', 'quota',
+                         'kubex', 'kubey', 'last-wins'):
+                self.assertIn(word, shown)
 
     def test_terminal(self):
         text = self.shown()
 
-        self.assertIn('k8s_x breaks 1 of its own promises: named', text)
-        self.assertRegex(text, r'ready +kept, not promised 1 test +broken, '
-                               'not promised too early')
-        self.assertIn('Report: /x/matrix.html', text)
-
-    def test_json(self):
-        found = json.loads(forms.to_json(self.matrix))
-
-        self.assertFalse(found['ok'])
-        self.assertEqual([False, True],
-                         [one['holds'] for one in found['drivers']])
-        named, = [row for row in found['promises']
-                  if row['name'] == 'named']
-        self.assertEqual(
-            [('broken', True), ('not tried', False)],
-            [(cell['state'], cell['declared']) for cell in named['cells']])
-        self.assertEqual(['api.test_x.XTest.test_named'], named['tests'])
+        self.assertIn('kubex fails core (lifecycle failed, upgrade passed',
+                      text)
+        self.assertIn('kubey passes core', text)
+        self.assertIn('1 tests of Magnum itself failed', text)
+        self.assertIn('Report: /x/page.html', text)
 
     def test_markdown_stays_a_table(self):
-        text = forms.to_markdown(self.matrix)
+        text = forms.to_markdown(self.reports)
 
         row, = [line for line in text.splitlines()
-                if line.startswith('| named')]
-        self.assertEqual(4, row.replace(r'\|', '').count('|'))
+                if line.startswith(f'| {samples.WORKERS}')]
+        self.assertEqual(5, row.replace(r'\|', '').count('|'))
         self.assertNotIn('<script', text.replace(r'\<', ''))
 
     def test_page_trusts_nothing(self):
-        text = page.render(self.matrix)
+        text = page.render(self.reports)
 
         self.assertIn('Content-Security-Policy', text)
         self.assertNotIn('<script>alert', text)
         self.assertIn('&lt;script&gt;alert', text)
-        self.assertIn('kept, not promised', text)
 
     def test_documentation_has_no_errors_whatever_was_measured(self):
-        text = rst.render(self.matrix, samples.TESTS)
+        for reports in (self.reports, []):
+            tree = core.publish_doctree(
+                rst.render(reports, suite.tests()), settings_overrides={
+                    'report_level': 1, 'halt_level': 2})
+            self.assertIn(samples.WORKERS, tree.astext())
+            self.assertEqual(bool(reports), 'alert(1)' in tree.astext())
 
-        tree = core.publish_doctree(text, settings_overrides={
-            'report_level': 1, 'halt_level': 2})
-        self.assertIn('alert(1)', tree.astext())
-        self.assertIn('api.test_x.XTest.test_ready', tree.astext())
+    def test_a_promise_that_is_younger_than_a_report(self):
+        one, _ = self.reports
+        del one.promises[samples.LAST]
 
-    def test_documentation_without_any_record(self):
-        text = rst.render(samples.matrix(), samples.TESTS)
+        self.assertEqual('untested', forms.cell(one, samples.LAST).state)
 
-        tree = core.publish_doctree(text, settings_overrides={
-            'report_level': 1, 'halt_level': 2})
-        self.assertIn('resize_cluster', tree.astext())
+
+class BadgeTest(testtools.TestCase):
+
+    def text(self, **wanted):
+        tree = ElementTree.fromstring(page.badge(samples.a_report(**wanted)))
+        return [found.text for found in tree.iter() if found.text]
+
+    def test_it_names_simulated_nodes(self):
+        self.assertIn('k8s_x: passed, core 22/22, nodes simulated (memory)',
+                      self.text())
+        self.assertIn('k8s_x: passed, core 22/22', self.text(nodes='server'))
+
+    def test_a_failure(self):
+        self.assertIn('failed, core 21/22, nodes simulated (memory)',
+                      self.text(**{samples.WORKERS: 'failed'}))
+
+    def test_a_name_is_no_markup(self):
+        self.assertIn('<g onload="x">', self.text(
+            name='<g onload="x">', nodes='server'))

@@ -7,6 +7,7 @@ import types
 import testtools
 
 from magnum_capi_tempest import config
+from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import suite
 from magnum_capi_tempest.tests.common import flags
 from tests import suite_table
@@ -26,7 +27,7 @@ helpers.delete = delete
 class Base:
     """What tests share; no loader finds it."""
 
-    required_flags = ('resize', 'any_name')
+    required_flags = ('resize', 'workload_api')
 
     @flags.stricter('bad_input_refused')
     def create_cluster(self):
@@ -39,7 +40,7 @@ class First(Base):
     def setUp(self):
         self.magnum.clusters.show_cluster('x')
 
-    @flags.promised('zero_nodes')
+    @flags.promised('real_nodes')
     @flags.promised('three_masters')
     def test_method_of_the_base(self):
         self.create_cluster()
@@ -60,9 +61,14 @@ class First(Base):
         self.assertRaises(ValueError, self.magnum.clusters.resize_cluster)
 
 
+@flags.promise('lifecycle.resize.workers')
 class Second(First):
 
     required_flags = ()
+
+    @flags.promise('lifecycle.resize.last-wins')
+    def test_its_own(self):
+        pass
 
 
 def read(case, name):
@@ -74,13 +80,14 @@ class ReadTest(testtools.TestCase):
     def test_flags_of_the_class_and_of_decorators(self):
         test = read(First, 'test_method_of_the_base')
 
-        self.assertEqual({'resize', 'any_name', 'zero_nodes', 'three_masters'},
-                         test.required)
+        self.assertEqual(
+            {'resize', 'workload_api', 'real_nodes', 'three_masters'},
+            test.required)
         self.assertEqual({'bad_input_refused'}, test.stricter)
         self.assertEqual(test.required | test.stricter, test.flags)
 
     def test_a_class_hides_the_flags_of_its_base(self):
-        self.assertEqual({'zero_nodes', 'three_masters'},
+        self.assertEqual({'real_nodes', 'three_masters'},
                          read(Second, 'test_method_of_the_base').required)
 
     def test_what_is_not_called_makes_nothing_stricter(self):
@@ -106,6 +113,13 @@ class ReadTest(testtools.TestCase):
             {'show_cluster', 'delete_cluster', 'resize_cluster'},
             read(First, 'test_as_an_argument').operations)
 
+    def test_the_promise_of_a_test_counts_before_that_of_its_class(self):
+        self.assertEqual(
+            ['', 'lifecycle.resize.workers', 'lifecycle.resize.last-wins'],
+            [read(*one).promise for one in (
+                (First, 'test_with_clean_up'), (Second, 'test_with_clean_up'),
+                (Second, 'test_its_own'))])
+
 
 class RecordedTest(testtools.TestCase):
 
@@ -128,9 +142,9 @@ class RecordedTest(testtools.TestCase):
         test = suite.tests()[0].id
 
         self.assertIsInstance(
-            suite.required(f'{suite.PACKAGE}.{test}'), frozenset)
+            suite.get(f'{suite.PACKAGE}.{test}'), suite.Test)
         for name in ('x', test, f'{suite.PACKAGE}.{test}_too'):
-            self.assertRaises(LookupError, suite.required, name)
+            self.assertRaises(LookupError, suite.get, name)
 
 
 class CoverageTest(testtools.TestCase):
@@ -152,6 +166,16 @@ class CoverageTest(testtools.TestCase):
     def test_flags_of_the_place_are_options(self):
         self.assertEqual(set(), suite.OF_THE_PLACE - self.flags)
 
+    def test_every_promise_has_a_test(self):
+        self.assertEqual(promises.known().keys(),
+                         {test.promise for test in self.tests} - {''})
+
+    def test_what_makes_clusters_and_judges_no_driver_judges_magnum(self):
+        self.assertEqual({
+            'test_driver_clash', 'test_living_cluster', 'test_rbac_clusters',
+        }, {test.id.split('.')[1] for test in self.tests
+            if test.id.startswith('scenario.') and not test.promise})
+
     def test_every_operation_has_a_test(self):
         tried = set().union(*(test.operations for test in self.tests))
 
@@ -163,6 +187,6 @@ class CoverageTest(testtools.TestCase):
         test = known['scenario.test_cluster_operations.SharedClusterTest.'
                      'test_resize_removes_the_nodes_that_it_names']
 
-        self.assertEqual({'resize', 'workload_api', 'named_nodes_removed'},
-                         test.flags)
+        self.assertEqual({'resize', 'workload_api'}, test.flags)
+        self.assertEqual('lifecycle.resize.named-nodes', test.promise)
         self.assertIn('resize_cluster', test.operations)

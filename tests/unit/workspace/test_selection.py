@@ -188,7 +188,7 @@ class FilesTest(testtools.TestCase):
             'ubuntu', labels=(('a', 'b'), ('kube_tag', 'v1.34.2')),
             upgrade_image='newer', management_kubeconfig='/etc/k',
             options=(('node_count', '2'), ('image_id', 'other')),
-            features=(('any_name', True), ('workload_api', False))))
+            features=(('real_nodes', True), ('workload_api', False))))
         conf = self.conf()
         options, features = conf.magnum_capi, conf.magnum_capi_feature_enabled
 
@@ -198,7 +198,7 @@ class FilesTest(testtools.TestCase):
              options.management_kubeconfig, options.node_count,
              options.image_id))
         self.assertEqual((True, False, True), (
-            features.any_name, features.workload_api, features.resize))
+            features.real_nodes, features.workload_api, features.resize))
 
     def test_a_label_that_no_file_can_have(self):
         self.assertRaises(

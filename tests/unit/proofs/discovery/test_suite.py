@@ -7,7 +7,7 @@ import re
 
 import testtools
 
-from magnum_capi_tempest import promises
+from magnum_capi_tempest import features
 from tests.proofs.discovery import compare
 from tests.proofs.discovery import suite
 
@@ -82,7 +82,7 @@ class SuiteTest(testtools.TestCase):
 class PromisesTest(testtools.TestCase):
 
     def test_no_magnum_promises_them_by_itself(self):
-        options = promises.DISCOVERY_OPTS
+        options = features.DISCOVERY_OPTS
 
         self.assertEqual(15, len(options))
         for option in options:

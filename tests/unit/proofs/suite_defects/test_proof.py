@@ -26,7 +26,7 @@ class ProofTest(testtools.TestCase):
         self.defect = tables.defects()[0]
         self.box = types.SimpleNamespace(
             results=RESULTS, defects=(self.defect,), try_defect=self.try_,
-            promised=lambda driver: frozenset(('resize',)),
+            not_promised=lambda driver: (),
             try_healthy=lambda driver, kept, turn:
             RESULTS / f'{driver}-{turn}' / 'run.subunit')
         self.status, self.why, self.read = model.FAILED, '', []

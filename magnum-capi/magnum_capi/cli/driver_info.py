@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``magnum-capi driver info``: what drivers say of themselves."""
+
+import argparse
+import collections.abc
+import json
+import pathlib
+import sys
+
+import yaml
+
+from magnum_capi.cli import base
+from magnum_capi import driver_info
+from magnum_capi import errors
+
+
+class Info(base.Judging):
+    """Print what drivers say of themselves (magnum-capi.yaml), as JSON.
+
+    Exit code: 0 they are right, 1 one is wrong (--check), or the driver that
+    was named has none.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'driver', nargs='?', metavar='DRIVER',
+            help='Name of an installed driver, or a file (default: all '
+                 'installed ones).')
+        parser.add_argument(
+            '--check', action='store_true',
+            help='Print what is wrong with them instead.')
+        return parser
+
+    def act(self, args: argparse.Namespace) -> int:
+        found = list(_texts(args.driver))
+        if not found:
+            print(f'There is no description of {args.driver or "a driver"}',
+                  file=sys.stderr)
+            return 1
+        if args.check:
+            return self._check(found)
+        print(json.dumps([{
+            **driver_info.parse(text, where).document, 'distribution': whose}
+            for _, text, where, whose in found], indent=2),
+            file=self.app.stdout)
+        return 0
+
+    def _check(self, found: list[tuple[str, str, str, str]]) -> int:
+        bad = 0
+        for name, text, where, _ in found:
+            try:
+                document = yaml.safe_load(text)
+                wrong = driver_info.problems(document)
+                if not wrong and name not in ('', document['name']):
+                    wrong = [f'$.name: it is {document["name"]!r}, and the '
+                             f'entry point {name!r}']
+            except yaml.YAMLError as e:
+                wrong = [f'no YAML: {" ".join(str(e).split())}']
+            for line in wrong or ['right']:
+                print(f'{where}: {line}', file=self.app.stdout)
+            bad += bool(wrong)
+        return 1 if bad else 0
+
+
+def _texts(driver: str | None
+           ) -> collections.abc.Iterator[tuple[str, str, str, str]]:
+    path = pathlib.Path(driver or '')
+    if driver and path.suffix in ('.yaml', '.yml'):
+        try:
+            yield '', path.read_text(encoding='utf-8'), driver, ''
+        except (OSError, UnicodeDecodeError) as e:
+            raise errors.UsageError('The description cannot be read',
+                                    where=path, last_seen=e) from None
+        return
+    yield from (one for one in driver_info.installed()
+                if driver in (None, one[0]))

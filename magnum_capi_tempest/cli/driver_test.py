@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``magnum-capi driver test``: what does a driver keep of its promises?"""
+
+import contextlib
+import hashlib
+import importlib.metadata
+import pathlib
+import time
+
+from magnum_capi.cli import base
+from magnum_capi import driver_info
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi import progress
+from magnum_capi_tempest.cli import sandbox as box_commands
+from magnum_capi_tempest.cli import tempest
+from magnum_capi_tempest import paths
+from magnum_capi_tempest import promises
+from magnum_capi_tempest import report as reports
+from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import nodes
+from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest.sandbox import tempest_run
+from magnum_capi_tempest.sandbox import usable_drivers
+from magnum_capi_tempest.sandbox import versions
+from magnum_capi_tempest.scorecard import forms
+from magnum_capi_tempest.scorecard import judge
+from magnum_capi_tempest.scorecard import page
+from magnum_capi_tempest.scorecard import report
+from magnum_capi_tempest.scorecard import results
+from magnum_capi_tempest.scorecard import suite
+from magnum_capi_tempest.workspace import folder as workspaces
+from magnum_capi_tempest.workspace import runs
+
+_NODES = {nodes.MEMORY: 'memory', nodes.DOCKER: 'container'}
+
+
+class Test(base.Judging):
+    """Test a driver, in a sandbox of its own or on a cloud, and report on it.
+
+    Exit code: 0 all of core has passed, 1 not, 3 it could not be tried.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'what', nargs='?', metavar='FOLDER|WHEEL|REQUIREMENT',
+            help='The distribution of the driver, for a sandbox that is made '
+                 'for it and taken down afterwards.')
+        parser.add_argument(
+            '--driver', default='', metavar='NAME',
+            help='Its entry point in magnum.drivers (default: the only one '
+                 'of the distribution).')
+        parser.add_argument(
+            '--profile', action='append', default=[],
+            choices=promises.PROFILES,
+            help='Try only this profile; may be repeated (default: all that '
+                 'the driver says it supports).')
+        parser.add_argument(
+            '--core', action='store_true',
+            help='Try what is core only.')
+        parser.add_argument(
+            '--everything', action='store_true',
+            help="Run the tests of Magnum's API as well.")
+        parser.add_argument(
+            '--magnum', metavar='RELEASE',
+            help='Release of Magnum, as of "sandbox up".')
+        parser.add_argument(
+            '--keep', action='store_true', help='Leave the sandbox up.')
+        parser.add_argument(
+            '--directory', type=pathlib.Path, metavar='BOX',
+            help='A sandbox that is up and has the driver; it stays.')
+        parser.add_argument(
+            '--description', type=pathlib.Path, metavar='FILE',
+            help='magnum-capi.yaml for a driver whose distribution has none.')
+        tempest.add_cloud(parser.add_argument_group(
+            'a cloud, instead of a sandbox'), required=False)
+        parser.add_argument(
+            '-c', '--concurrency', type=int, default=2,
+            help='Workers (default: 2).')
+        parser.add_argument(
+            '--option', type=box_commands.option, action='append',
+            default=[], metavar='NAME=VALUE', help='One more option of '
+            '[magnum_capi] in tempest.conf; may be repeated.')
+        parser.add_argument(
+            '--folder', type=pathlib.Path, metavar='DIR',
+            help='Folder for the reports (default: a new one below the state '
+                 'folder).')
+        return parser
+
+    def act(self, args):
+        if sum(map(bool, (args.what, args.cloud, args.directory))) != 1:
+            raise errors.UsageError(
+                'Either the distribution of a driver, or --cloud or '
+                '--directory')
+        if args.cloud and not (args.image and args.driver):
+            raise errors.UsageError('On a cloud, --image and --driver say '
+                                    'what is tested')
+        folder = (args.folder or paths.state() / 'results' / time.strftime(
+            'driver-%Y%m%dT%H%M%S', time.gmtime())).absolute()
+        found = (of_cloud(args, folder) if args.cloud
+                 else of_sandbox(args, folder))
+        for name, text in (
+                ('driver-report.json', report.dumps(found)),
+                ('driver-report.md', forms.to_markdown([found])),
+                ('badge.svg', page.badge(found)),
+                ('driver-report.html', page.render([found]))):
+            written = reports.write_file(folder / name, text)
+        forms.show([found], page=written)
+        return 0 if found.verdict == judge.PASSED else 1
+
+
+def of_sandbox(args, folder) -> report.Report:
+    """Run the suite in a sandbox."""
+    with _box(args) as box:
+        made = versions.made(box)
+        name = args.driver or _only(args, made, usable_drivers.drivers(box))
+        described = _described(args) or usable_drivers.description(box, name)
+        asked = _asked(args, described)
+        stream, _ = tempest_run.run(box, tempest_run.Order(
+            regex=regex(args, asked), driver=name, results=folder,
+            concurrency=args.concurrency, promise='driver', options=(
+                *usable_drivers.clashing(usable_drivers.drivers(box)),
+                *args.option)))
+        kind = records.require_ready(box.directory).nodes.kind
+    about = report.of_driver(described, name)
+    if name in made.drivers:
+        about['distribution'] = ' '.join(made.drivers[name])
+    return judged(stream, about, described, made.versions, _NODES[kind],
+                  asked)
+
+
+@contextlib.contextmanager
+def _box(args):
+    """A sandbox that is up: the user's own, or one for this test."""
+    if args.directory:
+        yield sandbox.Sandbox(args.directory)
+        return
+    box = sandbox.Sandbox(paths.state() / 'driver-test')
+    say = progress.Progress()
+    try:
+        box.up(sandbox.Spec(install=(args.what,), magnum=args.magnum), say)
+        yield box
+    finally:
+        if args.keep:
+            say.info('The sandbox stays; take it down: magnum-capi sandbox '
+                     f'down --directory {box.directory}')
+        else:
+            box.down(say)
+
+
+def _only(args, made, usable):
+    """The driver that is under test, when nobody names it."""
+    found = [name for name in (
+        made.of(versions.distribution(args.what)) if args.what else usable)
+        if name in usable]
+    if len(found) == 1:
+        return found[0]
+    raise errors.UsageError(
+        'Which driver?', where=args.what or args.directory,
+        last_seen=f'it has {", ".join(found) or "none that can be used"}',
+        hint='Name one by --driver; "magnum-capi discovery list" says why one '
+             'cannot be used')
+
+
+def of_cloud(args, folder) -> report.Report:
+    """Run the suite on a cloud."""
+    described = (_described(args) or driver_info.of(args.driver)
+                 or usable_drivers.of_others(args.driver))
+    asked = _asked(args, described)
+    options = {} if not described else {
+        **described.tempest,
+        'not_promised': ','.join(described.unsupported)}
+    workspace = folder / 'workspace'
+    choice = tempest.init(workspace, args, args.driver, options=(
+        *((key, text) for key, text in options.items() if text),
+        *args.option))
+    stream = runs.run(
+        workspace, ['--regex', regex(args, asked),
+                    '--concurrency', args.concurrency],
+        folder / 'run.subunit', etc=workspace / workspaces.ETC)
+    return judged(
+        stream, report.of_driver(described, args.driver), described,
+        {'magnum': f'microversion {choice.microversions[1]}'}, 'server',
+        asked)
+
+
+def _described(args):
+    if not args.description:
+        return None
+    try:
+        text = args.description.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as e:
+        raise errors.UsageError('The description cannot be read',
+                                where=args.description, last_seen=e) from e
+    return driver_info.parse(text, args.description)
+
+
+def _asked(args, described):
+    supported = described.profiles if described else promises.PROFILES
+    return tuple(args.profile or supported)
+
+
+def regex(args, asked) -> str:
+    """Expression for the tests that a report needs."""
+    if args.everything:
+        return tempest_run.DEFAULT
+    known = promises.known()
+    wanted = [test.id.replace('.', r'\.') for test in suite.tests()
+              if test.promise and known[test.promise].profile in asked
+              and (known[test.promise].core or not args.core)]
+    return rf'{suite.PACKAGE}\.({"|".join(wanted)})(\[|$)'
+
+
+def judged(stream, about, described, made, kind, asked) -> report.Report:
+    """Judge a recorded run; writes the reports of its tests beside it."""
+    run = reports.summarise(stream, stream.parent, about['name'],
+                            {**made, 'driver': about['name']})
+    found = judge.judge(results.outcomes(run), described)
+    return report.Report(
+        about, {'suite': suite_version(), **made}, kind,
+        run.started.isoformat(timespec='seconds') if run.started else '',
+        round(run.seconds, 1),
+        f'sha256:{hashlib.sha256(stream.read_bytes()).hexdigest()}',
+        asked, found.promises, found.magnum, run.problems)
+
+
+def suite_version() -> str:
+    """Version of the suite, and its commit where it is a checkout."""
+    version = importlib.metadata.version('magnum-capi-tempest')
+    top = pathlib.Path(__file__).resolve().parents[2]
+    try:
+        commit, dirty = (processes.run(
+            ['git', '-C', top, *words], timeout=30).strip()
+            for words in (('rev-parse', '--short=12', 'HEAD'),
+                          ('status', '--porcelain', '-uno')))
+    except errors.MagnumCapiError:
+        return version
+    return f'{version} ({commit}{", changed" if dirty else ""})'

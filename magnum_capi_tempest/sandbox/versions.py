@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a sandbox is made of, by version, and whose its drivers are."""
+
+import dataclasses
+import json
+import pathlib
+import tomllib
+
+import yaml
+
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest.toolchain import pins
+
+#: Runs in Magnum's environment, whose drivers may not be importable.
+_ASK = '''
+import importlib.metadata as m, json
+print(json.dumps({'magnum': m.version('magnum'), 'drivers': {
+    e.name: [e.dist.name, e.dist.version]
+    for e in m.entry_points(group='magnum.drivers') if e.dist}}))
+'''
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """Versions of a sandbox.
+
+    :param versions: by part, for people.
+    :param drivers: name and version of the distribution of each driver.
+    """
+
+    versions: dict[str, str]
+    drivers: dict[str, tuple[str, str]]
+
+    def of(self, distribution: str) -> list[str]:
+        """Drivers of a distribution, whose name may be written in any way."""
+        return sorted(name for name, (whose, _) in self.drivers.items()
+                      if _same(whose) == _same(distribution))
+
+
+def made(box) -> Made:
+    """Ask what a sandbox that is up is made of."""
+    record = records.require_ready(box.directory)
+    found = json.loads(processes.run(
+        [box.layout().magnum_env / 'bin' / 'python', '-c', _ASK],
+        timeout=120))
+    chart = yaml.safe_load(
+        (pathlib.Path(record.chart) / 'Chart.yaml').read_text())
+    programs = pins.load().programs
+    return Made({
+        'magnum': found['magnum'],
+        'profile': record.profile,
+        'cluster_api': programs['clusterctl'].version,
+        'kube_apiserver': programs['kube-apiserver'].version,
+        'chart': f'{chart["name"]} {chart["version"]}',
+    }, {name: (whose, version)
+        for name, (whose, version) in found['drivers'].items()})
+
+
+def distribution(what: str) -> str:
+    """Name of the distribution that a folder, a wheel or a requirement is of.
+
+    :raises UsageError: a folder does not say.
+    """
+    path = pathlib.Path(what)
+    if path.suffix == '.whl':
+        return path.name.partition('-')[0]
+    if not path.is_dir():
+        name = what.partition('@')[0].partition('[')[0].strip()
+        for sign in '<>=!~; ':
+            name = name.partition(sign)[0]
+        return name
+    try:
+        project = tomllib.loads(
+            (path / 'pyproject.toml').read_text(encoding='utf-8'))['project']
+        return str(project['name'])
+    except (OSError, KeyError, tomllib.TOMLDecodeError):
+        pass
+    import configparser
+    parser = configparser.ConfigParser()
+    parser.read(path / 'setup.cfg')
+    name = parser.get('metadata', 'name', fallback='')
+    if not name:
+        raise errors.UsageError(
+            'This folder does not say what it is called', where=path,
+            hint='Name the driver by --driver')
+    return name
+
+
+def _same(name):
+    return name.lower().replace('_', '-').replace('.', '-')

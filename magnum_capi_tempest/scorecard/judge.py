@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a run says of a driver's promises. Pure.
+
+* A promise has passed when a test of it passed and none failed. One that
+  failed has failed, whatever the others did.
+* A class that could not be set up tried nothing: its promises are untested. A
+  class that fails at its end (something was left) fails those of its tests.
+* For want of quota, of a host or of Keystone a promise is neither kept nor
+  broken: it is to be tried again elsewhere.
+* A profile has passed when each of its core promises has. Tests of Magnum's
+  API judge Magnum: they are counted, and fail no driver.
+"""
+
+import collections
+import dataclasses
+import typing
+
+from magnum_capi import driver_info
+from magnum_capi_tempest import promises
+from magnum_capi_tempest.scorecard import results
+from magnum_capi_tempest.scorecard import suite
+
+PASSED, FAILED, ENVIRONMENT = (
+    results.PASSED, results.FAILED, results.ENVIRONMENT)
+#: Its driver does not make this promise, and says so.
+UNSUPPORTED = 'unsupported'
+#: Promised, and not tried.
+UNTESTED = 'untested'
+
+STATES = (PASSED, FAILED, ENVIRONMENT, UNTESTED, UNSUPPORTED)
+
+
+@dataclasses.dataclass(frozen=True)
+class Judgement:
+    """What came of a promise.
+
+    :param said: what was measured, or why it was not tried.
+    :param tests: ids of the tests that say so.
+    :param known_issue: what its driver says of it, where it has failed.
+    """
+
+    state: str
+    said: str = ''
+    tests: tuple[str, ...] = ()
+    known_issue: str = ''
+
+
+@dataclasses.dataclass(frozen=True)
+class Profile:
+    """What came of a profile.
+
+    :param state: PASSED, FAILED, UNTESTED (core is not complete) or
+        UNSUPPORTED.
+    :param core: numbers of promises by state; extended as well.
+    """
+
+    state: str
+    core: dict[str, int]
+    extended: dict[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Magnum:
+    """What tests of Magnum's API said, numbers and ids of failures."""
+
+    passed: int = 0
+    skipped: int = 0
+    failures: tuple[str, ...] = ()
+
+
+class Judged(typing.NamedTuple):
+    """All of it; ``promises`` in the order of the registry."""
+
+    promises: dict[str, Judgement]
+    magnum: Magnum
+
+
+def judge(outcomes: dict[str, results.Outcome],
+          described: driver_info.Description | None,
+          tests: typing.Iterable[suite.Test] | None = None) -> Judged:
+    """Judge a run.
+
+    :param described: None: the driver is taken to support everything.
+    :param tests: of the suite; the recorded ones by default.
+    """
+    of_promise = collections.defaultdict(list)
+    others = []
+    for test in suite.tests() if tests is None else tests:
+        (of_promise[test.promise] if test.promise else others).append(test)
+    return Judged(
+        {one.id: _promise(one, of_promise[one.id], outcomes, described)
+         for one in promises.known().values()}, _magnum(others, outcomes))
+
+
+def _promise(promise, tests, outcomes, described):
+    if described and (
+            promise.profile not in described.profiles
+            or promises.missing(promise.id, described.unsupported)):
+        return Judgement(UNSUPPORTED, 'the driver does not support it')
+    found = [(test, outcomes[test.id]) for test in tests
+             if test.id in outcomes]
+    found += [(test, dataclasses.replace(end, said=f'{test.class_id}: '
+                                         f'{end.said}'))
+              for test, end in _ends(tests, outcomes)]
+    for state in (FAILED, ENVIRONMENT, PASSED):
+        some = [pair for pair in found if pair[1].status == state]
+        if some:
+            issue = described and described.known_issues.get(promise.id)
+            return Judgement(
+                state, some[0][1].said if state != PASSED
+                else f'{len(some)} of {len(tests)} tests',
+                tuple(dict.fromkeys(test.id for test, _ in some)),
+                issue if issue and state == FAILED else '')
+    return _untried(tests, outcomes)
+
+
+def _ends(tests, outcomes):
+    """Tests that ran in a class whose end failed, and how that ended."""
+    for test in tests:
+        end = outcomes.get(test.class_id)
+        if end and test.id in outcomes and end.status == FAILED:
+            yield test, end
+
+
+def _untried(tests, outcomes):
+    for test in tests:
+        off = outcomes.get(test.class_id)
+        if off and off.status in (FAILED, ENVIRONMENT):
+            return Judgement(
+                ENVIRONMENT if off.status == ENVIRONMENT else UNTESTED,
+                f'its class was not set up: {off.said}', (test.class_id,))
+    said = (found.said for test in tests for key in (test.id, test.class_id)
+            if (found := outcomes.get(key)))
+    return Judgement(UNTESTED, next(filter(None, said),
+                                    'not among the tests that ran'))
+
+
+def _magnum(tests, outcomes):
+    found = [(key, outcomes[key]) for key in dict.fromkeys(
+        key for test in tests for key in (test.id, test.class_id))
+        if key in outcomes]
+    by = collections.Counter(outcome.status for _, outcome in found)
+    return Magnum(by[results.PASSED], by[results.SKIPPED], tuple(
+        key for key, outcome in found
+        if outcome.status in (results.FAILED, results.ENVIRONMENT)))
+
+
+def profiles(judged: dict[str, Judgement]) -> dict[str, Profile]:
+    """Every profile, from what came of its promises."""
+    return {name: _profile([
+        (promises.known()[key].core, one.state)
+        for key, one in judged.items()
+        if key in promises.known() and promises.known()[key].profile == name])
+        for name in promises.PROFILES}
+
+
+def _profile(found):
+    core, extended = (collections.Counter(
+        state for is_core, state in found if is_core is part)
+        for part in (True, False))
+    if core[FAILED]:
+        state = FAILED
+    elif not core or set(core) == {UNSUPPORTED}:
+        state = UNSUPPORTED
+    else:
+        # What a driver does not make of core, it does not pass either.
+        state = PASSED if set(core) == {PASSED} else UNTESTED
+    return Profile(state, *({one: part[one] for one in STATES}
+                            for part in (core, extended)))
+
+
+def verdict(judged: dict[str, Judgement],
+            problems: typing.Sequence[str] = ()) -> str:
+    """PASSED, FAILED or UNTESTED: of all supported profiles together.
+
+    :param problems: why the run itself cannot be trusted.
+    """
+    found = {one.state for one in profiles(judged).values()} - {UNSUPPORTED}
+    if FAILED in found:
+        return FAILED
+    return PASSED if found == {PASSED} and not problems else UNTESTED

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``DriverReport``: what one run of the suite says of a driver, as a file.
+
+``report.schema.json`` says what is in it. Promises are judged when a report is
+made; who reads one needs neither the run nor this version of the suite.
+"""
+
+import dataclasses
+import importlib.resources
+import json
+import typing
+
+from magnum_capi import driver_info
+from magnum_capi import errors
+from magnum_capi_tempest import promises
+from magnum_capi_tempest.report import json_
+from magnum_capi_tempest.scorecard import judge
+
+API_VERSION = 'conformance.magnum-capi/v1'
+KIND = 'DriverReport'
+
+#: What is taken over from the description of a driver.
+_OF_DRIVER = ('name', 'organization', 'project', 'url', 'contact', 'chart')
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What a run says of a driver.
+
+    :param driver: what it says of itself, and its distribution.
+    :param versions: of suite, Magnum, Cluster API, Kubernetes ...
+    :param nodes: "memory", "container" or "server".
+    :param started: ISO 8601.
+    :param stream: "sha256:" and the digest of the recorded run.
+    :param asked: profiles whose tests were to run.
+    :param promises: by id.
+    :param problems: why the run itself cannot be trusted.
+    """
+
+    driver: dict[str, typing.Any]
+    versions: dict[str, str]
+    nodes: str
+    started: str
+    seconds: float
+    stream: str
+    asked: tuple[str, ...]
+    promises: dict[str, judge.Judgement]
+    magnum: judge.Magnum
+    problems: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return str(self.driver['name'])
+
+    @property
+    def profiles(self) -> dict[str, judge.Profile]:
+        """Of those that were asked for."""
+        return {name: one for name, one
+                in judge.profiles(self.promises).items()
+                if name in self.asked}
+
+    @property
+    def verdict(self) -> str:
+        """Of all profiles that were asked for: see :func:`.judge.verdict`."""
+        return judge.verdict({
+            key: one for key, one in self.promises.items()
+            if key.partition('.')[0] in self.asked}, self.problems)
+
+    @property
+    def statistics(self) -> dict[str, int]:
+        """Numbers of promises by state, of the profiles asked for."""
+        return {state: sum(part[state] for one in self.profiles.values()
+                           for part in (one.core, one.extended))
+                for state in judge.STATES}
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        found = self.profiles
+        said = ', '.join(f'{name} {one.state}' for name, one in found.items())
+        what = {judge.PASSED: 'passes core', judge.FAILED: 'fails core',
+                judge.UNTESTED: 'has not proved core'}[self.verdict]
+        return f'{self.name} {what} ({said})'
+
+
+def of_driver(described: driver_info.Description | None, name: str
+              ) -> dict[str, typing.Any]:
+    """What a report says of a driver."""
+    if not described:
+        return {'name': name, 'described': False}
+    return {**{key: described.document[key] for key in _OF_DRIVER
+               if key in described.document},
+            **({'distribution': described.distribution}
+               if described.distribution else {}), 'described': True}
+
+
+def document(report: Report) -> dict[str, typing.Any]:
+    """A report as it is written down."""
+    return {
+        'apiVersion': API_VERSION,
+        'kind': KIND,
+        'driver': report.driver,
+        'versions': report.versions,
+        'nodes': report.nodes,
+        'date': report.started,
+        'seconds': report.seconds,
+        'stream': report.stream,
+        'verdict': report.verdict,
+        'statistics': report.statistics,
+        'profiles': {name: dataclasses.asdict(one)
+                     for name, one in report.profiles.items()},
+        'promises': {key: {name: value for name, value
+                           in _plain(one).items() if value}
+                     for key, one in report.promises.items()},
+        'magnum': _plain(report.magnum),
+        'problems': list(report.problems),
+    }
+
+
+def _plain(one):
+    """A dataclass as JSON has it: lists, not tuples."""
+    return {name: list(value) if isinstance(value, tuple) else value
+            for name, value in dataclasses.asdict(one).items()}
+
+
+def dumps(report: Report) -> str:
+    return json_.dumps(document(report))
+
+
+def schema() -> dict[str, typing.Any]:
+    return json.loads(importlib.resources.files(__package__).joinpath(
+        'report.schema.json').read_text(encoding='utf-8'))
+
+
+def problems(found: typing.Any) -> list[str]:
+    """What of a document is wrong, a line each.
+
+    What follows from its promises is counted again: a verdict that they do
+    not give is wrong.
+    """
+    # Heavy, and only needed here.
+    import jsonschema
+    wrong = [f'{one.json_path}: {one.message}' for one in sorted(
+        jsonschema.Draft202012Validator(schema()).iter_errors(found),
+        key=lambda one: one.json_path)]
+    if wrong:
+        return wrong
+    wrong = [f'$.promises: there is no promise {key}'
+             for key in found['promises'] if key not in promises.known()]
+    again = document(_report(found))
+    return wrong + [
+        f'$.{key}: {json.dumps(found[key])}, and the promises give '
+        f'{json.dumps(again[key])}'
+        for key in ('verdict', 'statistics', 'profiles')
+        if found[key] != again[key]]
+
+
+def loads(text: str, where: object = None) -> Report:
+    """Read a report.
+
+    :raises UsageError: it is none.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError as e:
+        raise errors.UsageError('This is no JSON', where=where,
+                                last_seen=e) from None
+    wrong = problems(found)
+    if wrong:
+        raise errors.UsageError(
+            f'This is no {KIND}', where=where, last_seen='; '.join(wrong[:3]),
+            hint='"magnum-capi report validate" has all of it')
+    return _report(found)
+
+
+def _report(found):
+    return Report(
+        found['driver'], found['versions'], found['nodes'], found['date'],
+        found['seconds'], found['stream'], tuple(found['profiles']),
+        {key: judge.Judgement(
+            one['state'], one.get('said', ''), tuple(one.get('tests', ())),
+            one.get('known_issue', ''))
+         for key, one in found['promises'].items()},
+        judge.Magnum(found['magnum']['passed'], found['magnum']['skipped'],
+                     tuple(found['magnum']['failures'])),
+        tuple(found['problems']))

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The command line of driver reports: from a recorded run to a badge."""
+
+import json
+import pathlib
+import re
+import types
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.cli import driver_test
+from magnum_capi_tempest.cli import report
+from magnum_capi_tempest import promises
+from magnum_capi_tempest.sandbox import nodes
+from magnum_capi_tempest.sandbox import versions
+from magnum_capi_tempest.scorecard import suite
+from tests.unit.cli import test_tempest
+from tests.unit.report import streams
+
+CORE = [test for test in suite.tests()
+        if test.promise and promises.known()[test.promise].core]
+
+
+class DriverTestTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.box = self.patch(driver_test.sandbox, 'Sandbox').return_value
+        self.patch(driver_test.versions, 'made', return_value=versions.Made(
+            {'magnum': '23.0.0'}, {'k8s_x': ('magnum-x', '1.0')}))
+        self.patch(driver_test.usable_drivers, 'drivers',
+                   return_value=['k8s_x'])
+        self.patch(driver_test.usable_drivers, 'description',
+                   return_value=None)
+        self.patch(driver_test.records, 'require_ready',
+                   return_value=types.SimpleNamespace(nodes=nodes.Nodes()))
+
+    def patch(self, *where, **how):
+        return self.useFixture(
+            fixtures.MockPatchObject(*where, **how)).mock
+
+    def run_of(self, tests, status='success'):
+        stream = streams.Stream()
+        for test in tests:
+            stream.test(f'{suite.PACKAGE}.{test.id}[id-1]', status,
+                        traceback='E: too early')
+        return self.patch(
+            driver_test.tempest_run, 'run',
+            return_value=(stream.write(self.folder, 'run.subunit'), {}))
+
+    def call(self, *words):
+        code, _, err = test_tempest.call(
+            driver_test.Test, '--folder', self.folder, *words)
+        path = self.folder / 'driver-report.json'
+        return code, json.loads(path.read_text()) if path.exists() else err
+
+    def test_all_of_core(self):
+        self.run_of(CORE)
+
+        code, found = self.call('magnum-x>=1', '--core')
+
+        self.assertEqual((0, 'passed', 'k8s_x', 'magnum-x 1.0', 'memory'), (
+            code, found['verdict'], found['driver']['name'],
+            found['driver']['distribution'], found['nodes']))
+        self.assertEqual('23.0.0', found['versions']['magnum'])
+        self.assertEqual([mock.call(mock.ANY)],
+                         self.box.down.call_args_list)
+
+    def test_one_that_failed(self):
+        self.run_of(CORE, 'fail')
+
+        code, found = self.call('magnum_x')
+
+        self.assertEqual((1, 'failed'), (code, found['verdict']))
+
+    def test_the_sandbox_goes_also_when_it_does_not_work(self):
+        self.patch(driver_test.tempest_run, 'run',
+                   side_effect=driver_test.errors.MagnumCapiError('no'))
+
+        self.assertEqual(3, self.call('magnum-x')[0])
+        self.box.down.assert_called_once_with(mock.ANY)
+
+    def test_it_stays_when_it_is_told_to_or_not_ours(self):
+        self.run_of(CORE)
+        for words in (('magnum-x', '--keep'),
+                      ('--directory', self.folder / 'box')):
+            self.assertEqual(0, self.call(*words)[0])
+        self.box.down.assert_not_called()
+
+    def test_only_what_is_asked_for_is_run(self):
+        run = self.run_of(CORE)
+        self.call('magnum-x', '--profile', 'upgrade', '--core')
+        order = run.call_args.args[1]
+        finds = re.compile(order.regex).search
+
+        self.assertEqual(
+            {test.id for test in CORE if test.promise.startswith('upgrade.')},
+            {test.id for test in suite.tests()
+             if finds(f'{suite.PACKAGE}.{test.id}[id-1,slow]')})
+        self.assertEqual(('k8s_x', 'driver'), (order.driver, order.promise))
+
+    def test_a_distribution_without_a_driver(self):
+        code, err = self.call('other')
+
+        self.assertEqual(2, code)
+        self.assertIn('Which driver?', err)
+
+    def test_what_is_to_be_tested_is_one_thing(self):
+        for words in ((), ('x', '--directory', 'y'), ('--cloud', 'c')):
+            self.assertEqual(2, self.call(*words)[0])
+
+    def test_validate_badge_and_matrix(self):
+        self.run_of(CORE)
+        self.call('magnum-x')
+        path = self.folder / 'driver-report.json'
+
+        code, out, _ = test_tempest.call(report.Validate, path)
+        self.assertEqual((0, f'{path}: right\n'), (code, out))
+        _, out, _ = test_tempest.call(report.Badge, path)
+        self.assertIn('nodes simulated (memory)', out)
+        code, out, _ = test_tempest.call(
+            report.Matrix, '-f', 'markdown', path, path)
+        self.assertEqual(0, code)
+        self.assertIn('lifecycle.resize.workers', out)
+
+        path.write_text(path.read_text().replace(
+            '"verdict": "passed"', '"verdict": "failed"'))
+        code, out, _ = test_tempest.call(report.Validate, path)
+        self.assertEqual(1, code)
+        self.assertIn('$.verdict', out)
+        self.assertEqual(2, test_tempest.call(report.Matrix, path)[0])
+
+
+class DistributionTest(testtools.TestCase):
+
+    def test_of_requirements_and_wheels(self):
+        for what in ('magnum-x', 'magnum-x>=1', 'magnum-x[a]==2 ; x',
+                     'magnum-x @ https://y'):
+            self.assertEqual('magnum-x', versions.distribution(what))
+        self.assertEqual('magnum_x', versions.distribution(
+            '/a/magnum_x-1.0-py3-none-any.whl'))
+
+    def test_of_folders(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.assertRaises(driver_test.errors.UsageError,
+                          versions.distribution, str(folder))
+        (folder / 'setup.cfg').write_text('[metadata]\nname = a\n')
+        self.assertEqual('a', versions.distribution(str(folder)))
+        (folder / 'pyproject.toml').write_text('[project]\nname = "b"\n')
+        self.assertEqual('b', versions.distribution(str(folder)))

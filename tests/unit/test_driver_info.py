@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What drivers say of themselves, and how that is checked."""
+
+import contextlib
+import importlib.metadata
+import io
+import json
+import pathlib
+import sys
+from unittest import mock
+
+import fixtures
+import testtools
+import yaml
+
+from magnum_capi.cli import driver_info as cli
+from magnum_capi import driver_info
+from magnum_capi import errors
+from magnum_capi_tempest import config
+from magnum_capi_tempest import promises
+from magnum_capi_tempest import resources
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+OURS = TOP / 'magnum-capi/magnum_capi/driver' / driver_info.FILE
+
+ONE = yaml.safe_load(OURS.read_text())
+
+
+class DescriptionTest(testtools.TestCase):
+
+    def refused(self, **changes):
+        return driver_info.problems({**ONE, **changes})
+
+    def test_ours_is_right(self):
+        found = driver_info.parse(OURS.read_text(), OURS)
+
+        self.assertEqual('k8s_capi_v1', found.name)
+        self.assertEqual((), found.unsupported)
+
+    def test_what_is_wrong(self):
+        for changes in ({'kind': 'Pod'}, {'name': ''}, {'url': 'x'},
+                        {'profiles': ['speed']}, {'colour': 'red'},
+                        {'unsupported': ['last_resize_wins']},
+                        {'known_issues': {'lifecycle.a.b': ''}},
+                        {'labels': {'a': 1}}):
+            found, = self.refused(**changes)
+            self.assertIn(next(iter(changes)), found)
+
+    def test_what_is_no_description(self):
+        for text in ('', '[]', 'a: [', 'kind: Driver'):
+            self.assertRaises(errors.UsageError, driver_info.parse, text, 'x')
+
+    def test_labels_are_options_of_the_suite(self):
+        found = driver_info.Description({
+            **ONE, 'labels': {'a': '1', 'b': '2'},
+            'upgrade_labels': {'kube_tag': 'v1.35.0'}}, 'x')
+
+        self.assertEqual(('a:1,b:2', 'kube_tag:v1.35.0'), (
+            found.tempest['labels'], found.tempest['upgrade_labels']))
+
+    def test_profiles_are_those_of_the_registry(self):
+        self.assertEqual(
+            list(promises.PROFILES), driver_info.schema()['properties'][
+                'profiles']['items']['enum'])
+
+    def test_those_of_others_fit_the_registry(self):
+        known = {option.name for option in config.OPTS}
+        paths = sorted(resources.find('drivers/descriptions').glob('*.yaml'))
+        self.assertNotEqual([], paths)
+        for path in (OURS, *paths):
+            found = driver_info.parse(path.read_text(), path)
+            names = (*found.unsupported, *found.known_issues)
+
+            self.assertEqual(set(), {*names} - promises.known().keys(), path)
+            self.assertEqual(len({*names}), len(names), path)
+            self.assertEqual(set(), found.tempest.keys() - known, path)
+            if path != OURS:
+                self.assertEqual(path.stem, found.name)
+
+
+class InstalledTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.package = folder / 'magnum_of_x'
+        self.package.mkdir()
+        (self.package / '__init__.py').write_text('')
+        self.useFixture(fixtures.MonkeyPatch('sys.path',
+                                             [str(folder), *sys.path]))
+        self.addCleanup(sys.modules.pop, 'magnum_of_x', None)
+        self.write(name='k8s_x')
+        self.useFixture(fixtures.MockPatchObject(
+            importlib.metadata, 'entry_points', return_value=[
+                importlib.metadata.EntryPoint(
+                    'k8s_x', 'magnum_of_x', driver_info.GROUP)]))
+
+    def write(self, **changes):
+        (self.package / driver_info.FILE).write_text(
+            yaml.safe_dump({**ONE, **changes}))
+
+    def call(self, *words):
+        out = io.StringIO()
+        app = mock.Mock(stdout=out)
+        app.options.debug = False
+        one = cli.Info(app, None)
+        with contextlib.redirect_stderr(io.StringIO()):
+            code = one.run(one.get_parser('x').parse_args(words))
+        return code, out.getvalue()
+
+    def test_it_is_found_by_its_entry_point(self):
+        self.assertEqual('k8s_x', driver_info.of('k8s_x').name)
+        self.assertIsNone(driver_info.of('k8s_y'))
+
+    def test_the_command_prints_it(self):
+        code, out = self.call('k8s_x')
+
+        self.assertEqual((0, 'k8s_x'), (code, json.loads(out)[0]['name']))
+        self.assertEqual(1, self.call('k8s_y')[0])
+
+    def test_the_command_checks_it(self):
+        self.assertEqual(0, self.call('--check')[0])
+        self.write(name='k8s_other')
+        code, out = self.call('--check')
+        self.assertEqual(1, code)
+        self.assertIn("the entry point 'k8s_x'", out)
+        self.write(profiles=['speed'])
+        self.assertIn("'speed' is not one of", self.call('--check')[1])
+
+    def test_the_command_checks_a_file(self):
+        self.assertEqual((0, f'{OURS}: right\n'),
+                         self.call('--check', str(OURS)))
+        self.assertEqual(2, self.call('--check', '/nowhere/x.yaml')[0])
+
+    def test_the_description_of_another_driver(self):
+        self.write(name='k8s_other')
+        self.assertRaises(errors.UsageError, driver_info.of, 'k8s_x')
+
+    def test_a_package_without_the_file(self):
+        (self.package / driver_info.FILE).unlink()
+        self.assertRaises(errors.UsageError, driver_info.of, 'k8s_x')
