@@ -89,13 +89,20 @@ def get(name: str) -> Promise:
     raise LookupError(f'There is no promise {name}')
 
 
+def strangers(names: collections.abc.Iterable[str]) -> list[str]:
+    """Those of some names that no promise has."""
+    return sorted({*names} - {name for one in known().values()
+                              for name in (one.id, *one.aliases)})
+
+
 def missing(name: str, not_promised: collections.abc.Iterable[str]) -> str:
     """The promise for which another one cannot be tried, itself included.
 
-    :param not_promised: ids, or aliases.
+    :param not_promised: ids, or aliases; what is neither counts for nothing.
     :returns: its id, or an empty text.
     """
-    without = {get(one).id for one in not_promised}
+    without = {one.id for one in known().values()
+               if {one.id, *one.aliases} & {*not_promised}}
     todo = [get(name).id]
     while todo:
         one = todo.pop()

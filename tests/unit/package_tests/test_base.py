@@ -9,6 +9,7 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import tolerated
 
 
@@ -23,7 +24,7 @@ class SkipTest(testtools.TestCase):
     def skip_checks(self, available=True, minimum='1.1', **options):
         options = Options({'image_id': 'i', 'flavor_id': 'f',
                            'external_network': 'n',
-                           'min_microversion': '1.1',
+                           'min_microversion': '1.1', 'not_promised': [],
                            'max_microversion': '1.14', **options})
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.tests.common.base.CONF',
@@ -31,8 +32,20 @@ class SkipTest(testtools.TestCase):
                 service_available=Options(magnum_capi=available),
                 magnum_capi=options)))
 
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.common.flags.CONF',
+            types.SimpleNamespace(magnum_capi=options)))
+
+        @flags.promise('lifecycle.resize.workers')
         class ATest(base.BaseMagnumCapiTest):
             min_microversion = minimum
+
+            def test_of_the_class(self):
+                pass
+
+            @flags.promise('lifecycle.resize.last-wins')
+            def test_of_its_own(self):
+                pass
 
         ATest.skip_checks()
 
@@ -52,6 +65,15 @@ class SkipTest(testtools.TestCase):
         self.assertEqual(
             'Not set in [magnum_capi] of tempest.conf: image_id, flavor_id',
             self.reason(image_id='', flavor_id=''))
+
+    def test_a_driver_that_promises_nothing_of_it(self):
+        workers, last = 'lifecycle.resize.workers', 'last_resize_wins'
+
+        self.assertIsNone(self.skip_checks(not_promised=[workers]))
+        self.assertIsNone(self.skip_checks(not_promised=[last]))
+        self.assertEqual(
+            'lifecycle.resize.last-wins is in [magnum_capi] not_promised',
+            self.reason(not_promised=[workers, last]))
 
     def test_microversion_that_the_cloud_does_not_have(self):
         self.assertIn('[1.1 - 1.8]',

@@ -10,6 +10,7 @@ import re
 
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest import promises
 from magnum_capi_tempest.tests.common import factories
 
 #: Flavors of single tests.
@@ -130,7 +131,14 @@ def _said(error):
 
 
 #: They look only.
-CHECKS = (upgrade_image, clashing_drivers)
+def not_promised(cloud) -> str | None:
+    wrong = promises.strangers(cloud.options.not_promised)
+    if wrong:
+        return (f'not_promised: there is no promise {", ".join(wrong)}. All '
+                'of them are in the documentation of the suite')
+
+
+CHECKS = (upgrade_image, clashing_drivers, not_promised)
 
 #: They make cluster templates, for a moment, which a cloud must fit.
 TRIALS = (template, clashing_templates)

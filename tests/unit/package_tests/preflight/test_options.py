@@ -174,6 +174,11 @@ class TemplateTest(_Base):
         self.assert_one_problem('must name two drivers or more',
                                 clashing_drivers=['k8s_x', 'k8s_x'])
 
+    def test_a_promise_that_is_none(self):
+        self.assert_one_problem(
+            'there is no promise lifecycle.x.y. ', not_promised=[
+                'lifecycle.x.y', 'lifecycle.resize.last-wins'])
+
     def test_trials_are_made_only_in_a_cloud_that_fits(self):
         self.refuse('x')
 
