@@ -86,7 +86,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         It goes with the test, if the cluster does not. Its name is short
         unless one is given: some drivers wait for ever for what has more than
         63 characters together with the cluster's, which is for the tests of
-        any_name to see.
+        lifecycle.cluster.any-name to see.
         """
         group = {'name': f'group-{uuid.uuid4().hex[:6]}', **group}
         created = self.magnum.nodegroups.create_nodegroup(

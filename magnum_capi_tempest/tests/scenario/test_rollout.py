@@ -82,7 +82,7 @@ class BaseRolloutTest(remediation.BaseManagementTest):
 
         def over(update):
             # COMPLETE of some drivers comes before anything has happened:
-            # complete_means_ready is for the tests of that promise.
+            # Readiness is for the tests of complete-means-ready.
             return update.is_over() and cls.is_replaced(seen[-1])
 
         return waiter.outcome(waiting.wait_for(

@@ -8,6 +8,8 @@ problem; what is wrong would fail a test an hour later.
 
 import re
 
+from oslo_config import cfg
+from oslo_config import types
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest import promises
@@ -130,15 +132,34 @@ def _said(error):
     return ' '.join(said.split()).rstrip('.')
 
 
-#: They look only.
 def not_promised(cloud) -> str | None:
+    """Name ids that would silently leave nothing out."""
     wrong = promises.strangers(cloud.options.not_promised)
     if wrong:
         return (f'not_promised: there is no promise {", ".join(wrong)}. All '
                 'of them are in the documentation of the suite')
 
 
-CHECKS = (upgrade_image, clashing_drivers, not_promised)
+def replaced_flags(cloud) -> str | None:
+    """Name false flags that oslo.config no longer knows, nor reads."""
+    sections: dict[str, dict] = {}
+    for path in cloud.conf.config_file:
+        cfg.ConfigParser(path, sections).parse()
+    flags = sections.get('magnum_capi_feature_enabled', {})
+    names = {alias: one.id for one in promises.known().values()
+             for alias in one.aliases}
+    false = types.Boolean.FALSE_VALUES
+    found = [name for name in names
+             if flags.get(name, [''])[-1].lower() in false]
+    if found:
+        return (f'{", ".join(found)} of [magnum_capi_feature_enabled] '
+                f'{"is" if len(found) == 1 else "are"} no longer read. '
+                'Instead, write in [magnum_capi]: not_promised = '
+                + ','.join(names[name] for name in found))
+
+
+#: They look only.
+CHECKS = (upgrade_image, clashing_drivers, not_promised, replaced_flags)
 
 #: They make cluster templates, for a moment, which a cloud must fit.
 TRIALS = (template, clashing_templates)

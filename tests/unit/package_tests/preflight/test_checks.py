@@ -107,6 +107,9 @@ class FakeManager(clouds.Manager):
 
 class PreflightTest(testtools.TestCase):
 
+    #: Of tempest.conf.
+    config_file = ()
+
     def setUp(self):
         super().setUp()
         self.manager = FakeManager()
@@ -115,7 +118,7 @@ class PreflightTest(testtools.TestCase):
     def problems(self, magnum=None, template_driver=True, image_driver=True,
                  **options):
         conf = types.SimpleNamespace(
-            resource_name_prefix='tempest',
+            resource_name_prefix='tempest', config_file=self.config_file,
             magnum_capi=Options(OPTIONS, **options),
             magnum_capi_feature_enabled=Options(
                 workload_api=True, real_nodes=self.manager.real_nodes,

@@ -2,8 +2,10 @@
 
 """Options of single tests, and quotas, before an hour is lost with them."""
 
+import pathlib
 import types
 
+import fixtures
 from tempest.lib import exceptions as lib_exc
 import testtools
 import urllib3.exceptions
@@ -22,6 +24,7 @@ NEWER = {'id': 'j', 'name': 'newer', 'os_distro': 'ubuntu',
 
 class _Base(testtools.TestCase):
 
+    config_file = ()
     problems = test_checks.PreflightTest.problems
     assert_one_problem = test_checks.PreflightTest.assert_one_problem
 
@@ -178,6 +181,18 @@ class TemplateTest(_Base):
         self.assert_one_problem(
             'there is no promise lifecycle.x.y. ', not_promised=[
                 'lifecycle.x.y', 'lifecycle.resize.last-wins'])
+
+    def test_flags_that_promises_have_replaced(self):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'conf'
+        path.write_text('[magnum_capi_feature_enabled]\n'
+                        'last_resize_wins = False\nany_name = true\n'
+                        'roles_enforced = false\n')
+        self.config_file = [str(path)]
+
+        self.assert_one_problem(
+            'last_resize_wins of [magnum_capi_feature_enabled] is no longer '
+            'read. Instead, write in [magnum_capi]: not_promised = '
+            'lifecycle.resize.last-wins')
 
     def test_trials_are_made_only_in_a_cloud_that_fits(self):
         self.refuse('x')
