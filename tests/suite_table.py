@@ -207,7 +207,8 @@ def main():
     found = tuple(operations())
     write(suite.OPERATIONS, ('operation', 'resource', 'what'),
           ((one.name, one.resource, one.what) for one in found))
-    write(suite.TESTS, ('test', 'promise', 'required', 'operations', 'stricter'),
+    write(suite.TESTS,
+          ('test', 'promise', 'required', 'operations', 'stricter'),
           ((test.id, test.promise, *(' '.join(sorted(names)) for names in (
               test.required, test.operations, test.stricter)))
            for test in tests({one.name for one in found})))
