@@ -141,8 +141,10 @@ class DiscoveryFilterTest(testtools.TestCase):
              'test_refusal_names_the_candidates': 'skipped'},
             {test['name'].rpartition('.')[2]: test['status']
              for test in counts['tests']})
-        self.assertIn('first by name', self.box.sandbox.supervisor.log(
-            'magnum').read_text(errors='replace'))
+        self.assertIn(
+            'which decides with [k8s_discovery]mode = hibiscus',
+            self.box.sandbox.supervisor.log('magnum').read_text(
+                errors='replace'))
 
     def test_a_refusal_is_explained(self):
         log = self.box.sandbox.supervisor.log('magnum')

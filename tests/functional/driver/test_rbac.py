@@ -145,6 +145,7 @@ class RightsTest(testtools.TestCase):
         self.patch(rotation, 'check', lambda *_: 'VALID')
         self.api = self.useFixture(real_api.RealApi())
         self.admin = rest.Rest(access.load(self.api.kubeconfig))
+        served = {}
         for kind, (group, plural) in kinds._DISCOVERED.items():
             if group == 'addons.cluster.x-k8s.io' or kind.startswith('Dev'):
                 continue
@@ -154,6 +155,12 @@ class RightsTest(testtools.TestCase):
                 'POST', '/apis/apiextensions.k8s.io/v1/'
                 'customresourcedefinitions', body=real_api.definition(
                     group, plural, kind, versions))
+            served.setdefault(f'apis/{group}/{versions[0]}', set()).add(kind)
+        waiting.wait_for(
+            lambda: {path: wanted - self.described(path)
+                     for path, wanted in served.items()},
+            done=lambda missing: not any(missing.values()), timeout=60,
+            what='the OpenAPI documents of all kinds')
         for role in yaml.safe_load_all(RULES.read_text()):
             name = role['metadata']['name']
             path = '/apis/rbac.authorization.k8s.io/v1'
@@ -165,6 +172,20 @@ class RightsTest(testtools.TestCase):
                 'subjects': [{'kind': 'ServiceAccount', 'name': USER,
                               'namespace': 'default'}]})
         self.path = self.kubeconfig()
+
+    def described(self, path):
+        """The kinds in an OpenAPI document.
+
+        Helm lists all CustomResourceDefinitions while a kind of its chart is
+        not in it, which takes some seconds from its definition on.
+        """
+        try:
+            schemas = self.admin.request(
+                'GET', f'/openapi/v3/{path}')['components']['schemas']
+        except rest.NotServed:
+            return set()
+        return {kind['kind'] for schema in schemas.values()
+                for kind in schema.get('x-kubernetes-group-version-kind', ())}
 
     def kubeconfig(self):
         """Of the user, with a token."""

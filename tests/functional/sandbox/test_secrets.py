@@ -60,7 +60,7 @@ class NewPasswordsTest(boxes.TestCase):
 
     def renew(self, **passwords):
         processes.run(
-            [self.python, seed._CLOUD / 'relocate.py'], timeout=120,
+            [self.python, seed._PROGRAMS / 'relocate.py'], timeout=120,
             stdin=json.dumps({
                 'statements': [], 'keystone': f'sqlite:///{self.path}',
                 'passwords': passwords}))
