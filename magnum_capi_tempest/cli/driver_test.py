@@ -198,6 +198,18 @@ def _described(args):
 
 
 def _asked(args, described):
+    """Profiles to try.
+
+    :raises UsageError: the description speaks of promises that are none: it
+        would leave nothing out.
+    """
+    wrong = described and promises.strangers(
+        (*described.unsupported, *described.known_issues))
+    if wrong:
+        raise errors.UsageError(
+            f'There is no promise {", ".join(wrong)}',
+            where=described.where,
+            hint=f'All of them are in {promises.REGISTRY}')
     supported = described.profiles if described else promises.PROFILES
     return tuple(args.profile or supported)
 

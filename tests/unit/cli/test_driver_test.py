@@ -109,6 +109,21 @@ class DriverTestTest(testtools.TestCase):
         self.assertEqual(2, code)
         self.assertIn('Which driver?', err)
 
+    def test_a_description_of_promises_that_are_none(self):
+        run = self.run_of(CORE)
+        path = self.folder / 'mine.yaml'
+        path.write_text(
+            'apiVersion: conformance.magnum-capi/v1\nkind: Driver\n'
+            'name: k8s_x\norganization: o\nproject: p\nurl: https://x\n'
+            'contact: c\nprofiles: [lifecycle]\n'
+            'unsupported: [lifecycle.resize.lsat-wins]\n')
+
+        code, err = self.call('magnum-x', '--description', path)
+
+        self.assertEqual(2, code)
+        self.assertIn('lifecycle.resize.lsat-wins', err)
+        run.assert_not_called()
+
     def test_what_is_to_be_tested_is_one_thing(self):
         for words in ((), ('x', '--directory', 'y'), ('--cloud', 'c')):
             self.assertEqual(2, self.call(*words)[0])
