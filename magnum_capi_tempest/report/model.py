@@ -154,8 +154,11 @@ class Run:
         if not self.tests:
             return 'nothing ran'
         if not self.passed:
-            return f'nothing ran: all {len(self.tests)} tests were skipped'
-        return f'all {self.passed} tests passed'
+            return ('nothing ran: the one test was skipped'
+                    if len(self.tests) == 1 else
+                    f'nothing ran: all {len(self.tests)} tests were skipped')
+        return ('the one test that ran passed' if self.passed == 1
+                else f'all {self.passed} tests passed')
 
     def _failed(self):
         hindered = self.counts.get(ENVIRONMENT, 0)

@@ -21,6 +21,7 @@ from magnum_capi import waiting
 from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
+from magnum_capi_tempest import texts
 
 #: Test id that python-subunit invents when it cannot read a packet.
 _PARSER = 'subunit.parser'
@@ -98,7 +99,7 @@ def _hindered(tests):
     lines = [f'{environment.of_test(test)}: {test.name}'
              for test in tests if test.status == model.ENVIRONMENT]
     if lines:
-        yield model.Section(f'Environment: {len(lines)} tests',
+        yield model.Section(f'Environment: {texts.number(len(lines), "test")}',
                             tuple(sorted(lines)))
 
 

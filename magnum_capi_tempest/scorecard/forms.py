@@ -13,6 +13,7 @@ from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest.scorecard import judge
+from magnum_capi_tempest import texts
 
 TITLE = 'Who keeps which promise'
 
@@ -62,7 +63,8 @@ def summary(reports) -> list[str]:
         lines += [f'{report.name}: {problem}' for problem in report.problems]
         if report.magnum.failures:
             lines.append(
-                f'{report.name}: {len(report.magnum.failures)} tests of '
+                f'{report.name}: '
+                f'{texts.number(len(report.magnum.failures), "test")} of '
                 'Magnum itself failed, which judge no driver: '
                 f'{", ".join(report.magnum.failures[:3])}')
     return lines

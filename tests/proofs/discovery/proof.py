@@ -6,6 +6,7 @@ import functools
 import itertools
 
 from magnum_capi_tempest.sandbox import releases
+from magnum_capi_tempest import texts
 from tests.proofs.discovery import box as box_module
 from tests.proofs.discovery import compare
 from tests.proofs.discovery import parts
@@ -58,7 +59,8 @@ class Discovery(proof.Proof):
     def judge(self, case, seen, results):
         problems = seen['problems']
         return proof.Row(not problems, '\n  '.join((
-            f'{case.name}: {len(seen["tests"])} tests', *problems)))
+            f'{case.name}: {texts.number(len(seen["tests"]), "test")}',
+            *problems)))
 
     def epilogue(self, found):
         """A row for every test of a deviation."""

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import fixtures
 import rich.console
 import testtools
+from testtools import matchers
 
 from magnum_capi import errors
 from magnum_capi_tempest.cli import report as cli
@@ -204,8 +205,8 @@ class OtherFormsTest(testtools.TestCase):
     def test_terminal_begins_with_the_verdict(self):
         out = self.terminal(run_of(model.Test('a', 'x.a', model.PASSED, 1)))
 
-        self.assertTrue(
-            out.lstrip().startswith('PASSED: T: all 1 tests passed'), out)
+        self.assertThat(out.lstrip(), matchers.StartsWith(
+            'PASSED: T: the one test that ran passed'))
 
     def test_terminal_shortens_long_lists(self):
         lines = '\n'.join(f'line {i}' for i in range(30))

@@ -104,7 +104,7 @@ class ReadTest(testtools.TestCase):
         run = self.read(streams.Stream().test('a.b', 'skip', reason='x'))
 
         self.assertFalse(run.ok)
-        self.assertIn('all 1 tests were skipped', run.verdict)
+        self.assertIn('the one test was skipped', run.verdict)
 
     def test_killed_test_is_unfinished(self):
         stream = streams.Stream().test('a.b').test('a.c', 'inprogress')

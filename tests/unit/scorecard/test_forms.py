@@ -48,7 +48,7 @@ class FormsTest(testtools.TestCase):
         self.assertIn('kubex fails core (lifecycle failed, upgrade passed',
                       text)
         self.assertIn('kubey passes core', text)
-        self.assertIn('1 tests of Magnum itself failed', text)
+        self.assertIn('1 test of Magnum itself failed', text)
         self.assertIn('Report: /x/page.html', text)
 
     def test_markdown_stays_a_table(self):

@@ -23,7 +23,7 @@ class ProofTest(testtools.TestCase):
     def test_a_part_without_problems(self):
         row = self.judge()
 
-        self.assertEqual((True, 'plain: 1 tests'), (row.good, row.text))
+        self.assertEqual((True, 'plain: 1 test'), (row.good, row.text))
 
     def test_every_problem_is_told(self):
         row = self.judge('T.test must fail and passed', 'T.x did not run')
