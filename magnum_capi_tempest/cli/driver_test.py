@@ -19,6 +19,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
 from magnum_capi_tempest import report as reports
 from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import tempest_run
@@ -153,7 +154,7 @@ def _box(args):
 def _only(args, made, usable):
     """The driver that is under test, when nobody names it."""
     found = [name for name in (
-        made.of(versions.distribution(args.what)) if args.what else usable)
+        made.of(drivers.distribution(args.what)) if args.what else usable)
         if name in usable]
     if len(found) == 1:
         return found[0]

@@ -7,12 +7,14 @@ by name and version only: it takes them for installed, adds what is missing,
 and says when they do not fit together.
 """
 
+import configparser
 import importlib.metadata
 import os
 import pathlib
 import re
 import shutil
 import tempfile
+import tomllib
 
 from magnum_capi import errors
 from magnum_capi import processes
@@ -58,6 +60,44 @@ def requirement(text: str) -> str:
     return text
 
 
+def distribution(what: str) -> str:
+    """Name of the distribution that a folder, a wheel or a requirement is of.
+
+    :raises UsageError: a folder does not say.
+    """
+    path = pathlib.Path(what)
+    if path.suffix == '.whl':
+        return path.name.partition('-')[0]
+    if not path.is_dir():
+        name = what.partition('@')[0].partition('[')[0].strip()
+        for sign in '<>=!~; ':
+            name = name.partition(sign)[0]
+        return name
+    try:
+        project = tomllib.loads(
+            (path / 'pyproject.toml').read_text(encoding='utf-8'))['project']
+        return str(project['name'])
+    except (OSError, KeyError, tomllib.TOMLDecodeError):
+        pass
+    parser = configparser.ConfigParser()
+    parser.read(path / 'setup.cfg')
+    name = parser.get('metadata', 'name', fallback='')
+    if not name:
+        raise errors.UsageError(
+            'This folder does not say what it is called', where=path,
+            hint='Name the driver by --driver')
+    return name
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two names are of one distribution, however they are written."""
+    return _normal(one) == _normal(other)
+
+
+def _normal(name):
+    return name.lower().replace('_', '-').replace('.', '-')
+
+
 def install(layout, cloud, requirements, progress, release, target=None):
     """Install into the sandbox's folder ``drivers``, all or nothing.
 
@@ -65,21 +105,22 @@ def install(layout, cloud, requirements, progress, release, target=None):
     :param requirements: results of :func:`requirement`.
     :param release: of Magnum.
     :param target: another folder of the sandbox, which is not there yet.
-    :raises MagnumCapiError: something cannot be installed, or is there
-        already, or nothing of it is a driver.
+    :raises MagnumCapiError: something cannot be installed, or would replace
+        what is there, or nothing of it is a driver.
     """
     with progress.step('Drivers'), tempfile.TemporaryDirectory(
             dir=layout.directory / 'tmp', prefix='drivers-') as scratch:
         scratch = pathlib.Path(scratch)
         library = overlay.empty(scratch / 'env', cloud)
-        pretended = _pretend(library, overlay.library(cloud))
+        cloud_library = overlay.library(cloud)
+        pretended = _pretend(library, cloud_library)
         pretended.append(_pretend_library(library, scratch))
         _uv(layout, scratch, requirements,
             environment.pins(release, scratch))
         for name in pretended:
             _refuse_another(library / name, requirements)
             shutil.rmtree(library / name)
-        _require_drivers(library, requirements)
+        _require_drivers(library, cloud_library, requirements)
         library.rename(target or layout.drivers)
 
 
@@ -165,9 +206,21 @@ def _refuse_another(folder, requirements):
             where=', '.join(requirements))
 
 
-def _require_drivers(library, requirements):
+def _require_drivers(library, cloud, requirements):
     found = importlib.metadata.distributions(path=[str(library)])
-    if not any(d.entry_points.select(group=GROUP) for d in found):
-        raise errors.UsageError(
-            f'Nothing of it is a driver: no entry point of {GROUP}',
-            where=', '.join(requirements))
+    if any(_drivers_of(one) for one in found):
+        return
+    # uv has installed nothing for a driver that Magnum's environment has.
+    asked = [distribution(text) for text in requirements
+             if not os.path.isabs(text)]
+    for one in importlib.metadata.distributions(path=[str(cloud)]):
+        if _drivers_of(one) and any(
+                same(one.name, name) for name in asked):
+            return
+    raise errors.UsageError(
+        f'Nothing of it is a driver: no entry point of {GROUP}',
+        where=', '.join(requirements))
+
+
+def _drivers_of(one):
+    return one.entry_points.select(group=GROUP)

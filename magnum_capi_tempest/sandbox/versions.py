@@ -5,12 +5,11 @@
 import dataclasses
 import json
 import pathlib
-import tomllib
 
 import yaml
 
-from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.toolchain import pins
 
@@ -37,7 +36,7 @@ class Made:
     def of(self, distribution: str) -> list[str]:
         """Drivers of a distribution, whose name may be written in any way."""
         return sorted(name for name, (whose, _) in self.drivers.items()
-                      if _same(whose) == _same(distribution))
+                      if drivers.same(whose, distribution))
 
 
 def made(box) -> Made:
@@ -57,37 +56,3 @@ def made(box) -> Made:
         'chart': f'{chart["name"]} {chart["version"]}',
     }, {name: (whose, version)
         for name, (whose, version) in found['drivers'].items()})
-
-
-def distribution(what: str) -> str:
-    """Name of the distribution that a folder, a wheel or a requirement is of.
-
-    :raises UsageError: a folder does not say.
-    """
-    path = pathlib.Path(what)
-    if path.suffix == '.whl':
-        return path.name.partition('-')[0]
-    if not path.is_dir():
-        name = what.partition('@')[0].partition('[')[0].strip()
-        for sign in '<>=!~; ':
-            name = name.partition(sign)[0]
-        return name
-    try:
-        project = tomllib.loads(
-            (path / 'pyproject.toml').read_text(encoding='utf-8'))['project']
-        return str(project['name'])
-    except (OSError, KeyError, tomllib.TOMLDecodeError):
-        pass
-    import configparser
-    parser = configparser.ConfigParser()
-    parser.read(path / 'setup.cfg')
-    name = parser.get('metadata', 'name', fallback='')
-    if not name:
-        raise errors.UsageError(
-            'This folder does not say what it is called', where=path,
-            hint='Name the driver by --driver')
-    return name
-
-
-def _same(name):
-    return name.lower().replace('_', '-').replace('.', '-')

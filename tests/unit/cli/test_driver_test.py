@@ -14,6 +14,7 @@ import testtools
 from magnum_capi_tempest.cli import driver_test
 from magnum_capi_tempest.cli import report
 from magnum_capi_tempest import promises
+from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import versions
 from magnum_capi_tempest.scorecard import suite
@@ -155,15 +156,15 @@ class DistributionTest(testtools.TestCase):
     def test_of_requirements_and_wheels(self):
         for what in ('magnum-x', 'magnum-x>=1', 'magnum-x[a]==2 ; x',
                      'magnum-x @ https://y'):
-            self.assertEqual('magnum-x', versions.distribution(what))
-        self.assertEqual('magnum_x', versions.distribution(
+            self.assertEqual('magnum-x', drivers.distribution(what))
+        self.assertEqual('magnum_x', drivers.distribution(
             '/a/magnum_x-1.0-py3-none-any.whl'))
 
     def test_of_folders(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.assertRaises(driver_test.errors.UsageError,
-                          versions.distribution, str(folder))
+                          drivers.distribution, str(folder))
         (folder / 'setup.cfg').write_text('[metadata]\nname = a\n')
-        self.assertEqual('a', versions.distribution(str(folder)))
+        self.assertEqual('a', drivers.distribution(str(folder)))
         (folder / 'pyproject.toml').write_text('[project]\nname = "b"\n')
-        self.assertEqual('b', versions.distribution(str(folder)))
+        self.assertEqual('b', drivers.distribution(str(folder)))
