@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``magnum-capi driver new``: a driver to begin with."""
+
+import pathlib
+import re
+
+from magnum_capi.cli import base
+from magnum_capi import errors
+from magnum_capi_tempest import resources
+
+#: A distribution that can be installed as it is; its name is in the names and
+#: texts of its files.
+SKELETON = 'drivers/skeleton'
+_WORD = 'skeleton'
+
+
+class New(base.Command):
+    """Write a new driver, of which every operation fails and says so.
+
+    It has what Magnum and "driver test" need: a distribution with its entry
+    points, a class with the methods that Magnum calls, and a description.
+
+    Exit code: 0 it is written, 2 the name cannot be used, or the folder has
+    something in it.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'name', metavar='NAME',
+            help='One word: NAME makes the driver k8s_NAME_v1 in the '
+                 'distribution magnum-NAME.')
+        parser.add_argument(
+            '--folder', type=pathlib.Path, metavar='DIR',
+            help='Where to write it; new or empty (default: magnum-NAME).')
+        return parser
+
+    def take_action(self, args):
+        # A package, a distribution, an entry point and a folder are called so.
+        if not re.fullmatch('[a-z][a-z0-9]{0,29}', args.name):
+            raise errors.UsageError(
+                f'A driver cannot be called {args.name!r}',
+                hint='Give small letters and digits, a letter first, at most '
+                     '30: "mine" makes k8s_mine_v1')
+        folder = args.folder or pathlib.Path(f'magnum-{args.name}')
+        written = write(args.name, folder)
+        for path in written:
+            print(path, file=self.app.stdout)
+        print('\nThe first report, with every operation missing:\n'
+              f'  magnum-capi driver test {folder.absolute()} --core',
+              file=self.app.stdout)
+
+
+def write(name, folder) -> list[pathlib.Path]:
+    """Write the skeleton under another name; returns its files, sorted.
+
+    :raises UsageError: the folder cannot be written, or is not empty.
+    """
+    source = resources.find(SKELETON)
+    written = []
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise errors.UsageError(
+                'The folder is not empty', where=folder,
+                hint='Name a new one by --folder')
+        for path in sorted(source.rglob('*')):
+            if path.suffix not in ('.py', '.toml', '.yaml', '.rst'):
+                continue
+            target = folder / str(path.relative_to(source)).replace(
+                _WORD, name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            text = path.read_text(encoding='utf-8')
+            # The line below a title is as long as the title.
+            target.write_text(
+                text.replace('=' * len(f'magnum-{_WORD}'),
+                             '=' * len(f'magnum-{name}'))
+                .replace(_WORD, name), encoding='utf-8')
+            written.append(target)
+    except OSError as e:
+        raise errors.UsageError('The driver cannot be written', where=folder,
+                                last_seen=e) from e
+    return written
