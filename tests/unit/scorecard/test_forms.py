@@ -66,6 +66,10 @@ class FormsTest(testtools.TestCase):
         self.assertNotIn('<script>alert', text)
         self.assertIn('&lt;script&gt;alert', text)
 
+    def test_page_says_each_state_once(self):
+        self.assertNotRegex(page.render(self.reports),
+                            r'>(\w+)</span> <span class="soft">\1:')
+
     def test_documentation_has_no_errors_whatever_was_measured(self):
         for reports in (self.reports, []):
             tree = core.publish_doctree(
