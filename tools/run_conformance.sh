@@ -73,7 +73,7 @@ if ((${#drivers[@]} == 0)); then
 fi
 
 # Minors of Kubernetes, oldest first: the last one is what upgrades lead to.
-minors=(1.33 1.34)
+minors=(1.35 1.36)
 test_class=ConformanceTest
 options=(conformance_mode=quick)
 case $mode in

@@ -44,7 +44,7 @@ class RealNodesTest(testtools.TestCase):
         if problem:
             raise unittest.SkipTest(f'No containers here: {problem}')
         try:
-            images.require(None, ('1.33', '1.34'), images.NODES)
+            images.require(None, ('1.35', '1.36'), images.NODES)
         except errors.EnvironmentProblem as e:
             raise unittest.SkipTest(str(e)) from None
         self.results = pathlib.Path(
