@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The commands of "You still have Heat clusters", typed as they are written.
+
+On the last Magnum that ships the Heat driver. Heat is not there, and need not
+be: the commands are about templates. What becomes of clusters is in
+:mod:`.test_stranded`.
+"""
+
+import pathlib
+
+import fixtures
+
+from tests.functional import boxes
+from tests.functional import typed
+from tests.unit.docs import pages
+
+#: Labels and fields as Heat's users have them.
+_OLD = ('coe cluster template create old-template --coe kubernetes '
+        '--image fedora-coreos --external-network public --flavor m1.small '
+        '--master-flavor m1.small --network-driver flannel '
+        '--labels kube_tag=v1.28.9-rancher1,boot_volume_size=20')
+
+
+@boxes.LONG
+class HeatPageTest(boxes.TestCase):
+
+    def test_on_the_last_magnum_with_heat(self):
+        box = self.box()
+        self.assert_done(box.up('--magnum', '2026.1', '--install',
+                                pages.TOP / 'drivers' / 'k8s_capi_v1'))
+        folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir(rootdir='/tmp')).path)
+        layout = box.sandbox.layout()
+        # What an operator has in ~/.config/openstack, and in /etc/magnum.
+        clouds = folder / 'clouds.yaml'
+        clouds.write_text((layout.directory / 'clouds.yaml').read_text()
+                          .replace('sandbox-admin:', 'admin:'))
+        shell = self.useFixture(typed.Shell(
+            folder, OS_CLOUD='admin', OS_CLIENT_CONFIG_FILE=str(clouds)))
+        etc = folder / 'home' / '.magnum'
+        etc.mkdir()
+        for path in layout.magnum_conf:
+            (etc / {'.d': 'magnum.conf.d'}.get(
+                path.suffix, path.name)).symlink_to(path)
+        openstack = shell.run(
+            f'eval "$(magnum-capi sandbox env --directory {box.directory})"; '
+            'echo $SANDBOX_OPENSTACK').strip()
+        (folder / 'image').write_bytes(bytes(100))
+        shell.run(f'{openstack} image create --public --file image '
+                  '--property os_distro=fedora-coreos fedora-coreos; '
+                  f'{openstack} {_OLD}', cwd=folder)
+
+        commands = sum(pages.blocks(
+            (pages.SOURCE / 'heat.rst').read_text()), [])
+        seen = shell.type(commands, cwd=folder, replace=(
+            ('magnum-capi ', f'{layout.magnum_env}/bin/magnum-capi '),
+            ('openstack ', f'{openstack} ')))
+
+        for one in seen:
+            self.assertEqual(one.command.code, one.code, one.output)
+            self.assertTrue(one.command.printed(one.output),
+                            f'{one.command.text}\n{one.output}')
+        self.assertEqual(len(commands), len(seen))
