@@ -22,6 +22,7 @@ from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest.management import standalone
 from tests.functional.driver import test_helm as real_helm
+from tests.functional import real_api
 
 #: Neither the default one nor that of other tests.
 PORT_BASE = 27000
@@ -29,27 +30,6 @@ PORT_BASE = 27000
 NAME = 'c' + '1' * 32
 
 _CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-
-
-def _crd(name, kind, *versions):
-    """A CustomResourceDefinition without rules; its first version is stored.
-
-    :param name: as ``<plural>.<group>``.
-    """
-    plural, _, group = name.partition('.')
-    return {
-        'apiVersion': 'apiextensions.k8s.io/v1',
-        'kind': 'CustomResourceDefinition', 'metadata': {'name': name},
-        'spec': {
-            'group': group, 'scope': 'Namespaced',
-            'names': {'kind': kind, 'plural': plural},
-            'versions': [{
-                'name': version, 'served': True,
-                'storage': version == versions[0],
-                'schema': {'openAPIV3Schema': {
-                    'type': 'object',
-                    'x-kubernetes-preserve-unknown-fields': True}}}
-                for version in versions]}}
 
 
 class ManagementTest(testtools.TestCase):
@@ -225,8 +205,9 @@ class ManagementTest(testtools.TestCase):
     def test_kind_whose_versions_are_withdrawn_and_removed(self):
         # A kind that nobody else here uses, of a provider that is optional.
         crd = 'helmchartproxies.addons.cluster.x-k8s.io'
-        self.rest.request('POST', _CRDS, body=_crd(
-            crd, 'HelmChartProxy', 'v1alpha1', 'v1beta1'))
+        plural, _, group = crd.partition('.')
+        self.rest.request('POST', _CRDS, body=real_api.definition(
+            group, plural, 'HelmChartProxy', ['v1alpha1', 'v1beta1']))
         self.addCleanup(self.rest.find, 'DELETE', f'{_CRDS}/{crd}')
         seen = self.kube, 'HelmChartProxy', 'p'
         # Until then it is a provider that was never installed.

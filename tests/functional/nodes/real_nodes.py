@@ -8,12 +8,15 @@ what users have. Every wait has an end and says what was last seen.
 
 import json
 import os
+import unittest
 
 import requests
 
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import waiting
+from magnum_capi_tempest import containers
+from magnum_capi_tempest import images
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import machines
@@ -45,6 +48,20 @@ _SERVERS = {
 _SERVICE = {
     'apiVersion': 'v1', 'kind': 'Service', 'metadata': {'name': 'servers'},
     'spec': {'selector': {'app': 'servers'}, 'ports': [{'port': 8080}]}}
+
+
+def require(minors, kinds):
+    """The inventory of image archives, where containers can run.
+
+    :raises unittest.SkipTest: they cannot, or an archive is missing.
+    """
+    problem = containers.problem()
+    if problem:
+        raise unittest.SkipTest(f'No containers here: {problem}')
+    try:
+        return images.require(None, minors, kinds)
+    except errors.EnvironmentProblem as e:
+        raise unittest.SkipTest(str(e)) from None
 
 
 class Cloud:

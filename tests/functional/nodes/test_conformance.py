@@ -9,7 +9,6 @@ otherwise) and MAGNUM_CAPI_LONG=1.
 
 import json
 import pathlib
-import unittest
 
 import fixtures
 import testtools
@@ -17,9 +16,9 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.conformance.reports import sources
-from magnum_capi_tempest import containers
 from magnum_capi_tempest import images
 from tests.functional import boxes
+from tests.functional.nodes import real_nodes
 
 TOP = pathlib.Path(__file__).parents[3]
 COMMAND = TOP / 'tools' / 'run_conformance.sh'
@@ -40,13 +39,7 @@ class RealNodesTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        problem = containers.problem()
-        if problem:
-            raise unittest.SkipTest(f'No containers here: {problem}')
-        try:
-            images.require(None, ('1.35', '1.36'), images.NODES)
-        except errors.EnvironmentProblem as e:
-            raise unittest.SkipTest(str(e)) from None
+        real_nodes.require(('1.35', '1.36'), images.NODES)
         self.results = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path, 'results')
         self.useFixture(fixtures.EnvironmentVariable(

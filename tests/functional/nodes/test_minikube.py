@@ -12,21 +12,19 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 import fixtures
 import testtools
 
-from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import waiting
-from magnum_capi_tempest import containers
 from magnum_capi_tempest.containers import layout
 from magnum_capi_tempest import images
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest import runmarks
 from tests.functional import boxes
+from tests.functional.nodes import real_nodes
 
 COMMAND = [sys.executable, '-m', 'magnum_capi.cli.main', 'management']
 
@@ -42,14 +40,8 @@ class MinikubeTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        problem = containers.problem()
-        if problem:
-            raise unittest.SkipTest(f'No containers here: {problem}')
-        try:
-            self.images = images.require(
-                None, ('1.34',), images.MINIKUBE).directory
-        except errors.EnvironmentProblem as e:
-            raise unittest.SkipTest(str(e)) from None
+        self.images = real_nodes.require(
+            ('1.34',), images.MINIKUBE).directory
         base = pathlib.Path(self.useFixture(
             fixtures.TempDir(rootdir='/tmp')).path)
         self.directory = base / 'm'
