@@ -16,6 +16,7 @@ import dataclasses
 import importlib.metadata
 import importlib.resources
 import json
+import pathlib
 import typing
 
 import yaml
@@ -72,6 +73,18 @@ class Description:
         return found
 
 
+def text_of(path: pathlib.Path) -> str:
+    """What is in a file that may be a description.
+
+    :raises UsageError: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as e:
+        raise errors.UsageError('The description cannot be read', where=path,
+                                last_seen=e) from e
+
+
 def parse(text: str, where: object) -> Description:
     """Read a description.
 
@@ -93,7 +106,12 @@ def parse(text: str, where: object) -> Description:
 
 
 def problems(document: typing.Any) -> list[str]:
-    """What of a description does not fit the schema, a line each.
+    """What of a description does not fit its schema, as :func:`unfit`."""
+    return unfit(document, schema())
+
+
+def unfit(document: typing.Any, schema: Document) -> list[str]:
+    """What of a document does not fit a JSON Schema, a line each.
 
     :raises EnvironmentProblem: the package jsonschema is not installed.
     """
@@ -103,7 +121,7 @@ def problems(document: typing.Any) -> list[str]:
         raise errors.EnvironmentProblem(
             'The package jsonschema is not installed', last_seen=e,
             hint='pip install jsonschema') from None
-    validator = jsonschema.Draft202012Validator(schema())
+    validator = jsonschema.Draft202012Validator(schema)
     return [f'{one.json_path}: {one.message}' for one in sorted(
         validator.iter_errors(document), key=lambda one: one.json_path)]
 

@@ -116,14 +116,14 @@ def of_sandbox(args, folder) -> report.Report:
     """Run the suite in a sandbox."""
     with _box(args) as box:
         made = versions.made(box)
-        name = args.driver or _only(args, made, usable_drivers.drivers(box))
+        usable = usable_drivers.drivers(box)
+        name = args.driver or _only(args, made, usable)
         described = _described(args) or usable_drivers.description(box, name)
         asked = _asked(args, described)
         stream, _ = tempest_run.run(box, tempest_run.Order(
             regex=regex(args, asked), driver=name, results=folder,
             concurrency=args.concurrency, promise='driver', options=(
-                *usable_drivers.clashing(usable_drivers.drivers(box)),
-                *args.option)))
+                *usable_drivers.clashing(usable), *args.option)))
         kind = records.require_ready(box.directory).nodes.kind
     about = report.of_driver(described, name)
     if name in made.drivers:
@@ -188,14 +188,8 @@ def of_cloud(args, folder) -> report.Report:
 
 
 def _described(args):
-    if not args.description:
-        return None
-    try:
-        text = args.description.read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as e:
-        raise errors.UsageError('The description cannot be read',
-                                where=args.description, last_seen=e) from e
-    return driver_info.parse(text, args.description)
+    return args.description and driver_info.parse(
+        driver_info.text_of(args.description), args.description)
 
 
 def _asked(args, described):

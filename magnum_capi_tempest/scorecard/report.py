@@ -139,11 +139,7 @@ def problems(found: typing.Any) -> list[str]:
     What follows from its promises is counted again: a verdict that they do
     not give is wrong.
     """
-    # Heavy, and only needed here.
-    import jsonschema
-    wrong = [f'{one.json_path}: {one.message}' for one in sorted(
-        jsonschema.Draft202012Validator(schema()).iter_errors(found),
-        key=lambda one: one.json_path)]
+    wrong = driver_info.unfit(found, schema())
     if wrong:
         return wrong
     wrong = [f'$.promises: there is no promise {key}'

@@ -12,7 +12,6 @@ import yaml
 
 from magnum_capi.cli import base
 from magnum_capi import driver_info
-from magnum_capi import errors
 
 
 class Info(base.Judging):
@@ -68,11 +67,7 @@ def _texts(driver: str | None
            ) -> collections.abc.Iterator[tuple[str, str, str, str]]:
     path = pathlib.Path(driver or '')
     if driver and path.suffix in ('.yaml', '.yml'):
-        try:
-            yield '', path.read_text(encoding='utf-8'), driver, ''
-        except (OSError, UnicodeDecodeError) as e:
-            raise errors.UsageError('The description cannot be read',
-                                    where=path, last_seen=e) from None
+        yield '', driver_info.text_of(path), driver, ''
         return
     yield from (one for one in driver_info.installed()
                 if driver in (None, one[0]))
