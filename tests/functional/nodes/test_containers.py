@@ -278,7 +278,9 @@ class LifeTest(_Base):
         self.addCleanup(command.kill)
         waiting.wait_for(
             lambda: runmarks.marked(self.engine.supervisor.directory),
-            done=bool, timeout=600, what='a process of the engine')
+            done=bool, timeout=600, what='a process of the engine',
+            # The engine is ready within a second of its first process.
+            pace=waiting.Pace(first=0.02, factor=1, most=0.02))
         command.send_signal(signal.SIGINT)
         self.assertNotEqual(0, command.wait(timeout=600))
         self.assertEqual(before, self.traces())
