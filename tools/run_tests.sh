@@ -104,15 +104,18 @@ stage_style() {
 }
 
 # tests FOLDER WORKERS SECONDS: run them with stestr and count what it
-# recorded. All its processes are killed after SECONDS, and on Ctrl-C.
+# recorded. All its processes are killed after SECONDS, and on Ctrl-C. Workers
+# get equal shares by what the tests took the last time.
 tests() {
     local folder=$1 name=${1##*/} begin_failed=$failed
     local repository=$work/$name stream=$reports/$name/$name.subunit
     local log=$work/$name/log
+    local known=$CACHE/durations/tests-$name${MAGNUM_CAPI_LONG:+-long}.subunit
     mkdir -p "$repository" "${stream%/*}"
     # The stream is the record; the terminal gets the summary of it. A bad
     # exit code is data, not an error of this wrapper.
-    OS_TEST_PATH=$folder python - "$3" "$name tests" bash -c '
+    OS_TEST_PATH=$folder python - "$3" "$name tests" "$known" "$repository" \
+        "$stream" bash -c '
         stestr --repo-url "$1" run --concurrency "$2" --subunit \
             > "$3" 2> "$4"
         echo $? > "$4.code"
@@ -123,13 +126,17 @@ import sys
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
+from magnum_capi_tempest.workspace import durations
 
 # A shell ignores Ctrl-C for what it runs in the background, and all below it
 # would inherit that, the programs whose Ctrl-C is tested among them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+timeout, what, known, repository, stream, *command = sys.argv[1:]
 try:
-    with progress.Progress(patience=15).step(sys.argv[2]):
-        processes.run(sys.argv[3:], timeout=float(sys.argv[1]))
+    with progress.Progress(patience=15).step(what):
+        durations.tell(repository, known)
+        processes.run(command, timeout=float(timeout))
+    durations.keep(stream, known)
 except errors.CommandFailed as e:
     sys.exit(f'The tests did not end in {e.elapsed:.0f} s')
 except KeyboardInterrupt:
