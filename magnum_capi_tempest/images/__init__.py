@@ -23,6 +23,8 @@ def require(directory, minors, purpose) -> inventory.Inventory:
     :param purpose: :data:`NODES` or :data:`MINIKUBE`.
     :raises EnvironmentProblem: an archive is missing or cut off; names the
         command that makes it.
+    :raises UsageError: there are no recipes for a minor; names those that
+        there are recipes for.
     """
     found = inventory.read(directory)
     whole = {name for name, archive in found.archives.items()

@@ -47,13 +47,7 @@ def choose(recipes: dict, names, minors) -> tuple:
         comes last.
     :raises UsageError: a name or minor is unknown.
     """
-    known = {r.minor for r in recipes.values()} - {None}
-    strange = sorted(set(minors) - known)
-    if strange:
-        raise errors.UsageError(
-            f'No images of Kubernetes {", ".join(strange)} can be made',
-            hint=f'There are recipes for {", ".join(sorted(known))}, minors '
-                 'that the pinned Cluster API supports')
+    _refuse_unknown(recipes, minors)
     possible = {n: r for n, r in recipes.items()
                 if r.minor is None or r.minor in minors}
     chosen = possible
@@ -72,6 +66,16 @@ def choose(recipes: dict, names, minors) -> tuple:
     return tuple(sorted(chosen.values(),
                         key=lambda r: (r.builder is not None, bool(r.bakes),
                                        r.minor or '9', r.name)))
+
+
+def _refuse_unknown(recipes, minors):
+    known = {r.minor for r in recipes.values()} - {None}
+    strange = sorted(set(minors) - known)
+    if strange:
+        raise errors.UsageError(
+            f'No images of Kubernetes {", ".join(strange)} can be made',
+            hint=f'There are recipes for {", ".join(sorted(known))}, minors '
+                 'that the pinned Cluster API supports')
 
 
 def baked(recipe, recipes: dict) -> tuple:
@@ -135,7 +139,9 @@ def missing(recipes: dict, minors, purpose, archives) -> tuple[str, ...]:
 
     :param purpose: "nodes": machines of clusters with these minors;
         "minikube": a management cluster in minikube.
+    :raises UsageError: there are no recipes for a minor.
     """
+    _refuse_unknown(recipes, minors)
     needed = {
         'nodes': lambda r: r.set == 'machine' and r.kind != 'base'
         and r.minor in (None, *minors),

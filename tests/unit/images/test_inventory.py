@@ -8,6 +8,7 @@ from unittest import mock
 from magnum_capi import errors
 from magnum_capi_tempest import images
 from magnum_capi_tempest.images import inventory
+from magnum_capi_tempest.images import recipes
 from tests.unit.images import base
 
 
@@ -101,6 +102,15 @@ class TestRequire(base.TestCase):
         self.assertIn(
             f'magnum-capi images build --directory {home} --kubernetes 1.34',
             error.hint)
+
+    def test_minors_that_no_recipe_makes(self):
+        error = self.assertRaises(
+            errors.UsageError, images.require, self.folder(),
+            ('1.36', '1.99'), images.NODES)
+
+        self.assertIn('1.99', error.what)
+        self.assertNotIn('1.36', error.what)
+        self.assertIn(', '.join(recipes.minors()), error.hint)
 
     def test_a_cut_off_archive_is_missing(self):
         home = self.folder()

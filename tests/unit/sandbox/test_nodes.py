@@ -93,10 +93,13 @@ class WantedTest(testtools.TestCase):
 
     def test_what_there_are_machines_of_must_be_whole(self):
         self.inventory = archives.inventory(
-            archives.node('v1.34.9'), archives.node('v1.33.13'))
+            archives.node('v1.34.9'), archives.node('v1.33.13'),
+            # Of an older checkout; nothing makes these any more.
+            archives.node('v1.20.15'))
         found = nodes.wanted(nodes.DOCKER, None)
         self.assertEqual([('1.33', '1.34')], self.asked)
-        self.assertEqual(('v1.33.13', 'v1.34.9'), found.kubernetes)
+        self.assertEqual(('v1.20.15', 'v1.33.13', 'v1.34.9'),
+                         found.kubernetes)
 
     def test_without_machines_the_newest_are_asked_for(self):
         self.inventory = archives.inventory()
