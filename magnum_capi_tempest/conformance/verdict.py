@@ -145,16 +145,30 @@ def _hindrances(result, required, missing):
     if result.stand_in_images:
         found.append('the images of the run are stand-ins')
     if result.mode != model.CERTIFIED:
-        found.append(f'the mode is {result.mode}, not {model.CERTIFIED}')
+        found.append(_other_run(result, required))
     if required is None:
         found.append('there is no list of required tests for '
                      f'Kubernetes {result.cluster.kubernetes or "?"}')
         return found
     if not required.certifies:
         found.append(required.remark)
-    if missing:
+    if missing and result.mode == model.CERTIFIED:
         found.append(_sum(required, missing))
     return found
+
+
+def _other_run(result, required):
+    """What a run was that was not meant to certify, and what it ran."""
+    text = ('nothing tells that it is a certified run'
+            if result.mode == model.UNKNOWN else
+            f'it is no certified run, the mode is {result.mode}')
+    if required is None:
+        return text
+    ran = {s.name: s.status for s in result.ran}
+    ran = [ran[name] for name in required.names if name in ran]
+    bad = len(ran) - ran.count(model.PASSED)
+    return (f'{text}: {len(ran)} of {len(required.names)} required tests ran'
+            + (f', of which {bad} did not pass' if bad else ''))
 
 
 def _sum(required, missing):

@@ -211,7 +211,8 @@ def _sections(result, verdict, reruns):
     names = missing(result, verdict)
     if names:
         yield report.Section(
-            f'Required tests that did not pass: {len(names)}', names)
+            f'Required tests that did not run or did not pass: {len(names)}',
+            names)
     causes = fingerprints.causes(result.failures, result.cluster.nodes)
     if causes:
         yield report.Section('Causes of failures', tuple(

@@ -127,7 +127,27 @@ class VerdictTest(testtools.TestCase):
         found = self.judge(result, verdict.PASSED)
 
         self.assertFalse(found.eligible)
-        self.assertRegex(found.hindrances[0], 'mode is quick')
+        self.assertEqual(
+            ('it is no certified run, the mode is quick: 0 of 2 required '
+             'tests ran',), found.hindrances)
+
+    def test_another_run_that_fails_tells_which_required_tests_it_ran(self):
+        result = by_hand.result(
+            by_hand.failed(REQUIRED[0]), by_hand.skipped(REQUIRED[1]),
+            mode=model.FOCUSED)
+
+        found = self.judge(result, verdict.FAILED)
+
+        self.assertIn(
+            'it is no certified run, the mode is focus: 1 of 2 required tests '
+            'ran, of which 1 did not pass', found.hindrances)
+
+    def test_files_that_do_not_tell_their_mode(self):
+        found = self.judge(good(mode=model.UNKNOWN), verdict.PASSED)
+
+        self.assertEqual(
+            ('nothing tells that it is a certified run: 2 of 2 required '
+             'tests ran',), found.hindrances)
 
     def test_what_keeps_a_passed_run_from_certification(self):
         for kwargs, pattern in (

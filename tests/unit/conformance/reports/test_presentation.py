@@ -83,7 +83,8 @@ class RunTest(testtools.TestCase):
         sections = {s.title: s.lines for s in run.sections}
         self.assertEqual(
             ['STAND-IN IMAGES', 'NOT eligible for certification',
-             'Required tests that did not pass: 40', 'Causes of failures',
+             'Required tests that did not run or did not pass: 40',
+             'Causes of failures',
              'Failures by SIG', 'Failures that were run again'],
             list(sections))
         self.assertRegex(
@@ -100,7 +101,7 @@ class RunTest(testtools.TestCase):
                 (model.QUICK, ['NOT eligible for certification']),
                 (model.NON_DISRUPTIVE, [
                     'NOT eligible for certification',
-                    'Required tests that did not pass: 51'])):
+                    'Required tests that did not run or did not pass: 51'])):
             run = run_of(by_hand.result(by_hand.passed('a'), mode=mode),
                          required=required)
 
@@ -245,5 +246,6 @@ class FormsTest(testtools.TestCase):
         terminal.show(run, console=rich.console.Console(file=out))
 
         for said in (out.getvalue(), markdown.render(run)):
-            self.assertIn('Required tests that did not pass: 2', said)
+            self.assertIn(
+                'Required tests that did not run or did not pass: 2', said)
             self.assertRegex(said, '(?m)^[- ] ?b$')
