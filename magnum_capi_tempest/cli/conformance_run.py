@@ -52,11 +52,9 @@ class _OfRun(base.Judging):
             'several (default: any)')
         return parser
 
-    def which(self, args, runtime, results=None):
-        """The run that the arguments name; see :func:`life.resume`.
+    def which(self, args, runtime):
+        """The run that the arguments name; see :func:`lifecycle.resume`.
 
-        :param results: folder for what a run leaves that is found in its
-            cluster.
         :raises UsageError: they contradict each other.
         """
         target = conformance_target.named(args)
@@ -71,9 +69,7 @@ class _OfRun(base.Judging):
                    and not runtime.store.left())
         if target is None and (args.namespace or implied):
             target = conformance_target.of(args)
-        return target and foreign.Where(
-            target, args.namespace or '',
-            str((results or pathlib.Path('.')).absolute()))
+        return target and foreign.Where(target, args.namespace or '')
 
 
 class _Fetching(_OfRun):
@@ -82,8 +78,8 @@ class _Fetching(_OfRun):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--results', type=pathlib.Path, metavar='DIR',
-            help='folder for the archive of a run that was not begun here '
-                 '(default: here)')
+            help='folder for the archive (default: that of the run, or the '
+                 'current one where the run was not begun here)')
         return parser
 
 
@@ -121,7 +117,7 @@ class Resume(_Fetching):
     def act(self, args):
         runtime = lifecycle.Runtime()
         return show(lifecycle.resume(
-            self.which(args, runtime, args.results), runtime))
+            self.which(args, runtime), runtime, _absolute(args.results)))
 
 
 class Retrieve(_Fetching):
@@ -141,7 +137,8 @@ class Retrieve(_Fetching):
     def act(self, args):
         runtime = lifecycle.Runtime()
         take = lifecycle.partial if args.partial else lifecycle.retrieve
-        return show(take(self.which(args, runtime, args.results), runtime))
+        return show(take(
+            self.which(args, runtime), runtime, _absolute(args.results)))
 
 
 class Logs(_OfRun):

@@ -10,6 +10,7 @@ that was begun here is known by the mark or the UID of its namespace.
 
 import dataclasses
 import datetime
+import os
 import typing
 
 import yaml
@@ -37,12 +38,10 @@ class Where:
     """Where to look for a run.
 
     :param namespace: of the run; any when empty.
-    :param results: folder for what is fetched of it, absolute.
     """
 
     target: runs.Target
     namespace: str = ''
-    results: str = '.'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,18 +83,19 @@ def find(where: Where, runtime) -> runs.Run:
     known = _known(seen.space['metadata'], runtime.store)
     if known:
         return dataclasses.replace(known, target=target)
-    record = record_of(seen, target, where.results)
+    record = record_of(seen, target)
     began = datetime.datetime.fromisoformat(record.started)
     return dataclasses.replace(record, about=dataclasses.replace(
         access.about, kubernetes=seen.version),
         name=runtime.store.new_name(target, began))
 
 
-def record_of(seen: Seen, target: runs.Target, results: str) -> runs.Run:
+def record_of(seen: Seen, target: runs.Target) -> runs.Run:
     """What there is to be known of a run; it has no name yet.
 
-    It is kept in the cluster when its results have been fetched: who began it
-    may want them, too.
+    Its results go into the current folder where nobody says otherwise. It is
+    kept in the cluster when they have been fetched: who began it may want
+    them, too.
     """
     timeout = documents.dig(seen.config, 'Server', 'timeoutseconds')
     timeout = timeout if isinstance(timeout, int) and timeout > 0 else _TIMEOUT
@@ -104,7 +104,7 @@ def record_of(seen: Seen, target: runs.Target, results: str) -> runs.Run:
         '', target, dataclasses.replace(
             _plan(seen.plugins), namespace=seen.namespace,
             timeout=timeout + _PATIENCE),
-        results, model.SONOBUOY, runs.STARTED,
+        os.getcwd(), model.SONOBUOY, runs.STARTED,
         (_time(metadata.get('creationTimestamp'))
          or datetime.datetime.now(datetime.timezone.utc)).isoformat(),
         keep=True, uid=metadata.get('uid') or '')

@@ -147,16 +147,21 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
             return finishing.finish(record, driven, reader, runtime)
 
 
-def resume(which, runtime: Runtime) -> outcome.Outcome:
+def resume(which, runtime: Runtime,
+           results: pathlib.Path | None = None) -> outcome.Outcome:
     """Watch a run to its end that an earlier command has begun.
 
     :param which: the name of a run, None for the only one that has not ended,
         or :class:`.foreign.Where` it is; here and below.
+    :param results: folder for what is fetched, instead of that of the run;
+        here and below.
+    :raises UsageError: the run was ended, or its results are elsewhere.
     """
-    record = _chosen(which, runtime)
+    record = _chosen(which, runtime, results)
     if record.stage in (runs.RETRIEVED, runs.ENDED):
-        if not record.archive:
-            raise errors.UsageError(f'The run {record.name} was ended')
+        if pathlib.Path(record.archive).parent != pathlib.Path(
+                record.results):
+            raise _fetched(record)
         return outcome.of_archive(record)
     with _access(record, runtime) as (driven, reader):
         with _left_running(record, runtime):
@@ -165,25 +170,29 @@ def resume(which, runtime: Runtime) -> outcome.Outcome:
             return finishing.finish(record, driven, reader, runtime)
 
 
-def retrieve(which, runtime: Runtime) -> outcome.Outcome:
+def retrieve(which, runtime: Runtime,
+             results: pathlib.Path | None = None) -> outcome.Outcome:
     """Fetch the results of a run that is complete, and leave it there.
 
-    :raises UsageError: there are none yet.
+    :raises UsageError: there are none yet, or the run is not there any more.
     """
-    record = _chosen(which, runtime)
+    record = _chosen(which, runtime, results)
     if record.backend != model.SONOBUOY:
         raise errors.UsageError(
             'Hydrophone fetches its files itself',
             hint='magnum-capi conformance resume')
+    if record.stage == runs.ENDED:
+        raise _fetched(record)
     with _access(record, runtime) as (driven, _):
         status = sonobuoy.parse_status(_answer(driven))
         return finishing.fetch(record, driven, status and status.tarball,
                                runtime)
 
 
-def partial(which, runtime: Runtime) -> outcome.Outcome:
+def partial(which, runtime: Runtime,
+            results: pathlib.Path | None = None) -> outcome.Outcome:
     """What a run that goes on has brought so far; it goes on."""
-    record = _chosen(which, runtime)
+    record = _chosen(which, runtime, results)
     with _reading(record, runtime) as (namespace, reader):
         with runtime.progress.step('saving what there is so far'):
             saved = salvage.save(reader, namespace, pathlib.Path(
@@ -239,10 +248,26 @@ def status(which, runtime: Runtime) -> tuple[runs.Run, watch.Watch | None]:
         return record, finishing.look(record, driven, reader, runtime)
 
 
-def _chosen(which, runtime):
-    if isinstance(which, foreign.Where):
-        return foreign.find(which, runtime)
-    return runtime.store.choose(which)
+def _chosen(which, runtime, results=None):
+    record = (foreign.find(which, runtime)
+              if isinstance(which, foreign.Where)
+              else runtime.store.choose(which))
+    if results is None or str(results) == record.results:
+        return record
+    if record.backend == model.HYDROPHONE:
+        raise errors.UsageError(
+            f'Hydrophone writes the files of the run {record.name} where it '
+            'began to', where=record.results, hint='Leave out --results')
+    return dataclasses.replace(record, results=str(results))
+
+
+def _fetched(record):
+    if not record.archive:
+        return errors.UsageError(f'The run {record.name} was ended')
+    return errors.UsageError(
+        f'The results of the run {record.name} are here already',
+        where=record.archive, hint='Copy them' if record.stage == runs.ENDED
+        else '"magnum-capi conformance retrieve" fetches them once more')
 
 
 @contextlib.contextmanager

@@ -164,7 +164,10 @@ class CommandsTest(testtools.TestCase):
             (model.Spec('a', model.FAILED),)))
 
         self.assertEqual(1, self.call(cli.Retrieve, 'r1', '--partial')[0])
-        self.assertEqual('r1', partial.call_args[0][0])
+        self.assertEqual(('r1', None), partial.call_args[0][::2])
+        self.call(cli.Retrieve, '--partial', '--results', 'd')
+        self.assertEqual((None, pathlib.Path('d').absolute()),
+                         partial.call_args[0][::2])
 
     def chosen(self, *argv):
         look = self.patch('status', return_value=(RUN, None))
@@ -172,18 +175,17 @@ class CommandsTest(testtools.TestCase):
         return look.call_args and look.call_args[0][0]
 
     def test_which_run(self):
-        here = str(pathlib.Path().absolute())
         self.useFixture(own_folders.OwnFolders())
         self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/e'))
         environment = runs.Target(kubeconfig='/e')
         self.assertEqual('r1', self.chosen('r1'))
         for argv, where in (
-                ((), foreign.Where(environment, '', here)),
-                (('--namespace', 'n'), foreign.Where(environment, 'n', here)),
+                ((), foreign.Where(environment)),
+                (('--namespace', 'n'), foreign.Where(environment, 'n')),
                 (('--kubeconfig', '/k', '--context', 'c'), foreign.Where(
-                    runs.Target(kubeconfig='/k', context='c'), '', here)),
+                    runs.Target(kubeconfig='/k', context='c'))),
                 (('--cluster', 'c1'), foreign.Where(
-                    runs.Target('c1', 'mine'), '', here))):
+                    runs.Target('c1', 'mine')))):
             self.assertEqual(where, self.chosen(*argv), argv)
         runs.Store().save(RUN)
         self.assertIsNone(self.chosen())

@@ -16,10 +16,17 @@ from tests.unit.conformance.run import run_box
 
 class TestPlainRun(run_box.TestCase):
 
+    def setUp(self):
+        super().setUp()
+        self.results = self.box.base / 'results'
+
+    def retrieved(self):
+        return lifecycle.retrieve(
+            self.where(), self.box.runtime, self.results).run.name
+
     def where(self, **kwargs):
         return foreign.Where(
-            runs.Target(kubeconfig=str(self.box.kubeconfig)),
-            results=str(self.box.base / 'results'), **kwargs)
+            runs.Target(kubeconfig=str(self.box.kubeconfig)), **kwargs)
 
     def refused(self, kind=errors.UsageError, **kwargs):
         error = self.assertRaises(kind, lifecycle.status, self.where(**kwargs),
@@ -44,7 +51,8 @@ class TestPlainRun(run_box.TestCase):
         self.box.plain_run(timeout=10 ** 9)
         self.box.said = [run_box.RUNNING, run_box.COMPLETE]
 
-        ended = lifecycle.resume(self.where(), self.box.runtime)
+        ended = lifecycle.resume(
+            self.where(), self.box.runtime, self.results)
 
         self.assertEqual(verdict.FAILED, ended.verdict.outcome)
         self.assertEqual(['status', 'status', 'retrieve'], self.box.called)
@@ -55,7 +63,7 @@ class TestPlainRun(run_box.TestCase):
     def test_retrieved_and_ended_by_its_name(self):
         self.box.plain_run()
         self.box.said = [run_box.COMPLETE]
-        name = lifecycle.retrieve(self.where(), self.box.runtime).run.name
+        name = self.retrieved()
 
         lifecycle.abort(name, self.box.runtime)
 
@@ -66,15 +74,14 @@ class TestPlainRun(run_box.TestCase):
         self.box.plain_run()
         self.box.said = [run_box.COMPLETE]
 
-        names = {lifecycle.retrieve(self.where(), self.box.runtime).run.name
-                 for _ in range(2)}
+        names = {self.retrieved() for _ in range(2)}
 
         self.assertEqual(1, len(names))
 
     def test_a_namespace_that_came_after_it_is_left_alone(self):
         self.box.plain_run()
         self.box.said = [run_box.COMPLETE]
-        name = lifecycle.retrieve(self.where(), self.box.runtime).run.name
+        name = self.retrieved()
         self.box.called.clear()
         self.box.replace_namespace('sonobuoy')
 
@@ -94,7 +101,8 @@ class TestPlainRun(run_box.TestCase):
             '[sig-node] Secrets [It] a [Conformance] [sig-node, Conformance]'
             '\n/go/x.go:96\n')
 
-        ended = lifecycle.partial(self.where(), self.box.runtime)
+        ended = lifecycle.partial(
+            self.where(), self.box.runtime, self.results)
 
         self.assertEqual(
             (verdict.FAILED, ['[sig-node] Secrets a [Conformance]'],

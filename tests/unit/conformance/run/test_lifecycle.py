@@ -102,6 +102,49 @@ class TestLater(run_box.TestCase):
         self.assertEqual(['status', 'retrieve'], self.box.called)
         self.assertEqual(runs.RETRIEVED, self.box.stage)
 
+    def test_retrieve_into_another_folder(self):
+        self.begun()
+        first = lifecycle.retrieve('r', self.box.runtime).source
+        other = self.box.base / 'other'
+
+        second = lifecycle.retrieve('r', self.box.runtime, other).source
+
+        self.assertEqual(other, second.parent)
+        self.assertEqual(run_box.ARCHIVE, second.read_bytes())
+        self.assertTrue(first.exists())
+        # Who comes later finds what was asked for last.
+        self.assertEqual(second, lifecycle.resume(
+            'r', self.box.runtime).source)
+
+    def test_resume_into_another_folder(self):
+        self.begun()
+        other = self.box.base / 'other'
+
+        ended = lifecycle.resume('r', self.box.runtime, other)
+
+        self.assertEqual(other, ended.source.parent)
+        self.assertEqual(ended.source, lifecycle.resume(
+            'r', self.box.runtime, other).source)
+
+    def test_results_of_what_has_ended_stay_where_they_are(self):
+        self.begun()
+        source = lifecycle.resume('r', self.box.runtime).source
+        self.box.called.clear()
+        for verb in lifecycle.retrieve, lifecycle.resume:
+            error = self.assertRaises(
+                errors.UsageError, verb, 'r', self.box.runtime,
+                self.box.base / 'other')
+            self.assertIn(str(source), str(error))
+        self.assertEqual([], self.box.called)
+
+    def test_hydrophone_goes_on_where_it_has_begun(self):
+        self.box.fails['/hydrophone'] = KeyboardInterrupt()
+        with contextlib.suppress(KeyboardInterrupt):
+            self.box.run(backend=model.HYDROPHONE)
+
+        self.assertRaises(errors.UsageError, lifecycle.resume, 'r',
+                          self.box.runtime, self.box.base / 'other')
+
     def test_abort(self):
         self.begun()
 
