@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The steps of the GitHub action, run as a runner would."""
+
+import os
+import pathlib
+import re
+import stat
+import subprocess
+
+import fixtures
+import testtools
+import yaml
+
+TOP = pathlib.Path(__file__).parents[2]
+ACTION = '.github/actions/driver-test'
+
+#: Stands for tools/test_driver.sh: writes a report, and fails.
+DRIVER_TEST = """#!/bin/bash
+printf '%s\\n' "$@" > arguments
+mkdir "$3"
+echo '# k8s_x fails core' > "$3/driver-report.md"
+exit 1
+"""
+
+
+class ActionTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.action = yaml.safe_load(
+            (TOP / ACTION / 'action.yml').read_text())
+        self.inputs = {name: one['default']
+                       for name, one in self.action['inputs'].items()}
+
+    def step(self, name, top=TOP):
+        """Run a step of the shell.
+
+        :returns: its exit code, and what it told the runner.
+        """
+        step, = (one for one in self.action['runs']['steps']
+                 if one['name'] == name)
+        told = {one: self.folder / one
+                for one in ('GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY')}
+        for path in told.values():
+            path.write_text('')
+        values = {'github.action_path': str(top / ACTION), **{
+            f'inputs.{one}': value for one, value in self.inputs.items()}}
+        env = {variable: re.sub(r'\$\{\{ (.+?) \}\}',
+                                lambda found: values[found[1]], text)
+               for variable, text in step['env'].items()}
+        # As GitHub runs "shell: bash".
+        code = subprocess.run(
+            ['bash', '--noprofile', '--norc', '-eo', 'pipefail', '-c',
+             step['run']], cwd=self.folder, check=False,
+            env={'PATH': os.environ['PATH'], **told, **env}).returncode
+        return code, {one: path.read_text() for one, path in told.items()}
+
+    def test_a_driver_that_fails_fails_the_job_and_is_shown(self):
+        script = self.folder / 'project/tools/test_driver.sh'
+        script.parent.mkdir(parents=True)
+        (self.folder / 'project' / ACTION).mkdir(parents=True)
+        script.write_text(DRIVER_TEST)
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        self.inputs['arguments'] = '--core --magnum 2026.1'
+
+        code, told = self.step('Test the driver', self.folder / 'project')
+
+        self.assertEqual(1, code)
+        self.assertEqual('report=driver-report/driver-report.json\n',
+                         told['GITHUB_OUTPUT'])
+        self.assertEqual(
+            ['.', '--folder', 'driver-report', '--core', '--magnum',
+             '2026.1'], (self.folder / 'arguments').read_text().split())
+        _, told = self.step('Show what came of it')
+        self.assertEqual('# k8s_x fails core\n', told['GITHUB_STEP_SUMMARY'])
+
+    def test_nothing_is_shown_of_what_never_ran(self):
+        code, told = self.step('Show what came of it')
+
+        self.assertEqual((0, ''), (code, told['GITHUB_STEP_SUMMARY']))
+
+    def test_the_cache_depends_on_what_is_pinned(self):
+        code, told = self.step('Name the cache by what is pinned')
+
+        self.assertEqual(0, code)
+        self.assertRegex(told['GITHUB_OUTPUT'], r'^hash=[0-9a-f]{16}\n$')
+
+    def test_the_script_takes_a_driver_first(self):
+        script = (TOP / ACTION / '../../../tools/test_driver.sh').resolve()
+        for words in ((), ('--core',)):
+            found = subprocess.run([script, *words], capture_output=True,
+                                   text=True, check=False)
+            self.assertEqual(2, found.returncode)
+            self.assertIn('Which driver?', found.stderr)

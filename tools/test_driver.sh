@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+
+# From a bare machine to the report on a driver of Magnum.
+
+set -euo pipefail
+
+usage() {
+    cat << EOF
+usage: tools/test_driver.sh DRIVER [ARGUMENT...]
+
+Sets everything up, starts a sandbox with the driver, runs the tests of what
+it promises, and takes the sandbox down again.
+
+  DRIVER    a folder, a wheel, or a requirement such as magnum-capi-helm
+  ARGUMENT  for "magnum-capi driver test": --core, --magnum 2025.2, ...
+
+Exit code: 0 the driver passes core, 1 it does not, 2 wrong usage, 3 this
+machine lacks something.
+EOF
+}
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=tools/lib.sh
+source "$TOP/tools/lib.sh"
+
+case ${1-} in
+    -h | --help) usage; exit 0 ;;
+    '' | -*) DIE_CODE=2 die 'Which driver?' "${*:-no arguments}" \
+                 'Name its folder, wheel or requirement first; see --help' ;;
+esac
+
+prepare run
+packages
+exec magnum-capi driver test "$@"
