@@ -40,6 +40,7 @@ _NODES = {nodes.MEMORY: 'memory', nodes.DOCKER: 'container'}
 class Test(base.Judging):
     """Test a driver, in a sandbox of its own or on a cloud, and report on it.
 
+    Ctrl-C and SIGTERM end it with a report on the tests that were done.
     Exit code: 0 all of core has passed, 1 not, 3 it could not be tried.
     """
 
@@ -100,8 +101,8 @@ class Test(base.Judging):
                                     'what is tested')
         folder = (args.folder or paths.state() / 'results' / time.strftime(
             'driver-%Y%m%dT%H%M%S', time.gmtime())).absolute()
-        found = (of_cloud(args, folder) if args.cloud
-                 else of_sandbox(args, folder))
+        ended = _Ended()
+        found = (of_cloud if args.cloud else of_sandbox)(args, folder, ended)
         for name, text in (
                 ('driver-report.json', report.dumps(found)),
                 ('driver-report.md', forms.to_markdown([found])),
@@ -109,27 +110,54 @@ class Test(base.Judging):
                 ('driver-report.html', page.render([found]))):
             written = reports.write_file(folder / name, text)
         forms.show([found], page=written)
+        ended.go_on()
         return 0 if found.verdict == judge.PASSED else 1
 
 
-def of_sandbox(args, folder) -> report.Report:
+class _Ended:
+    """Holds back Ctrl-C and SIGTERM while there is something to report on."""
+
+    def __init__(self) -> None:
+        self._by: BaseException | None = None
+
+    def __bool__(self) -> bool:
+        return self._by is not None
+
+    @contextlib.contextmanager
+    def run(self, stream):
+        """For the run that records into this stream."""
+        try:
+            yield
+        except (KeyboardInterrupt, SystemExit) as e:
+            if not stream.exists():
+                raise
+            self._by = e
+
+    def go_on(self) -> None:
+        if self._by is not None:
+            raise self._by
+
+
+def of_sandbox(args, folder, ended) -> report.Report:
     """Run the suite in a sandbox."""
+    stream = folder / tempest_run.STREAM
     with _box(args) as box:
         made = versions.made(box)
         usable = usable_drivers.drivers(box)
         name = args.driver or _only(args, made, usable)
         described = _described(args) or usable_drivers.description(box, name)
         asked = _asked(args, described)
-        stream, _ = tempest_run.run(box, tempest_run.Order(
-            regex=regex(args, asked), driver=name, results=folder,
-            concurrency=args.concurrency, promise='driver', options=(
-                *usable_drivers.clashing(usable), *args.option)))
+        with ended.run(stream):
+            tempest_run.run(box, tempest_run.Order(
+                regex=regex(args, asked), driver=name, results=folder,
+                concurrency=args.concurrency, promise='driver', options=(
+                    *usable_drivers.clashing(usable), *args.option)))
         kind = records.require_ready(box.directory).nodes.kind
     about = report.of_driver(described, name)
     if name in made.drivers:
         about['distribution'] = ' '.join(made.drivers[name])
     return judged(stream, about, described, made.versions, _NODES[kind],
-                  asked)
+                  asked, ended)
 
 
 @contextlib.contextmanager
@@ -165,7 +193,7 @@ def _only(args, made, usable):
              'cannot be used')
 
 
-def of_cloud(args, folder) -> report.Report:
+def of_cloud(args, folder, ended) -> report.Report:
     """Run the suite on a cloud."""
     described = (_described(args) or driver_info.of(args.driver)
                  or usable_drivers.of_others(args.driver))
@@ -177,14 +205,15 @@ def of_cloud(args, folder) -> report.Report:
     choice = tempest.init(workspace, args, args.driver, options=(
         *((key, text) for key, text in options.items() if text),
         *args.option))
-    stream = runs.run(
-        workspace, ['--regex', regex(args, asked),
-                    '--concurrency', args.concurrency],
-        folder / 'run.subunit', etc=workspace / workspaces.ETC)
+    stream = folder / tempest_run.STREAM
+    with ended.run(stream):
+        runs.run(workspace, ['--regex', regex(args, asked),
+                             '--concurrency', args.concurrency],
+                 stream, etc=workspace / workspaces.ETC)
     return judged(
         stream, report.of_driver(described, args.driver), described,
         {'magnum': f'microversion {choice.microversions[1]}'}, 'server',
-        asked)
+        asked, ended)
 
 
 def _described(args):
@@ -220,17 +249,25 @@ def regex(args, asked) -> str:
     return rf'{suite.PACKAGE}\.({"|".join(wanted)})(\[|$)'
 
 
-def judged(stream, about, described, made, kind, asked) -> report.Report:
-    """Judge a recorded run; writes the reports of its tests beside it."""
-    run = reports.summarise(stream, stream.parent, about['name'],
-                            {**made, 'driver': about['name']})
+def judged(stream, about, described, made, kind, asked,
+           ended=False) -> report.Report:
+    """Judge a recorded run; writes the reports of its tests beside it.
+
+    :param ended: not all of its tests have run.
+    """
+    run = reports.summarise(
+        stream, stream.parent, about['name'],
+        {**made, 'driver': about['name']},
+        outcome='interrupted' if ended else '')
     found = judge.judge(results.outcomes(run), described)
     return report.Report(
         about, {'suite': suite_version(), **made}, kind,
         run.started.isoformat(timespec='seconds') if run.started else '',
         round(run.seconds, 1),
         f'sha256:{hashlib.sha256(stream.read_bytes()).hexdigest()}',
-        asked, found.promises, found.magnum, run.problems)
+        asked, found.promises, found.magnum,
+        (*run.problems, *(['It was ended before all of its tests had run']
+                          if ended else [])))
 
 
 def suite_version() -> str:

@@ -8,6 +8,7 @@ the rest. Conformance results become a Run as well, so that a person learns
 to read one report.
 """
 
+import dataclasses
 import pathlib
 
 from magnum_capi import outfile
@@ -27,7 +28,8 @@ FORMS = {
 }
 
 
-def summarise(stream_path, folder, title, facts=None, console=None):
+def summarise(stream_path, folder, title, facts=None, console=None,
+              outcome=''):
     """Read a stream, write every form of it, print the terminal's.
 
     :param stream_path: file with a subunit version 2 stream.
@@ -36,11 +38,13 @@ def summarise(stream_path, folder, title, facts=None, console=None):
     :param facts: what a reader wants to know of the run: versions, profile,
         paths. Shown in the order given; must not carry secrets.
     :param console: ``rich.console.Console``, standard output by default.
+    :param outcome: see :class:`~.model.Run`.
     :returns: the :class:`~.model.Run`; ``run.ok`` is the verdict.
     :raises UsageError: there is no such file, or it is no subunit stream.
     :raises EnvironmentProblem: the folder cannot be written.
     """
-    run = subunit.read(stream_path, title=title, facts=facts)
+    run = dataclasses.replace(
+        subunit.read(stream_path, title=title, facts=facts), outcome=outcome)
     written = write(run, folder)
     terminal.show(run, report=written['report.html'], console=console)
     return run

@@ -61,6 +61,9 @@ ETC = 'etc-run'
 #: Folder of what failed tests carry, in that of the results.
 ARTEFACTS = 'artefacts'
 
+#: The recorded run, in the folder of the results.
+STREAM = 'run.subunit'
+
 
 def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     """Make the workspace, with tempest.conf; returns its folder.
@@ -113,7 +116,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     stream = runs.run(
         workspace, ['--regex', regex, '--concurrency',
                     str(order.concurrency), *order.arguments],
-        results / 'run.subunit', etc=workspace / ETC, env=env)
+        results / STREAM, etc=workspace / ETC, env=env)
     # What breaks a promise that nobody makes may take any time.
     if regex == DEFAULT and order.promise == 'kept':
         durations.keep(stream, _durations(record, order))

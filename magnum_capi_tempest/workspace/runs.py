@@ -13,6 +13,9 @@ import os
 import pathlib
 import sys
 
+import subunit
+import testtools
+
 from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi import outfile
@@ -28,7 +31,8 @@ _WORKER = 'magnum_capi_tempest.workspace.worker'
 def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     """Run tests; what Tempest says goes to the terminal.
 
-    What is made is for its owner only.
+    What is made is for its owner only. Of a run that is ended early, those
+    tests are recorded that had come to their end.
 
     :param workspace: folder, see :mod:`.folder`.
     :param arguments: of ``tempest run``.
@@ -38,8 +42,8 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     :returns: absolute path of the stream.
     :raises EnvironmentProblem: Tempest is not installed.
     :raises MagnumCapiError: it did not run any test.
-    :raises SystemExit: this program was told to end (SIGTERM), and Tempest
-        with its workers has.
+    :raises KeyboardInterrupt: Ctrl-C; Tempest with its workers has ended.
+    :raises SystemExit: the same for SIGTERM.
     """
     workspace = pathlib.Path(workspace)
     command = [beside('tempest'), 'run', *map(str, arguments)]
@@ -49,8 +53,14 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     stream = pathlib.Path(stream).absolute()
     folders.private(stream.parent)
     before = _recorded(workspace)
-    with outfile.for_owner_only():
-        foreground.run(command, cwd=workspace, env=env)
+    earlier = _unfinished(workspace)
+    try:
+        with outfile.for_owner_only():
+            foreground.run(command, cwd=workspace, env=env)
+    except (KeyboardInterrupt, SystemExit):
+        for path in _unfinished(workspace) - earlier:
+            _keep(_of_version_2(path.read_bytes()), stream, etc)
+        raise
     if _recorded(workspace) == before:
         raise errors.MagnumCapiError(
             'Tempest did not run any test',
@@ -58,9 +68,31 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     # The repository's own files are of version 1 of the protocol.
     recorded = processes.run([beside('stestr'), 'last', '--subunit'],
                              cwd=workspace, timeout=120, binary=True)
+    _keep(recorded, stream, etc)
+    return stream
+
+
+def _keep(recorded, stream, etc):
     with outfile.whole(stream, outfile.PRIVATE) as f:
         redacting.copy(io.BytesIO(recorded), f, folder.known_secrets(etc))
-    return stream
+
+
+def _unfinished(workspace):
+    """Files of runs that stestr could not end; it renames others."""
+    return set((workspace / '.stestr').glob('tmp*'))
+
+
+def _of_version_2(content):
+    """A stream of version 1, which may be cut, in version 2."""
+    found = io.BytesIO()
+    result = testtools.ExtendedToStreamDecorator(
+        subunit.v2.StreamResultToBytes(found))
+    result.startTestRun()
+    try:
+        subunit.ProtocolTestCase(io.BytesIO(content)).run(result)
+    finally:
+        result.stopTestRun()
+    return found.getvalue()
 
 
 def _recorded(workspace):

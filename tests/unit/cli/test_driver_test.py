@@ -85,6 +85,28 @@ class DriverTestTest(testtools.TestCase):
         self.assertEqual(3, self.call('magnum-x')[0])
         self.box.down.assert_called_once_with(mock.ANY)
 
+    def test_what_is_ended_early_is_reported_on(self):
+        run = self.run_of(CORE[:2])
+        run.side_effect = KeyboardInterrupt
+
+        code, found = self.call('magnum-x')
+
+        self.assertEqual((130, 'untested'), (code, found['verdict']))
+        self.assertEqual(['It was ended before all of its tests had run'],
+                         found['problems'])
+        self.assertEqual('passed', found['promises'][CORE[0].promise]['state'])
+        self.assertIn('INTERRUPTED',
+                      (self.folder / 'report.md').read_text())
+        self.box.down.assert_called_once_with(mock.ANY)
+
+    def test_what_is_ended_before_its_first_test_is_not(self):
+        self.patch(driver_test.tempest_run, 'run',
+                   side_effect=KeyboardInterrupt)
+
+        self.assertEqual((130, 'magnum-capi: interrupted\n'),
+                         self.call('magnum-x'))
+        self.box.down.assert_called_once_with(mock.ANY)
+
     def test_it_stays_when_it_is_told_to_or_not_ours(self):
         self.run_of(CORE)
         for words in (('magnum-x', '--keep'),

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is recorded of a run of Tempest."""
+
+import datetime
+import pathlib
+
+import fixtures
+from stestr.repository import file as repository
+import testtools
+
+from magnum_capi_tempest.report import subunit
+from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import runs
+
+BEGIN = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+
+
+class EndedTest(testtools.TestCase):
+    """Runs that are ended early."""
+
+    def setUp(self):
+        super().setUp()
+        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.workspace, self.stream = base / 'work', base / 'out/run.subunit'
+        folder.lay_out(self.workspace, '')
+        repository.RepositoryFactory().initialise(self.workspace)
+
+    def insert(self, *events):
+        """Have stestr record a run that it cannot end."""
+        inserter = repository.RepositoryFactory().open(
+            self.workspace).get_inserter()
+        inserter.startTestRun()
+        for seconds, (name, status) in enumerate(events):
+            inserter.status(test_id=name, test_status=status,
+                            timestamp=BEGIN + datetime.timedelta(
+                                seconds=seconds))
+        inserter._stream.flush()
+
+    def end(self, *events, by=KeyboardInterrupt):
+        def tempest(*args, **kwargs):
+            self.insert(*events)
+            raise by
+
+        self.useFixture(fixtures.MockPatchObject(
+            runs.foreground, 'run', tempest))
+        self.assertRaises(by, runs.run, self.workspace, [], self.stream,
+                          etc=self.workspace / folder.ETC)
+
+    def test_the_tests_that_had_ended_are_recorded(self):
+        self.insert(('t.earlier', 'inprogress'), ('t.earlier', 'success'))
+
+        self.end(('t.one', 'inprogress'), ('t.two', 'inprogress'),
+                 ('t.one', 'success'))
+
+        found = subunit.read(self.stream, title='t')
+        self.assertEqual([('t.one', 'passed')],
+                         [(test.id, test.status) for test in found.tests])
+        self.assertEqual(2.0, found.seconds)
+        self.assertEqual(0o600, self.stream.stat().st_mode & 0o777)
+
+    def test_by_sigterm(self):
+        self.end(('t.one', 'inprogress'), ('t.one', 'fail'), by=SystemExit)
+
+        found, = subunit.read(self.stream, title='t').tests
+        self.assertEqual('failed', found.status)
