@@ -11,8 +11,8 @@ import fixtures
 from magnum_capi.cli import driver_charts
 from magnum_capi.driver.helm import helm_errors
 from tests.unit.driver.moving import test_site
+from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
-from tests.unit.driver import test_pins
 
 
 class CommandTest(test_site.Base):

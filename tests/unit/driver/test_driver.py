@@ -10,14 +10,15 @@ from unittest import mock
 
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
+from tests.unit.driver import base
 from tests.unit.driver import magnum_double
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
+
 
 WORKERS, OTHERS = small_world.WORKERS, small_world.OTHERS
 
 
-class DriverTestCase(test_reconcile.Base):
+class DriverTestCase(base.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -215,7 +216,7 @@ class ErrorsTest(DriverTestCase):
             str(e), '^The upgrade is not possible: .*from 50 % to nothing')
 
     def assertRegex(self, text, pattern):
-        self.assertThat(text, test_reconcile.testtools.matchers.MatchesRegex(
+        self.assertThat(text, base.testtools.matchers.MatchesRegex(
             pattern))
 
     def test_certificates_cannot_be_rotated(self):

@@ -19,11 +19,11 @@ from magnum_capi.kube import informer
 from magnum_capi.kube import remembered
 from magnum_capi import waiting
 from tests.unit.driver import api_server
+from tests.unit.driver import base
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
 
 
-class Base(test_reconcile.Base):
+class Base(base.TestCase):
 
     def setUp(self):
         super().setUp()

@@ -4,11 +4,11 @@
 """The namespace of a project's clusters, which many clusters share."""
 
 from magnum_capi.driver.desired import names
+from tests.unit.driver import base
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
 
 
-class NamespaceTest(test_reconcile.Base):
+class NamespaceTest(base.TestCase):
 
     def test_it_is_marked_with_the_project_and_no_cluster(self):
         self.create()

@@ -13,12 +13,12 @@ from magnum_capi.driver import watch
 from magnum_capi.kube import informer
 from magnum_capi.kube import remembered
 from tests.unit.driver import api_server
+from tests.unit.driver import base
 from tests.unit.driver import gate
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
 
 
-class CostTest(test_reconcile.Base):
+class CostTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -165,7 +165,7 @@ class CostTest(test_reconcile.Base):
         return read
 
 
-class GroupsTest(test_reconcile.Base):
+class GroupsTest(base.TestCase):
     """What node groups say while and after something happens to them."""
 
     def test_group_that_was_handed_over_stays_when_it_fails(self):
@@ -222,7 +222,7 @@ class GroupsTest(test_reconcile.Base):
             if method != 'GET' and '/leases/' not in path])
 
 
-class MemoryTest(test_reconcile.Base):
+class MemoryTest(base.TestCase):
     """What a conductor keeps of clusters, and for how long."""
 
     def setUp(self):
@@ -260,7 +260,7 @@ class MemoryTest(test_reconcile.Base):
         self.assertIsNone(self.kept())
 
 
-class OverlapTest(test_reconcile.Base):
+class OverlapTest(base.TestCase):
     """Magnum starts a thread for each look; one may be slow."""
 
     def test_second_look_leaves_a_cluster_to_the_first(self):
@@ -282,7 +282,7 @@ class OverlapTest(test_reconcile.Base):
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
 
-class RememberedTest(test_reconcile.Base):
+class RememberedTest(base.TestCase):
     """What is remembered may only say that an operation goes on."""
 
     server = api_server.HttpApiServer

@@ -22,9 +22,10 @@ from magnum_capi.driver.gitops import rendering
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi import errors
+from tests.unit.driver import base
 from tests.unit.driver import fake_cloud
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
+
 
 UUID = small_world.CLUSTER
 
@@ -51,7 +52,7 @@ def described(**sections):
     return found
 
 
-class DescriptionTest(test_reconcile.Base):
+class DescriptionTest(base.TestCase):
 
     def problems(self, **sections):
         return self.assertRaises(
@@ -146,7 +147,7 @@ class DescriptionTest(test_reconcile.Base):
             self.assertRaises(spec.InvalidSpec, description.read, wrong)
 
 
-class RenderingTest(test_reconcile.Base):
+class RenderingTest(base.TestCase):
 
     def rendered(self, **sections):
         found = described(**sections)
@@ -227,7 +228,7 @@ class RenderingTest(test_reconcile.Base):
             'defaultStorageClass']['volumeType'])
 
 
-class ByHandTest(test_reconcile.Base):
+class ByHandTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -348,7 +349,7 @@ class ConfigurationTest(testtools.TestCase):
         self.assertRaises(errors.UsageError, by_hand.configuration, [path])
 
 
-class ConnectionTest(test_reconcile.Base):
+class ConnectionTest(base.TestCase):
 
     def asked(self, interface, region):
         """Where things of a cloud are asked for that is configured so."""

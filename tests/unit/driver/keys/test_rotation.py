@@ -11,14 +11,14 @@ from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import delegation
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
+from tests.unit.driver import base
 from tests.unit.driver import fake_cloud
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
 import testtools
 import yaml
 
 
-class LostAnswerTest(test_reconcile.Base):
+class LostAnswerTest(base.TestCase):
 
     def create_again(self, lost):
         self.w.cloud.lost = lost

@@ -11,8 +11,9 @@ from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.moving import move
 from magnum_capi import errors
 from magnum_capi.kube import lock
+from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
-from tests.unit.driver import test_pins
+
 
 OLD, NEW = test_pins.OLD, test_pins.NEW
 WORKERS = names.node_group(small_world.WORKERS)

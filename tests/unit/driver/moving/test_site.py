@@ -12,9 +12,10 @@ from magnum_capi.driver.moving import site
 from magnum_capi import errors
 from magnum_capi.kube import rest
 from tests.unit.driver.moving import test_move
+from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
-from tests.unit.driver import test_pins
 from tests.unit import fake_clock
+
 
 OTHER = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
 

@@ -5,9 +5,10 @@
 import dataclasses
 
 from magnum_capi.driver.helm import helm
+from tests.unit.driver import base
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
 from tests.unit.proofs.suite_defects import stand_in
+
 
 #: The driver without a defect, in the same parts.
 HEALTHY = 'parts:Seeded'
@@ -15,7 +16,7 @@ HEALTHY = 'parts:Seeded'
 WORKERS, OTHERS = small_world.WORKERS, small_world.OTHERS
 
 
-class Base(test_reconcile.Base):
+class Base(base.TestCase):
 
     def setUp(self):
         super().setUp()

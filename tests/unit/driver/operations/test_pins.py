@@ -15,15 +15,16 @@ from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import settings
 from magnum_capi.driver import upgrading
+from tests.unit.driver import base
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
+
 
 OLD = settings.Chart('openstack-cluster', 'https://charts.example', '0.26.1')
 NEW = dataclasses.replace(OLD, version='0.27.0')
 HOME = '0a1b2c3d-3c2d-4899-b017-d2b06c0ccd9f'
 
 
-class Base(test_reconcile.Base):
+class Base(base.TestCase):
 
     def setUp(self):
         super().setUp()

@@ -12,11 +12,11 @@ from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import upgrading
+from tests.unit.driver import base
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
 
 
-class DepartedOwnerTest(test_reconcile.Base):
+class DepartedOwnerTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -103,7 +103,7 @@ class DepartedOwnerTest(test_reconcile.Base):
         self.assertIn('no role that a cluster may have', str(e))
 
 
-class LivingOwnerTest(test_reconcile.Base):
+class LivingOwnerTest(base.TestCase):
 
     def test_valid_credential_stays(self):
         self.created()
@@ -115,7 +115,7 @@ class LivingOwnerTest(test_reconcile.Base):
         self.assertEqual('u1', self.w.cluster.user_id)
 
 
-class LostStateTest(test_reconcile.Base):
+class LostStateTest(base.TestCase):
     """Somebody deleted the Secret in which the driver keeps its record."""
 
     def test_deletion_finds_the_credential_by_its_name(self):

@@ -16,12 +16,12 @@ from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
 from magnum_capi.driver import watch
 from tests.unit.driver import api_server
+from tests.unit.driver import base
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
 
 
-class Base(test_reconcile.Base):
+class Base(base.TestCase):
 
     def later(self):
         """What was discovered is to be discovered again."""

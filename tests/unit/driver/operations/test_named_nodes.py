@@ -8,14 +8,15 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
+from tests.unit.driver import base
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
+
 
 GROUP = names.machine_deployment(
     small_world.RELEASE, names.node_group(small_world.WORKERS))
 
 
-class NamedNodesTest(test_reconcile.Base):
+class NamedNodesTest(base.TestCase):
 
     def setUp(self):
         super().setUp()

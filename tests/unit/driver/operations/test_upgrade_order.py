@@ -17,16 +17,17 @@ from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings
 from magnum_capi.driver import upgrading
 from magnum_capi.driver import watch
+from tests.unit.driver import base
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
+
 
 OLD, NEW = ('1.34.2', 'ubuntu-34'), ('1.35.0', 'ubuntu-35')
 WORKERS = names.node_group(small_world.WORKERS)
 OTHERS = names.node_group(small_world.OTHERS)
 
 
-class UpgradeOrderTest(test_reconcile.Base):
+class UpgradeOrderTest(base.TestCase):
 
     def setUp(self):
         super().setUp()

@@ -16,16 +16,17 @@ from magnum_capi.driver import monitor
 from magnum_capi.driver import upgrading
 from magnum_capi.driver import watch
 from magnum_capi import errors
+from tests.unit.driver import base
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
+
 
 RELEASE = small_world.RELEASE
 GROUP = names.node_group(small_world.WORKERS)
 WORKERS = 30
 
 
-class Base(test_reconcile.Base):
+class Base(base.TestCase):
     """A cluster of thirty workers, which are replaced one at a time."""
 
     def setUp(self):

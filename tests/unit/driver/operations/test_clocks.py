@@ -9,11 +9,11 @@ import datetime
 import time
 
 from magnum_capi.driver import reconcile
+from tests.unit.driver import base
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
 
 
-class OneClockTest(test_reconcile.Base):
+class OneClockTest(base.TestCase):
 
     def setUp(self):
         super().setUp()

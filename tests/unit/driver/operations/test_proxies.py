@@ -7,8 +7,9 @@ import json
 
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
+from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
-from tests.unit.driver import test_pins
+
 
 URL = 'http://squid:S3cret@proxy.example.org:3128'
 _SECRETS = f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'

@@ -7,13 +7,14 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
+from tests.unit.driver import base
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
+
 
 GROUP = names.node_group(small_world.WORKERS)
 
 
-class ResizeTest(test_reconcile.Base):
+class ResizeTest(base.TestCase):
 
     def setUp(self):
         super().setUp()

@@ -8,8 +8,8 @@ from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import watch
 from tests.unit.driver import objects
+from tests.unit.driver.operations import test_progress
 from tests.unit.driver import small_world
-from tests.unit.driver import test_progress
 
 
 class PatienceTest(test_progress.Base):

@@ -11,8 +11,8 @@ from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import vault
 from magnum_capi.kube import lock
+from tests.unit.driver import base
 from tests.unit.driver import small_world
-from tests.unit.driver import test_reconcile
 from tests.unit import fake_clock
 
 
@@ -30,7 +30,7 @@ class Clock(fake_clock.FakeClock):
         self.during()
 
 
-class Base(test_reconcile.Base):
+class Base(base.TestCase):
 
     def setUp(self):
         super().setUp()

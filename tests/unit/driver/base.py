@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What tests of operations share."""
+
+import fixtures
+from oslo_config import cfg
+from oslo_config import fixture as config_fixture
+import testtools
+
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import vault
+from magnum_capi.driver import operations
+from magnum_capi.driver import options
+from magnum_capi.driver import settings
+from magnum_capi.driver import watch
+from tests.unit.driver import api_server
+from tests.unit.driver import small_world
+
+
+class TestCase(testtools.TestCase):
+    """Operations on a cluster, with a small API server and a fake cloud."""
+
+    server = api_server.ApiServer
+
+    def setUp(self):
+        super().setUp()
+        self.logger = self.useFixture(fixtures.FakeLogger())
+        self.api = self.useFixture(self.server())
+        conf = cfg.ConfigOpts()
+        conf.register_opts(options.OPTIONS, group='k8s_capi')
+        self.useFixture(config_fixture.Config(conf)).config(
+            group='k8s_capi', chart_name='/charts/sandbox-cluster',
+            lock_timeout=0, failure_patience=0, retry_time=0,
+            credential_settle=0, credential_bound=60)
+        self.w = small_world.World(self.api, settings.Settings.of(conf))
+        watch.forget(small_world.CLUSTER)
+        self.useFixture(fixtures.MockPatchObject(
+            rotation, 'check', self.w.cloud.check))
+        # A new one takes longer than all the rest of a test.
+        self.useFixture(fixtures.MockPatchObject(
+            vault, 'key_pair', small_world.key_pair))
+
+    def operations(self, cluster=None):
+        return operations.Operations(
+            self.w.runtime, self.w.store, cluster or self.w.store.row())
+
+    def create(self, **cluster):
+        """As the conductor does, with what it does after that."""
+        self.w.store.clusters[small_world.CLUSTER].update(cluster)
+        row = self.w.store.row()
+        row.ca_cert_ref = 'ca'
+        self.operations(row).create(60)
+        return row
+
+    def look(self, times=1):
+        """The periodic status, as Magnum itself."""
+        user, self.w.store.user = self.w.store.user, rotation.User()
+        try:
+            for _time in range(times):
+                if small_world.CLUSTER in self.w.store.clusters:
+                    row = self.w.store.row()
+                    watch.Watch(self.w.runtime, self.w.store, row).update()
+        finally:
+            self.w.store.user = user
+
+    def created(self):
+        self.create()
+        self.look()
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+
+    def resize(self, count, uuid=small_world.WORKERS, **kwargs):
+        """As the conductor does; what it does after a failure, too."""
+        group = self.w.store.row(uuid)
+        group.node_count = count
+        group.status = 'UPDATE_IN_PROGRESS'
+        self.w.store.save(group)
+        self.operations().change(group=group, resize=True, **kwargs)

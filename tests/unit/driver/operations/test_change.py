@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Resizes and node groups that come and go."""
+
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver import reconcile
+from tests.unit.driver import base
+from tests.unit.driver import small_world
+
+
+class ChangeTest(base.TestCase):
+
+    def test_cluster_that_is_being_created_still_is(self):
+        self.create()
+        self.resize(2)
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_latest_rows_count(self):
+        # In-memory facts, fault 4: quick resizes.
+        self.created()
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 5
+        stale = self.w.store.row(small_world.WORKERS)
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 2
+        self.operations().change(group=stale)
+        self.assertEqual(2, self.w.helm.upgrades[-1]['nodeGroups'][0][
+            'machineCount'])
+
+    def test_status_is_saved_before_the_lock_is_given_back(self):
+        self.created()
+        self.resize(3)
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_attribute_that_only_creations_refuse_is_in_no_ones_way(self):
+        self.created()
+        self.w.store.clusters[small_world.CLUSTER]['docker_volume_size'] = 5
+        self.resize(2)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
+    def test_busy_lock_leaves_it_to_the_status(self):
+        self.created()
+        reconciler = reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.w.store.row())
+        with reconciler.held(0):
+            self.resize(3)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.look(2)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(3, self.w.helm.upgrades[-1]['nodeGroups'][0][
+            'machineCount'])
+
+    def test_refused_group_is_not_in_the_way_of_others(self):
+        self.created()
+        self.w.store.add_group(flavor_id='tiny')
+        group = self.w.store.row(small_world.OTHERS)
+        e = self.assertRaises(failures.Failed, self.operations().change,
+                              group, group=group)
+        self.assertIn('too small', str(e))
+        self.w.store.node_groups[small_world.OTHERS]['status'] = (
+            'CREATE_FAILED')
+        self.resize(2)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
+    def test_removed_group_goes_from_the_chart_and_then_from_magnum(self):
+        self.created()
+        self.w.store.add_group()
+        group = self.w.store.row(small_world.OTHERS)
+        self.operations().change(group, group=group)
+        self.look()
+        self.assertEqual('CREATE_COMPLETE',
+                         self.w.group(small_world.OTHERS).status)
+        group = self.w.store.row(small_world.OTHERS)
+        group.status = 'DELETE_IN_PROGRESS'
+        self.operations().change(group)
+        self.assertEqual('DELETE_IN_PROGRESS',
+                         self.w.group(small_world.OTHERS).status)
+        self.assertEqual(1, len(self.w.helm.upgrades[-1]['nodeGroups']))
+        self.look()
+        self.assertNotIn(small_world.OTHERS, self.w.store.node_groups)
+
+    def test_nodes_to_remove_are_marked_before_the_size_changes(self):
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 2
+        self.created()
+        group = names.node_group(small_world.WORKERS)
+        for name in ('m1', 'm2'):
+            self.w.helm.put('machines', {
+                'metadata': {'name': name, 'labels': {
+                    'cluster.x-k8s.io/cluster-name': small_world.RELEASE,
+                    'cluster.x-k8s.io/deployment-name':
+                    f'{small_world.RELEASE}-{group}'}},
+                'spec': {'providerID': f'openstack:///server-{name}'},
+                'status': {'nodeRef': {'name': f'node-{name}'}}})
+        marks = []
+
+        def look():
+            marks.extend(
+                obj['metadata']['name'] for path, obj in
+                self.api.objects.items() if '/machines/' in path
+                and 'cluster.x-k8s.io/delete-machine' in obj[
+                    'metadata'].get('annotations', {}))
+        self.w.helm.before = look
+        self.resize(1, remove=('server-m2',))
+        self.assertEqual(['m2'], marks)
+
+    def test_nodes_to_remove_are_not_left_to_the_status(self):
+        # It would not know them, and take others.
+        self.created()
+        reconciler = reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.w.store.row())
+        with reconciler.held(0):
+            self.assertRaises(failures.Failed, self.resize, 0,
+                              remove=('server-m2',))
+        self.look(2)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_unknown_node_is_refused(self):
+        self.created()
+        e = self.assertRaises(failures.Failed, self.resize, 0,
+                              remove=('nobody',))
+        self.assertEqual('node nobody is not in the node group '
+                         'default-worker', str(e))
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_stuck_release_is_repaired(self):
+        # B.4.7: "another operation is in progress".
+        self.created()
+        self.w.helm.record(2, None, 'pending-upgrade')
+        self.api.date += 1000
+        self.resize(2)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertIn('Repaired', self.logger.output)

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What goes with a cluster, in which order."""
+
+import dataclasses
+
+from magnum_capi.driver.cloud import loadbalancers
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import watch
+from magnum_capi.kube import lock
+from tests.unit.driver import base
+from tests.unit.driver import objects
+from tests.unit.driver import small_world
+
+
+class DeleteTest(base.TestCase):
+
+    def test_rows_say_it_and_nothing_is_left(self):
+        self.created()
+        self.operations().delete()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.group().status)
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
+        self.assertEqual({}, self.w.cloud.credentials)
+        # Magnum itself deletes two of its four certificates.
+        self.assertEqual([small_world.CLUSTER], self.w.store.dropped)
+
+    def kept(self, *owners):
+        """What Helm keeps of a worker that never was; returns its path."""
+        path = (f'/apis/infrastructure.cluster.x-k8s.io/v1beta1/namespaces/'
+                f'{small_world.NAMESPACE}/openstackmachinetemplates/t')
+        self.api.put(path, {'metadata': {
+            'labels': {'capi.stackhpc.com/cluster': small_world.RELEASE},
+            'ownerReferences': [
+                {'kind': 'Cluster', 'name': owner} for owner in owners]}})
+        return path
+
+    def test_template_that_nobody_owns_goes_with_the_cluster(self):
+        # Deleted before Cluster API had adopted it, it stayed for ever.
+        self.created()
+        self.operations().delete()
+        path = self.kept()
+        self.look()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn(('DELETE', path), self.api.calls())
+        self.look(3)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
+        # There is no release any more for a helm to remove.
+        self.assertEqual(1, self.w.helm.uninstalls)
+
+    def test_template_with_an_owner_is_waited_for(self):
+        self.created()
+        self.operations().delete()
+        path = self.kept(small_world.RELEASE)
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertNotIn(('DELETE', path), self.api.calls())
+        del self.api.objects[path]
+        self.look(3)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+
+    def test_templates_are_not_asked_for_by_other_operations(self):
+        self.created()
+        self.resize(3)
+        self.look(3)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], [path for _method, path in self.api.calls()
+                              if 'templates' in path])
+
+    def test_record_of_the_credential_outlives_keystones_fault(self):
+        # B.4.14: the id was gone before the credential.
+        self.created()
+        self.operations().delete()
+        self.w.cloud.fault = services.CloudUnreachable('No answer')
+        self.look()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('magnum', self.w.secrets())
+        self.w.cloud.fault = None
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    def test_credential_that_cannot_be_removed_is_waited_for(self):
+        self.created()
+        self.operations().delete()
+        self.w.cloud.fault = services.CloudUnreachable('No answer')
+        self.w.later(days=61)
+        self.look()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('application credential', self.w.cluster.status_reason)
+        self.assertIn('magnum', self.w.secrets())
+
+    def test_reasons_of_before_are_gone(self):
+        self.created()
+        for table in (self.w.store.clusters, self.w.store.node_groups):
+            for row in table.values():
+                row['status_reason'] = 'of before'
+        self.operations().delete()
+        self.assertEqual(
+            [None] * 3, [row.status_reason for row in (
+                self.w.cluster, self.w.group(small_world.MASTERS),
+                self.w.group())])
+
+    def test_lost_request_is_asked_for_again(self):
+        self.created()
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'DELETE_IN_PROGRESS')
+        self.look(2)
+        self.assertEqual(1, self.w.helm.uninstalls)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+
+    def test_helm_that_does_not_say_why_it_failed_is_asked_again(self):
+        # helm 3.20, when the API server ends while it deletes.
+        self.created()
+        uninstall = self.w.helm.uninstall
+
+        def fail(*args):
+            raise helm_errors.HelmFailed(
+                'helm uninstall failed',
+                reason='failed to delete release: c1')
+        self.w.helm.uninstall = fail
+        self.operations().delete()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual(
+            'Will be tried again: failed to delete release: c1',
+            self.w.cluster.status_reason)
+        self.w.helm.uninstall = uninstall
+        self.look(2)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+
+    def overwritten(self):
+        """As Magnum does when a resize ends after the deletion began."""
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'UPDATE_IN_PROGRESS')
+
+    def test_resize_that_ends_late_does_not_lose_it(self):
+        self.created()
+        self.operations().delete()
+        self.overwritten()
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
+
+    def test_resize_that_begins_late_changes_nothing(self):
+        self.created()
+        self.operations().delete()
+        self.overwritten()
+        self.resize(5)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_who_had_the_lock_does_not_lose_it(self):
+        self.created()
+        hold, said = lock.Lock.hold, []
+
+        def overwriting(*args):
+            self.overwritten()
+            return hold(*args)
+        self.patch(lock.Lock, 'hold', overwriting)
+        self.patch(self.w.helm, 'uninstall', lambda *args: said.append(
+            self.w.cluster.status))
+        self.operations().delete()
+        self.assertEqual(['DELETE_IN_PROGRESS'], said)
+
+    def test_who_keeps_the_lock_does_not_lose_it(self):
+        self.created()
+
+        def busy(*args):
+            self.overwritten()
+            self.w.store.node_groups[small_world.MASTERS]['status'] = (
+                'UPDATE_IN_PROGRESS')
+            raise lock.LockBusy('busy', holder='somebody')
+        self.patch(lock.Lock, 'hold', busy)
+        self.operations().delete()
+        self.assertEqual(
+            ('DELETE_IN_PROGRESS', 'DELETE_IN_PROGRESS'),
+            (self.w.cluster.status,
+             self.w.group(small_world.MASTERS).status))
+        self.assertIn('tried again', self.w.cluster.status_reason)
+
+    def deleting(self):
+        """A cluster that waits for its parts; returns whose balancers go."""
+        self.created()
+        self.operations().delete()
+        gone = objects.cluster()
+        gone['metadata'].update(
+            name=small_world.RELEASE,
+            deletionTimestamp='2026-11-21T14:59:00Z')
+        self.w.helm.put('clusters', gone)
+        asked = []
+        self.patch(loadbalancers, 'delete',
+                   lambda *args: asked.append(args[1:]))
+        return asked
+
+    def test_load_balancers_of_services_go_with_the_cluster(self):
+        # B.4.21
+        asked = self.deleting()
+        self.look(watch.THOROUGH)
+        self.assertEqual([(small_world.RELEASE, small_world.PROJECT)], asked)
+
+    def test_load_balancers_stay_unless_the_deletion_was_asked_for(self):
+        # Somebody deletes the Cluster by hand.
+        asked = self.deleting()
+        for status in ('CREATE_IN_PROGRESS', 'UPDATE_IN_PROGRESS'):
+            for table in (self.w.store.clusters, self.w.store.node_groups):
+                for row in table.values():
+                    row['status'] = status
+            self.look(2 * watch.THOROUGH)
+        self.assertEqual([], asked)
+
+    def test_load_balancers_stay_when_the_operator_says_so(self):
+        asked = self.deleting()
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, delete_load_balancers=False))
+        self.look(watch.THOROUGH)
+        self.assertEqual([], asked)
+
+    def test_load_balancers_wait_for_the_machines(self):
+        asked = self.deleting()
+        machine = objects.machine()
+        machine['metadata']['labels'] = {
+            names.CAPI_CLUSTER_NAME: small_world.RELEASE}
+        self.w.helm.put('machines', machine)
+        self.look(watch.THOROUGH)
+        self.assertEqual([], asked)
+
+    def test_cluster_that_never_was(self):
+        self.operations().delete()
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
+
+    def test_credential_whose_id_nobody_knows_is_found(self):
+        # A conductor that died between Keystone's answer and the record.
+        made = self.w.cloud.create_application_credential
+
+        def die(*args, **kwargs):
+            made(*args, **kwargs)
+            raise KeyError
+        self.w.cloud.create_application_credential = die
+        self.assertRaises(failures.Failed, self.create)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+        self.operations().delete()
+        self.look()
+        self.assertEqual({}, self.w.cloud.credentials)
+
+
+class ForeignClusterTest(base.TestCase):
+    """Another driver has made it, and its template names ours by now."""
+
+    FOREIGN = 'mine-abcdefghijkl'
+
+    def setUp(self):
+        super().setUp()
+        self.w.store.clusters[small_world.CLUSTER].update(
+            stack_id=self.FOREIGN, status='CREATE_COMPLETE')
+
+    def assert_refused(self, function, *args, **kwargs):
+        e = self.assertRaises(failures.Failed, function, *args, **kwargs)
+        self.assertIn('Another driver has made this cluster', str(e))
+
+    def test_nothing_is_done_to_it(self):
+        self.assert_refused(self.operations().delete)
+        self.assert_refused(self.resize, 3)
+        self.assert_refused(self.operations().rotate, 'user')
+        self.assertEqual(self.FOREIGN, self.w.cluster.stack_id)
+        self.assertNotEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_it_is_not_taken_for_gone(self):
+        self.w.store.clusters[small_world.CLUSTER]['status'] = \
+            'DELETE_IN_PROGRESS'
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('Another driver', self.logger.output)

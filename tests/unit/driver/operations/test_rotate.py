@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rotation of credentials."""
+
+import contextlib
+import dataclasses
+
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver import reconcile
+from magnum_capi.kube import lock
+from tests.unit.driver import base
+
+
+class RotateTest(base.TestCase):
+
+    def test_both_are_valid_until_the_new_one_is_taken_up(self):
+        # B.4.15: the old one was deleted at once.
+        self.created()
+        self.operations().rotate('u1')
+        self.assertEqual({'id-0', 'id-1'}, set(self.w.cloud.credentials))
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.look()
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.w.later(seconds=61)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
+
+    def test_lock_is_not_waited_for_longer_than_magnum_waits(self):
+        self.created()
+        waited = []
+
+        @contextlib.contextmanager
+        def held(reconciler, timeout):
+            waited.append(timeout)
+            raise lock.LockBusy('busy', holder='somebody')
+            yield
+        self.patch(reconcile.Reconciler, 'held', held)
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, lock_timeout=60, answer_timeout=49))
+        self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, lock_timeout=24))
+        self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
+        self.assertEqual([24.5, 24], waited)
+        # Nobody else can bring in a credential of this user.
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_new_owner(self):
+        self.created()
+        self.w.store.user = rotation.User('u2', ('member',))
+        self.operations().rotate('u2')
+        self.assertEqual('u2', self.w.cluster.user_id)
+        # B.4.15: the old one is still its first owner's.
+        self.w.later(seconds=61)
+        self.look()
+        self.assertEqual({'id-1': 'u2'}, self.w.cloud.owners)
+
+    def test_failure_keeps_the_old_one(self):
+        self.created()
+        self.w.store.user = rotation.User('u1', ('nothing',))
+        self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
+        self.assertEqual({'id-0'}, set(self.w.cloud.credentials))
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_rotation_that_failed_is_told_by_the_next_operation(self):
+        self.test_failure_keeps_the_old_one()
+        self.resize(2)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertIn('has to be asked for', self.w.cluster.status_reason)
+
+    def test_rotation_after_one_that_failed(self):
+        self.test_failure_keeps_the_old_one()
+        self.w.store.user = rotation.User('u1', ('member',))
+        self.operations().rotate('u1')
+        self.w.later(seconds=61)
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+        self.assertNotIn('id-0', self.w.cloud.credentials)
+
+    def test_running_operation_is_not_ended(self):
+        # B.4.15: it became UPDATE_COMPLETE.
+        self.created()
+        self.resize(3)
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['status']['observedGeneration'] = 0
+        self.operations().rotate('u1')
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.w.later(seconds=61)
+        self.look(3)
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)

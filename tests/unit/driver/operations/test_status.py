@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the periodic status makes of a running operation."""
+
+import contextlib
+import re
+
+import fixtures
+
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import watch
+from magnum_capi.kube import lock
+from tests.unit.driver import api_server
+from tests.unit.driver import base
+from tests.unit.driver import small_world
+
+
+class WatchTest(base.TestCase):
+
+    def test_complete_says_where_and_what(self):
+        self.created()
+        self.assertEqual('https://192.0.2.7:6443',
+                         self.w.cluster.api_address)
+        self.assertEqual('v1.34.2', self.w.cluster.coe_version)
+        self.assertEqual('CREATE_COMPLETE', self.w.group().status)
+
+    def test_a_busy_cluster_costs_one_request_and_no_lock(self):
+        self.create()
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['status']['observedGeneration'] = 0
+        self.look(2)
+        self.api.seen.clear()
+        self.look()
+        self.assertEqual([('GET', path)], self.api.calls())
+
+    def test_lost_creation_without_a_credential_fails_with_the_cure(self):
+        self.look()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.w.later(seconds=61)
+        self.look()
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+        self.assertIn('create it again', self.w.cluster.status_reason)
+        self.assertEqual('CREATE_FAILED', self.w.group().status)
+
+    def test_creation_that_holds_the_lock_is_not_disturbed(self):
+        self.w.later(seconds=61)
+        reconciler = reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.w.store.row())
+        with reconciler.held(0):
+            self.look()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertNotIn('no status', self.logger.output)
+
+    def test_row_that_goes_while_it_is_looked_at_is_no_error(self):
+        self.create()
+        looking = watch.Watch(self.w.runtime, self.w.store, self.w.store.row())
+        held = looking._reconciler.held
+
+        def go(timeout):
+            self.w.store.clusters.clear()
+            return held(timeout)
+        looking._reconciler.held = go
+        looking.update()
+        self.assertNotIn('no status', self.logger.output)
+
+    def test_right_that_is_missing_is_an_error_in_the_log(self):
+        self.create()
+        self.api.faults = [(403, {}, {'message': 'no'})] * 9
+        self.look()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('no status: The management cluster does not allow '
+                      'this', self.logger.output)
+
+    def test_api_that_is_not_served_is_told_by_who_has_the_lock(self):
+        self.create()
+        row = self.w.store.row()
+        other = reconcile.Reconciler(self.w.runtime, self.w.store, row)
+        self.api.fault_path = re.compile('.*/clusters/')
+        for held, told in ((True, False), (False, True)):
+            self.api.faults = [api_server.UNKNOWN_PATH] * 9
+            with other.held(0) if held else contextlib.nullcontext():
+                self.look()
+            self.assertEqual(told, 'Waiting: ' in (
+                self.w.cluster.status_reason or ''))
+        # What is told already needs no lock.
+        self.api.seen.clear()
+        self.api.faults = [api_server.UNKNOWN_PATH] * 9
+        self.look()
+        self.assertEqual([], [path for _, path in self.api.calls()
+                              if '/leases' in path])
+
+    def died(self):
+        """A creation whose conductor died when helm was to begin."""
+        def die():
+            raise SystemExit
+        self.w.helm.before = die
+        self.assertRaises(SystemExit, self.create)
+        self.w.helm.before = lambda: None
+
+    def test_lost_creation_with_a_credential_goes_on(self):
+        self.died()
+        self.look()
+        self.assertEqual(small_world.RELEASE, self.w.cluster.stack_id)
+        self.look()
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+
+    def test_lost_creation_that_meets_what_passes_says_so(self):
+        self.died()
+
+        def slow():
+            raise helm_errors.HelmTimeout('slow', reason='timeout')
+        self.w.helm.before = slow
+        for _time in range(2):
+            self.look()
+            self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+            self.assertEqual('Will be tried again: timeout',
+                             self.w.cluster.status_reason)
+        self.w.helm.before = lambda: None
+        self.look(2)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_lost_creation_that_its_owner_deletes_meanwhile_ends(self):
+        self.died()
+
+        def delete():
+            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+                'DELETE_IN_PROGRESS')
+            raise failures.Stopped('deleted')
+        self.w.helm.before = delete
+        self.look()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIsNone(self.w.cluster.status_reason)
+
+    def test_lost_creation_whose_credential_was_not_applied_goes_on(self):
+        def die(*_args):
+            raise SystemExit
+        with fixtures.MonkeyPatch(
+                'magnum_capi.driver.keys.vault.Vault'
+                '.write_credentials', die):
+            self.assertRaises(SystemExit, self.create)
+        self.look(2)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.cloud.credentials))
+
+    def test_lock_that_a_dead_conductor_left_is_taken_over(self):
+        # Each look asks once and does not wait.
+        self.create()
+        reconciler = reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.w.store.row())
+        dead = lock.Lock(self.w.runtime.kube, reconciler.namespace,
+                         reconciler.release, duration=30, background=False)
+        dead.acquire(0)
+        now = [1000]
+        self.patch(lock.time, 'monotonic', lambda: now[0])
+        for _time in range(3):
+            self.look()
+            self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+            now[0] += 11
+        self.look()
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_resumed_creation_that_is_refused_fails(self):
+        self.died()
+
+        def refuse():
+            raise helm_errors.ChartRefused(
+                'helm failed', reason='The chart wants a zone')
+        self.w.helm.before = refuse
+        self.look()
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+        self.assertEqual('The chart wants a zone',
+                         self.w.cluster.status_reason)
+
+    def test_create_timeout_ends_what_cannot_go_on(self):
+        # B.4.5
+        self.create()
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['status']['observedGeneration'] = 0
+        self.w.later(minutes=61)
+        self.look(3)
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+        self.assertIn('Not finished within 60 minutes',
+                      self.w.cluster.status_reason)
+
+    def test_time_of_an_update_counts_from_its_request(self):
+        self.created()
+        self.w.later(hours=5)
+        self.resize(2)
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['status']['observedGeneration'] = 0
+        self.look(3)
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_rows_that_changed_meanwhile_are_judged_by_the_next_look(self):
+        self.create()
+        group = self.w.store.node_groups[small_world.WORKERS]
+        row = self.w.store.row()
+        looking = watch.Watch(self.w.runtime, self.w.store, row)
+        held = looking._reconciler.held
+
+        def change(timeout):
+            group['node_count'] = 5
+            return held(timeout)
+        looking._reconciler.held = change
+        looking.update()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_memory_that_somebody_removed_needs_a_user(self):
+        self.created()
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 3
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'UPDATE_IN_PROGRESS')
+        path = next(p for p in self.api.objects if p.endswith('-magnum'))
+        del self.api.objects[path]
+        self.look()
+        self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
+        self.assertEqual('a new credential has to be asked for by a user',
+                         self.w.cluster.status_reason)
+
+    def test_management_cluster_that_is_away_changes_nothing(self):
+        self.create()
+        self.api.faults = [(503, {}, {})] * 99
+        self.look()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('no status now', self.logger.output)
+
+    def test_ended_operations_cost_nothing(self):
+        self.created()
+        self.api.seen.clear()
+        self.look()
+        self.assertEqual([], self.api.calls())

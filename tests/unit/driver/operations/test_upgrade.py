@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Upgrades by another template."""
+
+import dataclasses
+import re
+import threading
+
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import settings
+from magnum_capi.driver import upgrading
+from magnum_capi.kube import lock
+from tests.unit.driver import base
+from tests.unit.driver import gate
+from tests.unit.driver import small_world
+
+
+class UpgradeTest(base.TestCase):
+
+    def upgrade(self, template=small_world.NEWER, **kwargs):
+        upgrading.Upgrade(
+            self.w.runtime, self.w.store, self.w.store.row(),
+            self.w.store.template(template),
+            self.w.store.row(small_world.WORKERS), **kwargs).run()
+
+    def test_version_and_images_change(self):
+        self.created()
+        self.upgrade()
+        self.assertEqual('1.35.0',
+                         self.w.helm.upgrades[-1]['kubernetesVersion'])
+        self.assertEqual(small_world.NEWER,
+                         self.w.cluster.cluster_template_id)
+        self.assertEqual('ubuntu-35', self.w.group().image_id)
+        self.look(2)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual('v1.35.0', self.w.cluster.coe_version)
+
+    def test_refusal_changes_nothing(self):
+        self.created()
+        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        self.w.store.templates[small_world.NEWER].update(
+            image_id='ubuntu-37', network_driver='cilium')
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('more than one minor version', str(e))
+        self.assertIn('network_driver', str(e))
+        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_version_that_the_control_plane_runs_counts(self):
+        # Not that of the template, whose image may be another by now.
+        self.created()
+        path, = [path for path in self.api.objects
+                 if '/kubeadmcontrolplanes/' in path]
+        self.api.objects[path]['status']['version'] = 'v1.33.9'
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('upgrade to 1.34 first', str(e))
+
+    def upgrade_between(self, old, new):
+        """Upgrade from a template that names one driver to another's."""
+        self.created()
+        self.w.store.templates[small_world.TEMPLATE]['driver'] = old
+        self.w.store.templates[small_world.NEWER]['driver'] = new
+        self.upgrade()
+        self.assertEqual(small_world.NEWER,
+                         self.w.cluster.cluster_template_id)
+
+    def test_template_that_is_older_than_drivers_names(self):
+        # Magnum has them since 23; what is used cannot be patched.
+        self.upgrade_between(None, 'k8s_capi_v1')
+
+    def test_template_that_names_no_driver(self):
+        self.upgrade_between('k8s_capi_v1', None)
+
+    def test_neither_template_names_a_driver(self):
+        self.upgrade_between(None, None)
+
+    def test_template_for_which_another_driver_is_taken_is_refused(self):
+        self.created()
+        self.w.store.templates[small_world.NEWER]['driver'] = None
+        self.w.store.picked = 'other'
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('driver cannot change from "k8s_capi_v1" to "other"',
+                      str(e))
+
+    def test_deletion_is_no_failed_upgrade(self):
+        # What Magnum saves after other errors would end the deletion.
+        self.created()
+        self.operations().delete()
+        self.assertRaises(failures.NotViable, self.upgrade)
+
+    def test_deletion_while_it_is_checked_wins(self):
+        self.created()
+        image = self.w.cloud.image
+
+        def delete(reference):
+            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+                'DELETE_IN_PROGRESS')
+            return image(reference)
+        self.w.cloud.image = delete
+        self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_glance_that_is_down_is_no_failed_upgrade(self):
+        self.created()
+        self.w.cloud.fault = services.CloudUnreachable('No answer')
+        self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_failure_restores_template_and_groups(self):
+        # B.4.6
+        self.created()
+
+        def refuse():
+            raise helm_errors.ChartRefused('no', reason='too many')
+        self.w.helm.before = refuse
+        e = self.assertRaises(failures.Failed, self.upgrade)
+        self.assertEqual('too many', str(e))
+        self.assertEqual(small_world.TEMPLATE,
+                         self.w.cluster.cluster_template_id)
+        self.assertEqual('ubuntu-34', self.w.group().image_id)
+        self.assertEqual('CREATE_COMPLETE', self.w.group().status)
+
+    def test_failure_is_told_although_the_memory_cannot_be_written(self):
+        self.created()
+
+        def refuse():
+            self.api.fault_path = re.compile('.*/secrets/.*-magnum')
+            self.api.faults = [(503, {}, {})] * 99
+            raise helm_errors.ChartRefused('no', reason='too many')
+        self.w.helm.before = refuse
+        e = self.assertRaises(failures.Failed, self.upgrade)
+        self.assertEqual('too many', str(e))
+        self.assertEqual(('ubuntu-34', small_world.TEMPLATE), (
+            self.w.group().image_id, self.w.cluster.cluster_template_id))
+        self.assertIn('is still noted', self.logger.output)
+
+    def test_label_that_contradicts_the_image_is_refused(self):
+        self.created()
+        self.w.store.templates[small_world.NEWER]['labels'] = {
+            'kube_tag': 'v1.34.9'}
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('the label kube_tag of the template says v1.34.9',
+                      str(e))
+
+    def strategy(self):
+        return self.w.helm.upgrades[-1]['nodeGroups'][0].get(
+            'rolloutStrategy')
+
+    def created(self):
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 4
+        super().created()
+
+    def test_batches_are_those_of_the_request_until_it_is_over(self):
+        self.created()
+        self.assertIsNone(self.strategy())
+        self.upgrade(batch=2)
+        # It waits for the control plane.
+        self.assertEqual({'type': 'OnDelete'}, self.strategy())
+        self.look()
+        batches = {'rollingUpdate': {'maxUnavailable': 2}}
+        self.assertEqual(batches, self.strategy())
+        # A resize meanwhile does not end them.
+        self.resize(3)
+        self.assertEqual(batches, self.strategy())
+        self.look()
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.resize(2)
+        self.assertIsNone(self.strategy())
+
+    def test_batches_outlive_an_upgrade_that_is_lost(self):
+        self.created()
+
+        def fail():
+            raise helm_errors.HelmUnreachable('no', reason='no answer')
+        self.w.helm.before = fail
+        self.upgrade(batch=2)
+        self.w.helm.before = lambda: None
+        self.look(2)
+        self.assertEqual({'rollingUpdate': {'maxUnavailable': 2}},
+                         self.strategy())
+
+    def test_batches_of_no_node_are_refused(self):
+        self.created()
+        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        e = self.assertRaises(failures.NotViable, self.upgrade, batch=0)
+        self.assertIn('max_batch_size is 0', str(e))
+        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+
+    def slow(self):
+        """Let helm or Glance take longer than somebody waits for it."""
+        self.gate = self.useFixture(gate.Gate())
+        return self.gate.stand
+
+    def end(self):
+        """Open the gate and wait for what works behind an answer."""
+        self.gate.open()
+        for thread in threading.enumerate():
+            if thread.name == 'magnum-capi-upgrade':
+                thread.join(gate.PATIENCE)
+
+    def test_slow_helm_goes_on_behind_the_answer(self):
+        self.created()
+        self.w.helm.before = self.slow()
+        self.upgrade()
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertIn('goes on behind the answer', self.logger.output)
+        # It has the lock, so that nobody else runs a helm.
+        self.look()
+        self.assertEqual(1, len(self.w.helm.upgrades))
+        self.end()
+        self.look(3)
+        self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0', 3), (
+            self.w.cluster.status, self.w.cluster.coe_version,
+            len(self.w.helm.upgrades)))
+
+    def upgrade_failing_slowly(self, error):
+        """Helm fails when nobody waits for the upgrade any more."""
+        self.created()
+        wait = self.slow()
+
+        def refuse():
+            wait()
+            raise error
+        self.w.helm.before = refuse
+        self.upgrade()
+
+    def test_what_passes_is_told_to_who_waits(self):
+        self.created()
+
+        def fail():
+            raise helm_errors.HelmUnreachable('no', reason='no answer')
+        self.w.helm.before = fail
+        self.upgrade()
+        self.assertEqual(
+            ('UPDATE_IN_PROGRESS', 'Will be tried again: no answer'),
+            (self.w.cluster.status, self.w.cluster.status_reason))
+
+    def test_what_passes_behind_the_answer_writes_nothing_over_others(self):
+        self.upgrade_failing_slowly(
+            helm_errors.HelmUnreachable('no', reason='no answer'))
+        self.w.store.clusters[small_world.CLUSTER][
+            'status_reason'] = 'of somebody else'
+        self.end()
+        self.assertEqual('of somebody else', self.w.cluster.status_reason)
+
+    def test_log_tells_of_no_upgrade_that_was_answered_in_time(self):
+        self.created()
+        self.upgrade()
+        self.assertNotIn('behind the answer', self.logger.output)
+
+    def test_failure_behind_the_answer_restores_and_is_told(self):
+        self.w.store.add_group()
+        self.upgrade_failing_slowly(
+            helm_errors.ChartRefused('no', reason='too many'))
+        self.end()
+        for row in (self.w.cluster, self.w.group()):
+            self.assertEqual(('UPDATE_FAILED', 'too many'),
+                             (row.status, row.status_reason))
+        # Magnum names only the one that it asked for.
+        for uuid in (small_world.MASTERS, small_world.OTHERS):
+            other = self.w.group(uuid)
+            self.assertEqual(('CREATE_COMPLETE', None),
+                             (other.status, other.status_reason))
+        self.assertEqual(small_world.TEMPLATE,
+                         self.w.cluster.cluster_template_id)
+        self.assertEqual('ubuntu-34', self.w.group().image_id)
+
+    def test_what_passes_behind_the_answer_is_left_to_the_status(self):
+        self.upgrade_failing_slowly(
+            helm_errors.HelmUnreachable('no', reason='no answer'))
+        self.end()
+        self.w.helm.before = lambda: None
+        self.look(3)
+        self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0'), (
+            self.w.cluster.status, self.w.cluster.coe_version))
+
+    def test_failure_behind_the_answer_does_not_end_a_deletion(self):
+        self.upgrade_failing_slowly(
+            helm_errors.ChartRefused('no', reason='too many'))
+        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            'DELETE_IN_PROGRESS')
+        self.end()
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+
+    def test_lock_that_is_busy_is_a_refusal_that_changes_nothing(self):
+        self.created()
+        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        other = reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.w.store.row())
+        with other.held(0):
+            e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('it cannot be checked now: ', str(e))
+        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+
+    def test_lock_is_not_waited_for_longer_than_magnum_waits(self):
+        self.created()
+        waited = []
+
+        def busy(_lock, timeout):
+            waited.append(timeout)
+            raise lock.LockBusy('busy', holder='somebody')
+        self.patch(lock.Lock, 'hold', busy)
+        for seconds in (60, 10):
+            self.w.runtime = dataclasses.replace(
+                self.w.runtime, settings=dataclasses.replace(
+                    self.w.runtime.settings, lock_timeout=seconds))
+            self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertEqual([15, 10], waited)
+
+    def test_reasons_of_before_are_gone_while_it_goes_on(self):
+        self.created()
+        for table in (self.w.store.clusters, self.w.store.node_groups):
+            for row in table.values():
+                row['status_reason'] = 'of before'
+        self.upgrade()
+        self.assertEqual(
+            [('UPDATE_IN_PROGRESS', None)] * 3,
+            [(row.status, row.status_reason) for row in (
+                self.w.cluster, self.w.group(small_world.MASTERS),
+                self.w.group())])
+
+    def test_slow_glance_is_a_refusal_that_changes_nothing(self):
+        self.created()
+        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        wait, image = self.slow(), self.w.cloud.image
+
+        def slow_image(reference):
+            wait()
+            return image(reference)
+        self.w.cloud.image = slow_image
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertIn('nothing was changed', str(e))
+        self.end()
+        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_image_that_cannot_be_used_is_refused_and_says_why(self):
+        self.created()
+        image = self.w.cloud.image
+        for error, told in (
+                (services.NotThere('There is no image'), 'does not exist'),
+                (services.NotUsable('It cannot be booted',
+                                    last_seen='status queued'),
+                 'is queued, not active'),
+                (services.NotUsable('Several images are called so'),
+                 'is not usable, not active')):
+            def refuse(reference, error=error):
+                if reference == 'ubuntu-35':
+                    raise error
+                return image(reference)
+            self.w.cloud.image = refuse
+            e = self.assertRaises(failures.NotViable, self.upgrade)
+            self.assertIn(told, str(e))
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
+    def test_group_that_goes_is_not_upgraded(self):
+        self.created()
+        self.w.store.add_group(status='DELETE_IN_PROGRESS')
+        self.upgrade()
+        group = self.w.group(small_world.OTHERS)
+        self.assertEqual(('ubuntu-34', 'DELETE_IN_PROGRESS'),
+                         (group.image_id, group.status))
+
+    def test_one_group_alone(self):
+        self.created()
+        self.w.cloud.images['other-34'] = ('v1.34.2', 'ubuntu')
+        self.w.store.templates[small_world.NEWER]['image_id'] = 'other-34'
+        self.w.store.add_group(status='CREATE_COMPLETE')
+        upgrading.Upgrade(
+            self.w.runtime, self.w.store, self.w.store.row(),
+            self.w.store.template(small_world.NEWER),
+            self.w.store.row(small_world.OTHERS)).run()
+        self.assertEqual(['ubuntu-34', 'other-34'], [
+            self.w.group(uuid).image_id
+            for uuid in (small_world.WORKERS, small_world.OTHERS)])
+
+    def test_group_with_an_image_of_its_own_keeps_it(self):
+        self.created()
+        self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')
+        self.w.store.add_group(image_id='special', status='CREATE_COMPLETE')
+        self.upgrade()
+        self.assertEqual('special',
+                         self.w.group(small_world.OTHERS).image_id)
+
+
+class ChartVersionTest(base.TestCase):
+    """A template names a version that the operator does not allow."""
+
+    def setUp(self):
+        super().setUp()
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, chart=settings.Chart(
+                    'openstack-cluster', 'https://charts', '1.2.3')))
+
+    def labels(self, template):
+        self.w.store.templates[template]['labels'] = {
+            'capi_helm_chart_version': '1.2.4-pr.1'}
+
+    def test_creation_makes_nothing(self):
+        self.labels(small_world.TEMPLATE)
+        e = self.assertRaises(failures.Failed, self.create)
+        self.assertIn('1.2.4-pr.1', str(e))
+        self.assertIn('Allowed: 1.2.3', str(e))
+        self.assertEqual(([], {}, []), (
+            self.w.left(), self.w.cloud.credentials, self.w.helm.upgrades))
+
+    def test_upgrade_changes_nothing(self):
+        self.created()
+        self.labels(small_world.NEWER)
+        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        e = self.assertRaises(
+            failures.NotViable, upgrading.Upgrade(
+                self.w.runtime, self.w.store, self.w.store.row(),
+                self.w.store.template(small_world.NEWER),
+                self.w.store.row(small_world.WORKERS)).run)
+        self.assertIn('Allowed: 1.2.3', str(e))
+        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_living_cluster_can_be_deleted(self):
+        self.created()
+        self.labels(small_world.TEMPLATE)
+        self.operations().delete()
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
