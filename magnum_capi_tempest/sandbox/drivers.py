@@ -16,6 +16,9 @@ import shutil
 import tempfile
 import tomllib
 
+import packaging.requirements
+import packaging.utils
+
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest import runmarks
@@ -63,16 +66,17 @@ def requirement(text: str) -> str:
 def distribution(what: str) -> str:
     """Name of the distribution that a folder, a wheel or a requirement is of.
 
-    :raises UsageError: a folder does not say.
+    :raises UsageError: it does not say.
     """
     path = pathlib.Path(what)
-    if path.suffix == '.whl':
-        return path.name.partition('-')[0]
-    if not path.is_dir():
-        name = what.partition('@')[0].partition('[')[0].strip()
-        for sign in '<>=!~; ':
-            name = name.partition(sign)[0]
-        return name
+    try:
+        if path.suffix == '.whl':
+            return packaging.utils.parse_wheel_filename(path.name)[0]
+        if not path.is_dir():
+            return packaging.requirements.Requirement(what).name
+    except (packaging.utils.InvalidWheelFilename,
+            packaging.requirements.InvalidRequirement) as e:
+        raise _nameless(what) from e
     try:
         project = tomllib.loads(
             (path / 'pyproject.toml').read_text(encoding='utf-8'))['project']
@@ -83,19 +87,20 @@ def distribution(what: str) -> str:
     parser.read(path / 'setup.cfg')
     name = parser.get('metadata', 'name', fallback='')
     if not name:
-        raise errors.UsageError(
-            'This folder does not say what it is called', where=path,
-            hint='Name the driver by --driver')
+        raise _nameless(path)
     return name
+
+
+def _nameless(what):
+    return errors.UsageError(
+        'This does not say which distribution it is', where=what,
+        hint='Name the driver by --driver')
 
 
 def same(one: str, other: str) -> bool:
     """Whether two names are of one distribution, however they are written."""
-    return _normal(one) == _normal(other)
-
-
-def _normal(name):
-    return name.lower().replace('_', '-').replace('.', '-')
+    return (packaging.utils.canonicalize_name(one)
+            == packaging.utils.canonicalize_name(other))
 
 
 def install(layout, cloud, requirements, progress, release, target=None):

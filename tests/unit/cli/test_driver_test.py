@@ -176,11 +176,17 @@ class DriverTestTest(testtools.TestCase):
 class DistributionTest(testtools.TestCase):
 
     def test_of_requirements_and_wheels(self):
-        for what in ('magnum-x', 'magnum-x>=1', 'magnum-x[a]==2 ; x',
-                     'magnum-x @ https://y'):
+        for what in ('magnum-x', 'magnum-x>=1', 'magnum-x @ https://y',
+                     'magnum-x[a]==2 ; python_version > "3"',
+                     '/a/magnum_x-1.0-py3-none-any.whl'):
             self.assertEqual('magnum-x', drivers.distribution(what))
-        self.assertEqual('magnum_x', drivers.distribution(
-            '/a/magnum_x-1.0-py3-none-any.whl'))
+        self.assertTrue(drivers.same('magnum-x', 'Magnum.X'))
+
+    def test_of_what_does_not_say(self):
+        for what in ('magnum-x>>1', 'magnum-x-1.0.whl', 'git+https://y'):
+            error = self.assertRaises(
+                driver_test.errors.UsageError, drivers.distribution, what)
+            self.assertIn(what, str(error))
 
     def test_of_folders(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
