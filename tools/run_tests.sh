@@ -96,7 +96,7 @@ stage_style() {
     check 'doors between rooms' lint-imports --no-logo --no-cache || bad=1
     check 'test ids' check-uuid --package magnum_capi_tempest.tests || bad=1
     check types mypy --config-file magnum-capi/pyproject.toml \
-        --cache-dir "$work/mypy" magnum-capi/magnum_capi || bad=1
+        --cache-dir "$VIRTUAL_ENV/mypy" magnum-capi/magnum_capi || bad=1
     check doc8 doc8 -q ./*.rst doc/source releasenotes/notes || bad=1
     check bashate bashate -i E003,E006 tools/*.sh .ci/run || bad=1
     count $((1 - bad)) $bad

@@ -8,6 +8,7 @@ reason beside it is the way around one.
 """
 
 import ast
+import functools
 
 #: The packages, unlike their tests.
 PACKAGES = ('magnum_capi/', 'magnum_capi_tempest/')
@@ -29,7 +30,7 @@ _MUTABLE_CALLS = {'list', 'dict', 'set', 'bytearray'}
 
 def no_bare_exception(tree, filename):
     """MC101: an error has a type, so that its data can be read."""
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if not isinstance(node, ast.Raise):
             continue
         raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
@@ -54,7 +55,7 @@ def no_sleep(tree, filename):
     if _path(filename).endswith(WAITS):
         return
     names = _imported(tree, 'time', 'sleep')
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.Call) and _dotted(node.func) in names:
             yield _found(node, 'MC103: use magnum_capi.waiting, it '
                          'is bounded; do not sleep')
@@ -62,7 +63,7 @@ def no_sleep(tree, filename):
 
 def no_mutable_defaults(tree, filename):
     """MC104: a default is evaluated once and shared by all calls."""
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef,
                                  ast.Lambda)):
             continue
@@ -83,7 +84,7 @@ def only_processes_starts_programs(tree, filename):
     if (not any(package in path for package in PACKAGES)
             or path.endswith(STARTS_PROGRAMS)):
         return
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -114,9 +115,15 @@ def cloud_tests_have_ids(tree, filename):
                          "@decorators.idempotent_id('<uuid>'), a literal")
 
 
+@functools.lru_cache(maxsize=1)
+def _nodes(tree):
+    """All nodes of a file; each of its checks walks over the same."""
+    return tuple(ast.walk(tree))
+
+
 def _members(tree):
     """What is defined directly in classes."""
-    return (item for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    return (item for node in _nodes(tree) if isinstance(node, ast.ClassDef)
             for item in node.body)
 
 
@@ -145,7 +152,7 @@ def _dotted(node):
 def _imported(tree, module, name):
     """Every dotted name by which this file can call ``module.name``."""
     names = set()
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.Import):
             names |= {f'{alias.asname or alias.name}.{name}'
                       for alias in node.names if alias.name == module}
