@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """``magnum-capi GROUP VERB``: where the command line begins."""
 
+import atexit
 import collections.abc
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -15,6 +17,9 @@ from magnum_capi.cli import app
 def main(argv: list[str] | None = None) -> int:
     """Entry point of the console script; returns the exit code."""
     argv = sys.argv[1:] if argv is None else argv
+    # When Python ends it looks several times for cycles among all objects
+    # that are left, a tenth of what a short command takes.
+    atexit.register(gc.freeze)
     try:
         with _told_to_end():
             return app.MagnumCapi().run(argv)
