@@ -2,8 +2,10 @@
 
 """The images of a run, as Kubernetes' own code names and maps them."""
 
+import json
 import pathlib
 import re
+import sys
 
 import fixtures
 import testtools
@@ -12,7 +14,10 @@ from magnum_capi import processes
 from magnum_capi_tempest.conformance import lists
 from magnum_capi_tempest.conformance.mirroring import plan
 from magnum_capi_tempest.conformance.mirroring import suite
+from magnum_capi_tempest.images import recipes
+from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
+from tests.functional import boxes
 
 #: Prints what the tests pull where a file tells them of a mirror.
 MAIN = '''package main
@@ -34,6 +39,8 @@ CSI = '''package image
 
 func appendCSIImageConfigs(configs map[ImageID]Config) {}
 '''
+#: Manifests of CSI drivers, in Kubernetes.
+DRIVERS = 'test/e2e/testing-manifests/storage-csi'
 MIRROR = 'registry.example.org:5000/k8s'
 
 
@@ -75,3 +82,25 @@ class TestImages(testtools.TestCase):
                 self.pulled(folder, plan.repo_list(found, MIRROR)),
                 {*(plan.mirrored(image, MIRROR) for image in found.images),
                  *found.special}, version)
+
+    @boxes.LONG
+    def test_the_program_of_the_tests_names_the_same(self):
+        """But for the images of CSI drivers, which no required test starts."""
+        for minor in recipes.minors()[-2:]:
+            version = f'v{recipes.defaults()[minor]}'
+            name = f'e2e.test-{minor}'
+            program = toolchain.ensure([name])[name]
+            drivers = set()
+            for file in (lists.source(version) / DRIVERS).rglob('*.yaml'):
+                drivers.update(re.findall(r'^\s+(?:- )?image:\s*(\S+)$',
+                                          file.read_text(), re.MULTILINE))
+
+            printed = set(processes.run([program, '--list-images'],
+                                        timeout=120).split())
+            told = json.loads(processes.run(
+                [sys.executable, '-m', 'magnum_capi.cli.main', 'conformance',
+                 'images', '--kubernetes', version, '--json'], timeout=120))
+
+            ours = {*told['images'], *told['special']} - {
+                *told['tools'].values()}
+            self.assertEqual(printed, ours | drivers, version)
