@@ -12,7 +12,7 @@ import pathlib
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 
-_PROGRAMS = pathlib.Path(__file__).with_name('programs')
+PROGRAMS = pathlib.Path(__file__).with_name('programs')
 
 #: The service that the others send their password to: any request to them
 #: makes them do so. They start when it is known who listens there.
@@ -62,7 +62,7 @@ def _wsgi(name, module, layout, venv, profile, *arguments, threads=None,
     return supervision.Program(
         name=name,
         argv=(str(venv / 'bin' / 'python'),
-              str(_PROGRAMS / 'serve.py'), module,
+              str(PROGRAMS / 'serve.py'), module,
               layout.address, str(layout.port(name)),
               str(threads or profile.threads), *map(str, arguments)),
         env=environment(layout, venv) | {k: str(v) for k, v in env.items()},
@@ -105,11 +105,11 @@ def magnum(layout, venv, profile, helm):
     python = str(layout.magnum_env / 'bin' / 'python')
     if not profile.broker:
         return [supervision.Program(
-            'magnum', (python, str(_PROGRAMS / 'magnum_all.py'), *listen,
+            'magnum', (python, str(PROGRAMS / 'magnum_all.py'), *listen,
                        *config), env=env, **api)]
     return [
         supervision.Program(
-            'magnum', (python, str(_PROGRAMS / 'serve.py'), 'magnum.wsgi.api',
+            'magnum', (python, str(PROGRAMS / 'serve.py'), 'magnum.wsgi.api',
                        *listen, *config),
             env=env, **api),
         supervision.Program(

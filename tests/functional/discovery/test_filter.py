@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The filter in front of the real Magnum: what passes, and what may not.
 
-Every request below is one that Magnum 23.0.0 without the filter answers with
-201 or 202, although the driver that it names is disabled.
+The requests that must not pass are sent to Magnum without the filter, too,
+which takes most of them.
 """
 
 import http.client
 import json
 import subprocess
-import urllib.parse
 
+from openstack import config
+from openstack import connection
 import testtools
 
 from magnum_capi import waiting
 from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
+from tests.functional.discovery import servers
+from tests.functional.discovery import spellings
 
 OFF = 'k8s_capi_disabled_v1'
 HELM = 'k8s_capi_helm_v1'
-FORM = 'application/x-www-form-urlencoded'
 
 
 class DiscoveryFilterTest(testtools.TestCase):
@@ -41,17 +43,17 @@ class DiscoveryFilterTest(testtools.TestCase):
                 'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
                 **fields}
 
-    def raw(self, method, path, body, content_type='application/json'):
+    def raw(self, method, path, body, content_type=spellings.JSON, port=None):
         """Status of a request, sent as it is spelled."""
-        url = urllib.parse.urlsplit(self.layout.url('container-infra'))
-        connection = http.client.HTTPConnection(
-            url.hostname, url.port, timeout=600)
-        self.addCleanup(connection.close)
-        connection.request(method, path, body, {
+        http_ = http.client.HTTPConnection(
+            self.layout.address, port or self.layout.port('magnum'),
+            timeout=600)
+        self.addCleanup(http_.close)
+        http_.request(method, path, body, {
             'X-Auth-Token': self.user._session.headers['X-Auth-Token'],
             'Content-Type': content_type, 'Accept': 'application/json',
             'OpenStack-API-Version': 'container-infra latest'})
-        return connection.getresponse().status
+        return http_.getresponse().status
 
     def ask(self, method, path, body=None):
         return self.user.request('container-infra', method, path, body)
@@ -70,32 +72,76 @@ class DiscoveryFilterTest(testtools.TestCase):
                             f'clustertemplates/{answer.json()["uuid"]}')
         return answer
 
-    def test_no_way_around_it(self):
-        body = self.wanted(driver=OFF)
-        as_json = json.dumps(body)
-        query = urllib.parse.urlencode(
-            {f'cluster_template.{k}': v for k, v in body.items()})
-        xml = ''.join(f'<{k}>{v}</{k}>' for k, v in body.items())
-        quoted = urllib.parse.quote(as_json)
-        path = '/v1/clustertemplates'
-        for request in (
-                ('POST', path, as_json), ('POST', f'{path}//', as_json),
-                ('POST', '//v1//clustertemplates', as_json),
-                ('POST', '/clustertemplates', as_json),
-                ('POST', '/v1/%63lustertemplates', as_json),
-                ('POST', f'{path}/__hash__/__self__', as_json),
-                ('POST', '/v1/__hash__/__self__/clustertemplates', as_json),
-                ('POST', path, query, FORM),
-                ('POST', f'{path}?{query}', ''),
-                ('POST', f'{path}?__body__={quoted}', ''),
-                ('POST', path, f'<cluster_template>{xml}</cluster_template>',
-                 'text/xml'),
-                ('POST', path, as_json, 'text/javascript'),
-                ('POST', path, as_json, 'application/javascript')):
-            self.assertIn(self.raw(*request), (400, 404, 415), request)
-        self.assertEqual([], [t for t in self.ask(
+    def disabled(self):
+        """Identifiers of the templates that have the disabled driver."""
+        return [t['uuid'] for t in self.ask(
             'GET', 'clustertemplates').json()['clustertemplates']
-            if t['driver'] == OFF])
+            if t['driver'] == OFF]
+
+    def passed(self, requests, port=None):
+        """How many of the requests gave a template the disabled driver."""
+        statuses = [self.raw(*request, port=port) for request in requests]
+        self.assertEqual(set(), {*statuses} - {200, 201, 400, 404, 405, 415})
+        made = self.disabled()
+        for uuid in made:
+            self.ask('DELETE', f'clustertemplates/{uuid}')
+        self.assertEqual(len(made), len(
+            [status for status in statuses if status < 300]), statuses)
+        return len(made)
+
+    def templates(self):
+        """Templates of the other driver, of which each can be updated."""
+        while True:
+            yield self.create(driver=HELM).json()['uuid']
+
+    def all_passed(self, port=None):
+        """:meth:`passed` of creations, updates, and images of others."""
+        made = zip(range(len(spellings.updates('', OFF))), self.templates())
+        return (
+            self.passed(spellings.creations(self.wanted(driver=OFF)), port),
+            self.passed([spellings.updates(uuid, OFF)[number]
+                         for number, uuid in made], port),
+            self.passed([('POST', '/v1/clustertemplates', json.dumps(
+                self.wanted() | {'image_id': image}), spellings.JSON)
+                for image in self.images_of_others()], port))
+
+    def images_of_others(self):
+        """A shared and a community image that name the disabled driver."""
+        clouds = config.OpenStackConfig(
+            config_files=[str(self.layout.directory / 'clouds.yaml')])
+        admin, demo = (connection.Connection(config=clouds.get_one(name))
+                       for name in ('sandbox-admin', 'sandbox'))
+        for visibility in ('shared', 'community'):
+            image = admin.image.create_image(
+                visibility, data=b'-', container_format='bare',
+                disk_format='raw', visibility=visibility,
+                validate_checksum=False, os_distro='ubuntu',
+                magnum_driver=OFF)
+            self.addCleanup(admin.image.delete_image, image.id)
+            if visibility == 'shared':
+                project = demo.current_project_id
+                admin.image.add_member(image.id, member_id=project)
+                demo.image.update_member(project, image.id, status='accepted')
+            yield image.id
+
+    def check_behind(self, server):
+        """Nothing passes with the filter; without, what Magnum takes does."""
+        port = self.layout.port('magnum') + 1
+        for filtered, through in ((False, (20, 4, 2)), (True, (0, 0, 0))):
+            with server(self.layout, port, filtered):
+                self.assertEqual(through, self.all_passed(port), filtered)
+
+    def test_no_way_around_it(self):
+        self.assertEqual((0, 0, 0), self.all_passed())
+
+    def test_no_way_around_it_behind_uwsgi(self):
+        self.check_behind(servers.Uwsgi)
+
+    def test_no_way_around_it_behind_mod_wsgi(self):
+        missing = servers.mod_wsgi_missing()
+        if missing:
+            self.skipTest(missing)
+        self.check_behind(servers.ModWsgi)
 
     def test_the_only_provider_is_stored(self):
         answer = self.create('flatcar-capi')
