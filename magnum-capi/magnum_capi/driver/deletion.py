@@ -6,6 +6,7 @@
 from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import loadbalancers
+from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.keys import state as state_module
@@ -85,6 +86,10 @@ class Deletion:
             reconciler.store.save(cluster)
             return False
         reconciler.store.drop_certificates(cluster)
+        # The memory says that an adopted cluster is no stranger: without it
+        # nobody could go on after a crash.
+        cluster.stack_id = names.cluster(cluster.uuid)
+        reconciler.store.save(cluster)
         reconciler.vault.remove()
         # Nobody may need helm again soon, which does so, too.
         helm.sweep()

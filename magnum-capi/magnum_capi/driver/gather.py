@@ -18,6 +18,7 @@ import yaml
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import attributes
+from magnum_capi.driver.desired import carried
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import node_files
@@ -143,7 +144,7 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
     labels = validation.check(
         found, rules, creating=creating, joining=joining,
         scale_from_zero=settings.scale_from_zero)
-    chart_pin = pins.chart or _pin(choose_chart(settings, labels))
+    chart_pin = pins.chart or pin(choose_chart(settings, labels))
     if chart_pin.digest not in (None, _digest(chart_pin.name)):
         raise errors.UsageError(
             'The chart on the machines of Magnum has changed since this '
@@ -158,12 +159,14 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
         found, labels, charts.features(chart.name, chart.version),
         overlays=layers, policy=rules,
         scale_from_zero=settings.scale_from_zero, batch=batch)
+    if pins.values is not None:
+        computed = carried.carried(pins.values, computed)
     made_of = dataclasses.replace(
         look.found, chart=chart_pin, overlays=layers,
         default_labels=dict(default_labels), volumes=volumes,
-        proxies_in_secret=in_secret)
+        proxies_in_secret=in_secret, values=pins.values)
     return Plan(found, chart, computed, rows.digest(applied, held, made_of),
-                computed['addons'].get('enabled', True), made_of,
+                (computed.get('addons') or {}).get('enabled', True), made_of,
                 node_files.proxies(found, labels))
 
 
@@ -188,13 +191,14 @@ def configured(rows: rows_module.Rows, settings: settings_module.Settings,
         chart = settings.chart_of(labels.capi_helm_chart_name, version,
                                   'The command')
     return pins_module.Pins(
-        chart=_pin(chart),
+        chart=pin(chart),
         overlays=tuple(overlays(settings, labels.capi_helm_values)),
         default_labels=dict(settings.default_labels),
         volumes=_volumes(None, settings, defaults))
 
 
-def _pin(chart: settings_module.Chart) -> pins_module.ChartPin:
+def pin(chart: settings_module.Chart) -> pins_module.ChartPin:
+    """What a cluster remembers of its chart."""
     return pins_module.ChartPin(
         chart.name, chart.repository, chart.version,
         _digest(chart.name) if chart.is_path else None)
@@ -270,7 +274,8 @@ def _describe(rows: rows_module.Rows, look: '_Lookup',
             rows_module.node_group(
                 group, flavor=look.flavor(group.flavor_id),
                 image=_image(group, template, look, held),
-                held=group.uuid in held)
+                held=group.uuid in held,
+                given=rows.naming.groups.get(group.uuid))
             for group in rows.live(applied)
             if group.role != rows_module.MASTER),
         labels=dict(cluster.labels or {}),
@@ -289,7 +294,8 @@ def _describe(rows: rows_module.Rows, look: '_Lookup',
             template.http_proxy, template.https_proxy, template.no_proxy,
             proxies_in_secret),
         volumes=volumes, auth_url=auth_url,
-        attributes=attributes.given(template, cluster))
+        attributes=attributes.given(template, cluster),
+        given=rows.naming.release)
 
 
 def _volume_types(cloud: Cloud) -> tuple[str, ...] | None:

@@ -75,7 +75,8 @@ class Monitor:
         runtime = self._runtime()
         reconciler = reconcile.Reconciler(runtime, self._store, self._cluster)
         try:
-            reconciler.refuse_foreign()
+            reconciler.refuse_foreign(
+                lambda: self._state(runtime, reconciler))
         except errors.UsageError as e:
             # Without data Magnum leaves the row as it is (magnum 23.0.0,
             # magnum/service/periodic.py, ClusterHealthUpdateJob).

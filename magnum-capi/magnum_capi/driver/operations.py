@@ -180,7 +180,7 @@ class Operations:
             found = self._runtime.kube.list('Machine', reconciler.namespace, {
                 names.CAPI_CLUSTER_NAME: reconciler.release})
             marked = tuple(removal.machines(
-                found, nodes, reconciler.release, group, state.marked))
+                found, nodes, reconciler.naming, group, state.marked))
             reconciler.unmark(set(state.marked) - set(marked))
             state = dataclasses.replace(state, marked=marked)
         if resize and self._autoscaled(group):

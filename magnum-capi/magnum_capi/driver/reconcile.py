@@ -129,10 +129,15 @@ class Reconciler:
         self.runtime = runtime
         self.store = store
         self.cluster = cluster
-        self.release = names.cluster(cluster.uuid)
+        own = names.cluster(cluster.uuid)
+        self.naming = names.Naming(
+            cluster.stack_id if names.is_release(cluster.stack_id) else own)
+        self.release = self.naming.release
+        self._is_own = cluster.stack_id in (None, '', own)
         self.namespace = names.namespace(
             cluster.project_id, runtime.settings.namespace_prefix)
-        self.vault = vault.Vault(runtime.kube, self.namespace, cluster)
+        self.vault = vault.Vault(
+            runtime.kube, self.namespace, cluster, self.release)
         self.lock = self._free_lock()
         #: Whether the lock was ever had, so that something may be done.
         self.had = False
@@ -156,6 +161,8 @@ class Reconciler:
             self.had = True
             if not self.store.reload(self.cluster):
                 raise failures.Stopped('The cluster is not in Magnum')
+            # The operator may have given it back meanwhile.
+            self.refuse_foreign()
             yield self.lock
 
     def _free_lock(self) -> lock_module.Lock:
@@ -171,19 +178,30 @@ class Reconciler:
             uuid=self.cluster.uuid, name=None,
             project_id=self.cluster.project_id, user_id=None).labels
 
-    def refuse_foreign(self) -> None:
+    def refuse_foreign(self, read: collections.abc.Callable[
+            [], state_module.State] | None = None) -> None:
         """Leave alone what another driver has made.
 
         A template whose driver was changed, or an upgrade to one, hands a
         living cluster over (Magnum 23 does not look); "not found" would then
-        mean "deleted", and everything of it would stay.
+        mean "deleted", and everything of it would stay. One that an operator
+        has adopted is no stranger any more.
 
+        :param read: gives the memory of the cluster; read now by default.
         :raises UsageError: another driver has made the cluster.
         """
-        if self.cluster.stack_id not in (None, '', self.release):
+        if self._is_own:
+            return
+        adopted = None
+        if self.release == self.cluster.stack_id:
+            adopted = (read or self.vault.state)().adopted
+        if adopted is not None:
+            self.naming = names.Naming(self.release, adopted.groups)
+        else:
             raise errors.UsageError(
                 f'Another driver has made this cluster: its stack is '
-                f'{self.cluster.stack_id}, not {self.release}',
+                f'{self.cluster.stack_id}, not '
+                f'{names.cluster(self.cluster.uuid)}',
                 hint='Its template must name the driver that made it')
 
     def rows(self, template: typing.Any = None) -> rows_module.Rows:
@@ -201,7 +219,7 @@ class Reconciler:
         return rows_module.Rows(
             self.cluster, tuple(self.store.groups(self.cluster)), template,
             gather.policy(self.runtime.settings),
-            self.runtime.settings.scale_from_zero)
+            self.runtime.settings.scale_from_zero, self.naming)
 
     def rotation(self) -> rotation.Rotation:
         """The application credentials of the cluster."""
@@ -356,8 +374,7 @@ class Reconciler:
             return state
         for uuid, size in state.sizes.items():
             self.runtime.kube.scale(
-                self.namespace, names.machine_deployment(
-                    self.release, names.node_group(uuid)), size)
+                self.namespace, self.naming.machine_deployment(uuid), size)
         state = dataclasses.replace(state, sizes={})
         self.vault.write_state(state)
         return state

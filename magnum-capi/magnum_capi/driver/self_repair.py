@@ -11,7 +11,6 @@ import typing
 
 from oslo_log import log as logging
 
-from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.observed import conditions
@@ -39,7 +38,7 @@ def sizes(rows: rows_module.Rows, snapshot: snapshot_module.Snapshot
     found = []
     for group in rows.groups:
         deployment = snapshot.get('machine_deployments', {}).get(
-            names.node_group(group.uuid))
+            rows.naming.node_group(group.uuid))
         if deployment is None or rows.bounds(group) is None:
             continue
         count = conditions.replicas(deployment).wanted

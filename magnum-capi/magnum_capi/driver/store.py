@@ -69,14 +69,27 @@ def clusters() -> collections.abc.Iterator[typing.Any]:
     """The clusters of this driver, of all projects, page by page.
 
     What it has made bears the name of its release, whatever the template
-    says by now.
+    says by now; what it has adopted has a template that names it.
     """
+    drivers_of: dict[str, str | None] = {}
+    for cluster in all_clusters():
+        if cluster.stack_id == names.cluster(cluster.uuid):
+            yield cluster
+        elif cluster.stack_id:
+            uuid = cluster.cluster_template_id
+            if uuid not in drivers_of:
+                drivers_of[uuid] = objects.ClusterTemplate.get_by_uuid(
+                    _admin(), uuid).driver
+            if drivers_of[uuid] == names.DRIVER:
+                yield cluster
+
+
+def all_clusters() -> collections.abc.Iterator[typing.Any]:
+    """The clusters of all drivers and projects, page by page."""
     page: list[typing.Any] = [None]
     while page := objects.Cluster.list(_admin(), limit=_PAGE,
                                        marker=page[-1]):
-        for cluster in page:
-            if cluster.stack_id == names.cluster(cluster.uuid):
-                yield cluster
+        yield from page
 
 
 class Store:

@@ -5,7 +5,6 @@
 import collections.abc
 import typing
 
-from magnum_capi.driver.desired import names
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver import observer
@@ -30,7 +29,8 @@ def kept(reconciler: reconcile.Reconciler,
                          ('machine_deployments',), thorough=True)
     held = {}
     for group in groups:
-        deployment = seen.machine_deployments.get(names.node_group(group.uuid))
+        deployment = seen.machine_deployments.get(
+            reconciler.naming.node_group(group.uuid))
         if not deployment:
             continue
         made_of = conditions.spec(

@@ -116,8 +116,7 @@ class Upgrade:
         followers = self._move(rows)
         try:
             plan = gather.plan(
-                rows_module.Rows(self._cluster, rows.groups, self._template,
-                                 rows.policy, rows.scale_from_zero),
+                dataclasses.replace(rows, template=self._template),
                 self._store.cloud, self._runtime.settings,
                 applied=state.applied, joining=followers, batch=batch,
                 held=held, defaults=self._store.defaults(),

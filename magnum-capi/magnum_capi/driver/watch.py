@@ -22,7 +22,6 @@ from oslo_log import log as logging
 
 from magnum_capi.driver import deletion
 from magnum_capi.driver.desired import goal
-from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
@@ -314,7 +313,8 @@ class Watch:
                 ) -> collections.abc.Iterator[tuple[
                     typing.Any, verdicts.GroupVerdict]]:
         for group in rows.groups:
-            found = verdict.groups.get(names.node_group(group.uuid))
+            found = verdict.groups.get(
+                rows.naming.node_group(group.uuid))
             if found:
                 yield group, found
 
@@ -414,7 +414,7 @@ class Watch:
         lost.
         """
         for group in rows.groups:
-            if names.node_group(group.uuid) == verdict.turn:
+            if rows.naming.node_group(group.uuid) == verdict.turn:
                 LOG.info('Cluster %s: node group %s is upgraded now',
                          rows.cluster.uuid, group.name)
                 self._keep(self._reconciler.advance(group.uuid))

@@ -15,6 +15,7 @@ import subprocess
 
 import fixtures
 
+from magnum_capi.driver.desired import names
 from magnum_capi.kube import access
 from magnum_capi.kube import kube
 from magnum_capi.kube import rest as kube_rest
@@ -77,19 +78,11 @@ class Repository(fixtures.Fixture):
         path.write_text(text.replace(old, new))
 
 
-class ChartsTest(boxes.TestCase):
+class Base(boxes.TestCase):
+    """A sandbox with this driver beside magnum-capi-helm."""
 
-    def setUp(self):
-        super().setUp()
-        url = self.useFixture(Repository()).url
-        self.one = self.box(port_base=PORT_BASE)
-        conf = self.one.base / 'charts.conf'
-        conf.write_text(
-            f'[k8s_capi]\nchart_repository = {url}\n'
-            'chart_name = sandbox-cluster\nchart_version = 0.1.0\n'
-            f'allowed_chart_versions = {", ".join(_VERSIONS)}\n')
-        self.assert_done(self.one.up('--install', str(_DRIVER),
-                                     '--magnum-conf', str(conf)))
+    def up(self, *arguments):
+        self.assert_done(self.one.up('--install', str(_DRIVER), *arguments))
         self.layout = self.one.sandbox.layout()
         self.user = rest.User(self.layout,
                               self.one.sandbox.passwords()['demo'])
@@ -113,33 +106,30 @@ class ChartsTest(boxes.TestCase):
             done=lambda found: found == {wanted},
             timeout=300, what=f'the clusters to be {wanted}')
 
-    def clusters(self, *names):
-        """Uuids of clusters with a worker each."""
+    def template(self, image='ubuntu-capi', driver='k8s_capi_v1'):
         seeded = json.loads((self.one.directory / 'seeded.json').read_text())
-        template = self.post(
-            'clustertemplates', driver='k8s_capi_v1', coe='kubernetes',
+        return self.post(
+            'clustertemplates', driver=driver, coe='kubernetes',
             network_driver='calico', flavor_id='m1.small',
-            master_flavor_id='m1.small',
-            image_id=seeded['images']['ubuntu-capi'],
+            master_flavor_id='m1.small', image_id=seeded['images'][image],
             external_network_id=seeded['networks']['public'])
+
+    def clusters(self, template, *names):
+        """Uuids of clusters with a worker each."""
         found = [self.post('clusters', name=name, node_count=1,
                            master_count=1, cluster_template_id=template)
                  for name in names]
         self.wait_for('CREATE_COMPLETE', *found)
         return found
 
-    def configure(self, **options):
-        self.assert_done(self.one.call('set', *(
-            f'k8s_capi.{key}={value}' for key, value in options.items())))
-
-    def charts(self, *arguments, code=0):
+    def command(self, *arguments, code=0):
         """What the command prints, in the environment of Magnum."""
         file, folder = self.layout.magnum_conf
         files = [file, *sorted(folder.glob('*.conf'))]
         helm = toolchain.ensure(['helm'])['helm']
         done = subprocess.run(
             [self.layout.magnum_env / 'bin' / 'python', '-m',
-             'magnum_capi.cli.main', 'driver', 'charts', *arguments,
+             'magnum_capi.cli.main', 'driver', *arguments,
              *(word for path in files for word in ('--config-file', path))],
             env=self.one.env | {'PATH': f'{helm.parent}:/usr/bin:/bin'},
             capture_output=True, text=True, timeout=600, check=False)
@@ -147,20 +137,44 @@ class ChartsTest(boxes.TestCase):
         self.assert_done(ended, code)
         return ended.out
 
-    def versions(self):
-        return {one['Name']: (one['Version'], one['Behind'])
-                for one in json.loads(self.charts('-f', 'json'))}
-
-    def machines(self, uuid):
-        release = f'c{uuid.replace("-", "")}'
+    def machines(self, release):
+        """Their uids."""
         return {one['metadata']['uid'] for namespace in self.kube.list(
             'Namespace', None) for one in self.kube.list(
                 'Machine', namespace['metadata']['name'],
                 {'cluster.x-k8s.io/cluster-name': release})}
 
+
+class ChartsTest(Base):
+
+    def setUp(self):
+        super().setUp()
+        url = self.useFixture(Repository()).url
+        self.one = self.box(port_base=PORT_BASE)
+        conf = self.one.base / 'charts.conf'
+        conf.write_text(
+            f'[k8s_capi]\nchart_repository = {url}\n'
+            'chart_name = sandbox-cluster\nchart_version = 0.1.0\n'
+            f'allowed_chart_versions = {", ".join(_VERSIONS)}\n')
+        self.up('--magnum-conf', str(conf))
+
+    def configure(self, **options):
+        self.assert_done(self.one.call('set', *(
+            f'k8s_capi.{key}={value}' for key, value in options.items())))
+
+    def charts(self, *arguments, code=0):
+        return self.command('charts', *arguments, code=code)
+
+    def versions(self):
+        return {one['Name']: (one['Version'], one['Behind'])
+                for one in json.loads(self.charts('-f', 'json'))}
+
+    def uids(self, *uuids):
+        return {uuid: self.machines(names.cluster(uuid)) for uuid in uuids}
+
     def test_one_is_moved_and_the_other_one_not(self):
-        alpha, beta = self.clusters('alpha', 'beta')
-        before = {uuid: self.machines(uuid) for uuid in (alpha, beta)}
+        alpha, beta = self.clusters(self.template(), 'alpha', 'beta')
+        before = self.uids(alpha, beta)
         self.assertEqual([2, 2], list(map(len, before.values())))
         old = ('0.1.0', 'no')
         self.assertEqual({'alpha': old, 'beta': old}, self.versions())
@@ -178,8 +192,7 @@ class ChartsTest(boxes.TestCase):
         self.assertEqual({'alpha': ('0.2.0', 'no'), 'beta': old},
                          self.versions())
         self.assertEqual('UPDATE_COMPLETE', self.status(alpha))
-        self.assertEqual(before, {
-            uuid: self.machines(uuid) for uuid in (alpha, beta)})
+        self.assertEqual(before, self.uids(alpha, beta))
 
         told = self.charts('move', alpha, '--to', '0.3.0', '--apply',
                            '--wait', '5')
@@ -187,10 +200,10 @@ class ChartsTest(boxes.TestCase):
                       '(kubeadmConfigSpec.files)\n', told)
         self.assertIn('node group default-worker: nodes stay\n', told)
         self.assertIn('\n+      content: Welcome\n', told)
-        after = self.machines(alpha)
+        after = self.uids(alpha)[alpha]
         # Its worker stayed.
         self.assertEqual((2, 1), (len(after), len(after & before[alpha])))
-        self.assertEqual(before[beta], self.machines(beta))
+        self.assertEqual(before[beta], self.uids(beta)[beta])
         self.assertEqual({'alpha': ('0.3.0', 'chart'), 'beta': old},
                          self.versions())
 

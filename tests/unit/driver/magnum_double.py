@@ -154,7 +154,7 @@ class NodeGroup(Row):
 
 
 class Template(Row):
-    fields = ('uuid', 'name', 'project_id')
+    fields = ('uuid', 'name', 'project_id', 'driver')
 
 
 class Certificate:
@@ -242,6 +242,8 @@ class Magnum(fixtures.Fixture):
             'magnum.conductor.handlers.common.cert_manager': {
                 'get_cluster_ca_certificate': self._ca_certificate},
             'magnum.conf': {'CONF': self.conf},
+            'magnum.db': {}, 'magnum.db.sqlalchemy': {},
+            'magnum.db.sqlalchemy.api': {}, 'magnum.db.sqlalchemy.models': {},
             'magnum.drivers': {}, 'magnum.drivers.common': {},
             'magnum.drivers.common.driver': {'Driver': _BaseDriver},
             'magnum.objects': {

@@ -263,6 +263,12 @@ class Cloud:
         known = vault.applied_id(data) in self.credentials
         return credentials.VALID if known else credentials.INVALID
 
+    def get_application_credential(self, user_id, made):
+        for found in self.application_credentials(user_id):
+            if found.id == made:
+                return found
+        raise sdk_exceptions.NotFoundException()
+
     def application_credentials(self, user_id):
         return [types.SimpleNamespace(id=made, name=name, project_id=PROJECT,
                                       roles=())
@@ -332,7 +338,8 @@ class Helm:
         self.upgrades.append(values)
         self.charts.append(chart)
         self.record(len(self.upgrades), digest, chart=chart,
-                    manifest=self.manifest(release, chart, values))
+                    manifest=self.manifest(release, chart, values),
+                    release=release, values=values)
         found = json.loads(json.dumps([
             objects.cluster(),
             objects.control_plane(
@@ -378,7 +385,7 @@ class Helm:
         for (plural, name), obj in wanted.items():
             self.put(plural, obj, name)
             if plural == 'machinedeployments':
-                self.join(name, obj['spec']['replicas'])
+                self.join(name, obj['spec']['replicas'], release)
 
     def replicas(self, release, group):
         """Machines that a MachineDeployment is asked for, None: no such."""
@@ -398,14 +405,14 @@ class Helm:
                 obj['status'].update(objects.counts(count))
             if f'/machines/{name}{_WORKER}' in path:
                 del self._api.objects[path]
-        self.join(name, count)
+        self.join(name, count, release)
 
-    def join(self, deployment, count):
+    def join(self, deployment, count, release):
         """Make a MachineDeployment's machines, each of them a node."""
         for number in range(count or 0):
             machine = objects.machine(node=f'{deployment}-{number}')
             machine['metadata']['labels'] = {
-                names.CAPI_CLUSTER_NAME: RELEASE,
+                names.CAPI_CLUSTER_NAME: release,
                 'cluster.x-k8s.io/deployment-name': deployment}
             self.put('machines', machine, f'{deployment}{_WORKER}{number}')
 
@@ -424,19 +431,20 @@ class Helm:
         return f'# {release} in {namespace}'
 
     def record(self, revision, digest, status='deployed', chart=None,
-               manifest=''):
+               manifest='', release=RELEASE, values=None):
         """Helm's Secret of a revision."""
         content = gzip.compress(json.dumps({
-            'name': RELEASE, 'manifest': manifest, 'chart': {
+            'name': release, 'manifest': manifest, 'config': values,
+            'chart': {
                 'metadata': {'name': chart.name, 'version': chart.version}
                 if chart else {}}}).encode())
-        labels = {'owner': 'helm', 'name': RELEASE, 'status': status,
+        labels = {'owner': 'helm', 'name': release, 'status': status,
                   'version': str(revision)}
         if digest:
             labels[releases.DIGEST] = digest
         self._api.put(
             f'/api/v1/namespaces/{NAMESPACE}/secrets/'
-            f'sh.helm.release.v1.{RELEASE}.v{revision}',
+            f'sh.helm.release.v1.{release}.v{revision}',
             {'kind': 'Secret', 'metadata': {'labels': labels}, 'data': {
                 # Helm's own base64, and that of Secrets around it.
                 'release': base64.b64encode(

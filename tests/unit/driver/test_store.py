@@ -270,6 +270,10 @@ class ClustersTest(StoreTestCase):
     def setUp(self):
         super().setUp()
         self.magnum.clusters.clear()
+        for uuid, driver in (('t', None), ('ours', names.DRIVER)):
+            self.magnum.templates[uuid] = {
+                'uuid': uuid, 'name': uuid, 'project_id': 'p',
+                'driver': driver}
 
     def add(self, number, stack_id=None, **fields):
         made = f'{number:08d}-3c2d-4899-b017-d2b06c0ccd9f'
@@ -288,6 +292,11 @@ class ClustersTest(StoreTestCase):
         self.add(1, stack_id='some-heat-stack')
         self.add(2, stack_id=names.cluster(uuid_lib.UUID(int=9)))
         self.assertEqual([], self.found())
+
+    def test_one_that_was_adopted(self):
+        wanted = self.add(1, stack_id='one-a2b3c4d5e6f7',
+                          cluster_template_id='ours')
+        self.assertEqual([wanted], self.found())
 
     def test_page_by_page(self):
         wanted = [self.add(number) for number in range(250)]

@@ -10,6 +10,8 @@ import pkgutil
 import testtools
 
 from magnum_capi import driver
+from magnum_capi.driver.adoption import adopt
+from magnum_capi.driver.adoption import rules
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import charts
@@ -57,7 +59,7 @@ MODULES = (
     releases, rest, attention, conditions, groups, progress, snapshot,
     verdicts, settings, charts, goal, label_registry, label_types, labels,
     names, pins, rows, spec, upgrade, watch, move, site, standing,
-    node_files, replacement)
+    node_files, replacement, adopt, rules)
 
 #: What a process keeps between two looks, and only one thread has.
 KEPT = (watch.Memory, attention.Attention)

@@ -19,6 +19,9 @@ import string
 import typing
 import uuid as uuid_lib
 
+#: Of this driver, among the entry points of Magnum.
+DRIVER = 'k8s_capi_v1'
+
 #: Same keys as other Magnum drivers, so that operators' tools find both.
 PREFIX = 'magnum.openstack.org/'
 CLUSTER_UUID = f'{PREFIX}cluster-uuid'
@@ -47,6 +50,9 @@ _NODE_GROUP_DIGITS = 25
 _CLUSTER = re.compile(r'c([0-9a-f]{32})', re.ASCII).fullmatch
 _LABEL_VALUE = re.compile(
     r'[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?', re.ASCII).fullmatch
+#: Of Helm (pkg/chartutil/validate_name.go), without dots, which have no place
+#: in the names that charts make of it.
+_LONGEST_RELEASE = 53
 _DNS_LABEL = re.compile(
     r'[a-z0-9](?:[a-z0-9-]*[a-z0-9])?', re.ASCII).fullmatch
 _HASHED = re.compile(r'h-[0-9a-f]{30}', re.ASCII).fullmatch
@@ -83,6 +89,34 @@ def node_group(uuid: str | uuid_lib.UUID) -> str:
         number, digit = divmod(number, 36)
         digits = _DIGITS[digit] + digits
     return f'g{digits}'
+
+
+def is_release(name: str | None) -> bool:
+    """Whether a text can be the name of a release."""
+    return bool(name and len(name) <= _LONGEST_RELEASE and _DNS_LABEL(name))
+
+
+@dataclasses.dataclass(frozen=True)
+class Naming:
+    """Names of one cluster's objects.
+
+    :param release: of the Helm release and of the Cluster.
+    :param groups: names of node groups in the chart's values, by uuid, where
+        :func:`node_group` did not make them: those of a cluster that another
+        driver has made.
+    """
+
+    release: str
+    groups: typing.Mapping[str, str] = dataclasses.field(
+        default_factory=dict)
+
+    def node_group(self, uuid: str) -> str:
+        """Name of a node group in the chart's values."""
+        return self.groups.get(uuid) or node_group(uuid)
+
+    def machine_deployment(self, uuid: str) -> str:
+        """Name of a node group's MachineDeployment."""
+        return machine_deployment(self.release, self.node_group(uuid))
 
 
 def control_plane(release: str) -> str:
@@ -187,13 +221,12 @@ def cluster_annotations(*, uuid: str | uuid_lib.UUID, name: str,
     Charts let a driver set annotations there, no labels; an annotation takes
     any text.
 
-    :param node_groups: pairs of a node group's uuid and name.
+    :param node_groups: pairs of a node group's name here and in Magnum.
     """
     marks = cluster_marks(uuid=uuid, name=name, project_id=project_id,
                           user_id=user_id)
-    groups = {node_group(group): label for group, label in node_groups}
     return {**marks.labels, **marks.annotations,
-            NODE_GROUPS: json.dumps(groups, sort_keys=True)}
+            NODE_GROUPS: json.dumps(dict(node_groups), sort_keys=True)}
 
 
 def _marks(values: typing.Mapping[str, str | None]) -> Marks:

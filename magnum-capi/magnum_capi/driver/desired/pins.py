@@ -41,6 +41,8 @@ class Pins:
     :param networks, external_networks, subnets: ids by what rows call them.
     :param proxies_in_secret: see spec.Proxies. To move a file of nodes
         replaces them.
+    :param values: of the chart, as another driver has given them to Helm;
+        see ``carried``. An upgrade leaves them behind.
     """
 
     chart: ChartPin | None = None
@@ -59,12 +61,13 @@ class Pins:
     subnets: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
     proxies_in_secret: bool | None = None
+    values: typing.Mapping[str, typing.Any] | None = None
 
     def unconfigured(self) -> 'Pins':
         """What stays when an operator moves a cluster: its cloud."""
         return dataclasses.replace(
             self, chart=None, overlays=None, default_labels=None,
-            volumes=None)
+            volumes=None, values=None)
 
     def moved(self) -> 'Pins':
         """What stays in an upgrade: where a cluster is, and its flavors."""

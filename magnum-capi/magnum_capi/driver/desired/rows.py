@@ -87,6 +87,8 @@ class Rows:
     :param groups: all node groups.
     :param policy: of the operator.
     :param scale_from_zero: see node_groups.bounds.
+    :param given: names of a cluster that another driver has made; None:
+        those of this one.
     """
 
     cluster: typing.Any
@@ -94,6 +96,12 @@ class Rows:
     template: typing.Any
     policy: label_rules.Policy = label_rules.Policy()
     scale_from_zero: bool = False
+    given: names.Naming | None = None
+
+    @property
+    def naming(self) -> names.Naming:
+        """Names of the cluster's objects."""
+        return self.given or names.Naming(names.cluster(self.cluster.uuid))
 
     @property
     def operation(self) -> str:
@@ -190,7 +198,7 @@ class Rows:
         # Times of rows are by the clocks of those who wrote them.
         same = state.operation == self.operation
         return goal.Wanted(
-            name=names.cluster(cluster.uuid), status=status,
+            name=self.naming.release, status=status,
             kube_version=None,
             groups=tuple(
                 self._group(group, state) for group in self.groups
@@ -209,7 +217,7 @@ class Rows:
     def _group(self, group: typing.Any, state: State) -> goal.GroupWanted:
         asked = state.sizes.get(group.uuid)
         return goal.GroupWanted(
-            key=names.node_group(group.uuid), name=group.name,
+            key=self.naming.node_group(group.uuid), name=group.name,
             role=group.role, status=group.status or 'UPDATE_COMPLETE',
             count=group.node_count if asked is None else asked,
             autoscaled=asked is None and self.bounds(group) is not None,
@@ -236,12 +244,13 @@ def follows(group: typing.Any, template: typing.Any) -> bool:
 
 def node_group(group: typing.Any, *, flavor: str | None = None,
                image: spec.Image | None = None,
-               held: bool = False) -> spec.NodeGroupSpec:
+               held: bool = False, given: str | None = None
+               ) -> spec.NodeGroupSpec:
     """A row in plain values.
 
     :param flavor: name of its flavor.
     :param image: None: the cluster's.
-    :param held: see there.
+    :param held, given: see there.
     """
     return spec.NodeGroupSpec(
         uuid=group.uuid, name=group.name, count=group.node_count,
@@ -250,7 +259,7 @@ def node_group(group: typing.Any, *, flavor: str | None = None,
         labels=dict(group.labels or {}),
         node_labels=dict(getattr(group, 'node_labels', None) or {}),
         node_taints=tuple(getattr(group, 'node_taints', None) or ()),
-        is_default=bool(group.is_default), held=held)
+        is_default=bool(group.is_default), held=held, given=given)
 
 
 def _stillborn(group: typing.Any, applied: frozenset[str]) -> bool:

@@ -82,6 +82,7 @@ class NodeGroupSpec:
     :param node_taints: with key, effect and perhaps value.
     :param held: it keeps the nodes that it has, because its turn in an
         upgrade has not come; ``image`` is then what they were made of.
+    :param given: name in the chart's values, where another driver chose it.
     """
 
     uuid: str
@@ -99,11 +100,12 @@ class NodeGroupSpec:
     node_taints: tuple[typing.Mapping[str, str], ...] = ()
     is_default: bool = False
     held: bool = False
+    given: str | None = None
 
     @property
     def kube_name(self) -> str:
         """Its name in the chart's values."""
-        return names.node_group(self.uuid)
+        return self.given or names.node_group(self.uuid)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,6 +125,7 @@ class ClusterSpec:
         load balancer the API server is one node, which upgrades replace.
     :param auth_url: of Keystone, for keystone_auth_enabled.
     :param attributes: see attributes.given.
+    :param given: name of the release, where another driver chose it.
     """
 
     uuid: str
@@ -150,11 +153,12 @@ class ClusterSpec:
     auth_url: str | None = None
     attributes: typing.Mapping[str, typing.Any] = dataclasses.field(
         default_factory=dict)
+    given: str | None = None
 
     @property
     def release(self) -> str:
         """Name of the Helm release and of the Cluster."""
-        return names.cluster(self.uuid)
+        return self.given or names.cluster(self.uuid)
 
 
 def image(image_id: str,

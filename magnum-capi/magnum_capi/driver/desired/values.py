@@ -70,7 +70,8 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         'clusterAnnotations': names.cluster_annotations(
             uuid=spec.uuid, name=spec.name, project_id=spec.project_id,
             user_id=spec.user_id, node_groups=[
-                (group.uuid, group.name) for group in spec.node_groups]),
+                (group.kube_name, group.name)
+                for group in spec.node_groups]),
         'apiServer': _api_server(spec, labels, chart),
         'clusterNetworking': _networking(spec, labels, chart),
         'controlPlane': _control_plane(spec, labels),

@@ -91,7 +91,7 @@ def chart_version(kube: kube_module.Kube, namespace: str, release: str,
     :param chart: name of the chart.
     :returns: None when nothing is deployed, or another chart is.
     """
-    found = _deployed(kube, namespace, release)
+    found = deployed(kube, namespace, release)
     if found is None:
         return None
     metadata = found['chart']['metadata']
@@ -104,7 +104,7 @@ def applied(kube: kube_module.Kube, namespace: str,
 
     :returns: None when nothing is deployed.
     """
-    found = _deployed(kube, namespace, release)
+    found = deployed(kube, namespace, release)
     return None if found is None else manifests(found)
 
 
@@ -117,14 +117,14 @@ def manifests(found: kinds.Object) -> str:
         hook.get('manifest') or '' for hook in found.get('hooks') or ())))
 
 
-def _deployed(kube: kube_module.Kube, namespace: str,
-              release: str) -> kinds.Object | None:
+def deployed(kube: kube_module.Kube, namespace: str,
+             release: str) -> kinds.Object | None:
     """The revision that is deployed, as helm has it; None when none is."""
-    deployed = [revision for revision in revisions(kube, namespace, release)
-                if revision.status == 'deployed']
-    if not deployed:
+    there = [revision for revision in revisions(kube, namespace, release)
+             if revision.status == 'deployed']
+    if not there:
         return None
-    secret = kube.get('Secret', namespace, deployed[-1].secret)
+    secret = kube.get('Secret', namespace, there[-1].secret)
     if secret is None:
         return None
     # JSON, gzip, Helm's base64, that of Secrets (helm 3,

@@ -24,8 +24,11 @@ def belongs(credential_name: str, cluster_uuid: str) -> bool:
     """Whether a credential at Keystone was made for a cluster.
 
     To be asked before one is deleted by an id that came from outside.
+    magnum-capi-helm 1.3.0 adds nothing to the uuid (its
+    common/app_creds.py, create_app_cred).
     """
-    return credential_name.startswith(f'magnum-{cluster_uuid}-')
+    stem = f'magnum-{cluster_uuid}'
+    return credential_name == stem or credential_name.startswith(f'{stem}-')
 
 
 def description(cluster_name: str | None, cluster_uuid: str) -> str:

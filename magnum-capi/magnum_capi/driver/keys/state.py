@@ -25,6 +25,24 @@ KEY = 'state.json'
 
 
 @dataclasses.dataclass(frozen=True)
+class Adopted:
+    """What another driver has left, and what undoes the adoption.
+
+    :param groups: names of node groups in the chart's values, by uuid.
+    :param revision: of the Helm release, at that time.
+    :param driver: that the template named; None: it named none.
+    :param images: of the rows of node groups that were changed, by uuid.
+    """
+
+    groups: typing.Mapping[str, str] = dataclasses.field(
+        default_factory=dict)
+    revision: int = 0
+    driver: str | None = None
+    images: typing.Mapping[str, str | None] = dataclasses.field(
+        default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
 class State:
     """The memory of a cluster.
 
@@ -54,6 +72,7 @@ class State:
         an operation that failed, so that the next one goes on in order.
     :param before: what the cluster was made of before an operator moved it,
         until Helm has taken the new chart; then None.
+    :param adopted: None: this driver has made the cluster.
     """
 
     operation: str = ''
@@ -74,6 +93,7 @@ class State:
     held: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
         default_factory=dict)
     before: pins_module.Pins | None = None
+    adopted: Adopted | None = None
 
 
 def name(release: str) -> str:
@@ -152,6 +172,7 @@ def dump(state: State) -> str:
         'sizes': dict(state.sizes),
         'held': {uuid: list(pair) for uuid, pair in state.held.items()},
         'before': state.before and pins_module.dump(state.before),
+        'adopted': state.adopted and dataclasses.asdict(state.adopted),
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -185,7 +206,15 @@ def load(text: str) -> State:
                  {uuid: tuple(pair)
                   for uuid, pair in found.get('held', {}).items()},
                  pins_module.load(found['before']) if found.get('before')
-                 else None)
+                 else None,
+                 _adopted(found.get('adopted')))
+
+
+def _adopted(found: typing.Mapping[str, typing.Any] | None
+             ) -> Adopted | None:
+    fields = {field.name for field in dataclasses.fields(Adopted)}
+    return None if found is None else Adopted(**{
+        key: value for key, value in found.items() if key in fields})
 
 
 def _progress(found: typing.Mapping[str, typing.Any] | None

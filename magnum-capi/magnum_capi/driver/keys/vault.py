@@ -41,13 +41,14 @@ class Vault:
 
     :param namespace: of the cluster.
     :param cluster: Magnum's row.
+    :param release: name of the release, where another driver chose it.
     """
 
     def __init__(self, kube: kube_module.Kube, namespace: str,
-                 cluster: typing.Any) -> None:
+                 cluster: typing.Any, release: str | None = None) -> None:
         self._kube = kube
         self._namespace = namespace
-        self._release = names.cluster(cluster.uuid)
+        self._release = release or names.cluster(cluster.uuid)
         self._marks = names.cluster_marks(
             uuid=cluster.uuid, name=cluster.name,
             project_id=cluster.project_id, user_id=cluster.user_id)
@@ -117,6 +118,11 @@ class Vault:
         name = names.certificate(self._release, 'sa')
         if self._kube.get('Secret', self._namespace, name) is None:
             self._kube.apply(self._pair('sa', *key_pair()))
+
+    def remove_state(self) -> None:
+        """Remove the driver's memory, and nothing else."""
+        self._kube.delete('Secret', self._namespace,
+                          state_module.name(self._release))
 
     def remove(self) -> None:
         """Remove all of them, the memory with them."""

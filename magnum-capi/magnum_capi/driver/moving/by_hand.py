@@ -20,8 +20,8 @@ from magnum_capi import errors
 from magnum_capi.kube import shared
 
 
-def opened(files: collections.abc.Sequence[str]) -> site.Site:
-    """What a configuration of Magnum tells of.
+def runtime(files: collections.abc.Sequence[str]) -> reconcile.Runtime:
+    """What the driver works with, by a configuration of Magnum.
 
     :param files: paths; those that Magnum itself would read when empty.
     :raises UsageError: a file cannot be read, or an option is wrong.
@@ -34,8 +34,16 @@ def opened(files: collections.abc.Sequence[str]) -> site.Site:
             'The configuration of Magnum cannot be read',
             last_seen=' '.join(str(e).split())) from None
     kube = shared.kube(settings)
-    runtime = reconcile.Runtime(
+    return reconcile.Runtime(
         settings, kube, helm.Helm(settings, kube.kubeconfig), kube.now,
         shared.sightings)
-    return site.Site(runtime, store.clusters, lambda project_id:
-                     store.of_magnum(settings, project_id))
+
+
+def opened(files: collections.abc.Sequence[str]) -> site.Site:
+    """What a configuration of Magnum tells of.
+
+    :param files, raises: as :func:`runtime`.
+    """
+    made = runtime(files)
+    return site.Site(made, store.clusters, lambda project_id:
+                     store.of_magnum(made.settings, project_id))

@@ -13,7 +13,6 @@ import collections.abc
 import dataclasses
 import typing
 
-from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rows as rows_module
@@ -161,10 +160,8 @@ class Move:
     def _named(self, rows: rows_module.Rows,
                rollouts: collections.abc.Iterable[replacement.Rollout]
                ) -> dict[str, replacement.Rollout]:
-        release = self._reconciler.release
-        groups = {names.machine_deployment(
-            release, names.node_group(group.uuid)): group.name
-            for group in rows.groups}
+        groups = {rows.naming.machine_deployment(group.uuid): group.name
+                  for group in rows.groups}
         return {
             'control plane' if one.kind == replacement.CONTROL_PLANE
             else f'node group {groups.get(one.name, one.name)}': one
@@ -219,8 +216,8 @@ class Move:
     def _is_replaced(self, group: typing.Any, found: Preview) -> bool:
         return group.role != rows_module.MASTER and any(
             one.replaced for one in found.rollouts.values()
-            if one.name == names.machine_deployment(
-                self._reconciler.release, names.node_group(group.uuid)))
+            if one.name == self._reconciler.naming.machine_deployment(
+                group.uuid))
 
     def _image(self, group: typing.Any, rows: rows_module.Rows,
                pins: pins_module.Pins) -> str:

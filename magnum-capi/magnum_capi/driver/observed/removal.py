@@ -24,8 +24,8 @@ _SERVER = re.compile(r'[a-z0-9-]+://.*?([^/]+)')
 
 
 def machines(found: collections.abc.Iterable[kinds.Object],
-             nodes: collections.abc.Iterable[typing.Any], release: str,
-             group: typing.Any,
+             nodes: collections.abc.Iterable[typing.Any],
+             naming: names.Naming, group: typing.Any,
              earlier: collections.abc.Collection[str] = ()) -> list[str]:
     """Names of the Machines that are meant.
 
@@ -38,7 +38,7 @@ def machines(found: collections.abc.Iterable[kinds.Object],
     :raises spec.InvalidSpec: a node is not of the group, or more are named
         than it loses.
     """
-    own = [machine for machine in found if _is_of(machine, release, group)]
+    own = [machine for machine in found if _is_of(machine, naming, group)]
     chosen: dict[str, bool] = {}
     unknown = []
     for node in nodes:
@@ -66,12 +66,13 @@ def machines(found: collections.abc.Iterable[kinds.Object],
             *chosen]
 
 
-def _is_of(machine: kinds.Object, release: str, group: typing.Any) -> bool:
+def _is_of(machine: kinds.Object, naming: names.Naming,
+           group: typing.Any) -> bool:
     labels = conditions.labels(machine)
     if group.role == goal.MASTER:
         return machine_rules.CONTROL_PLANE in labels
-    return labels.get(machine_rules.DEPLOYMENT) == names.machine_deployment(
-        release, names.node_group(group.uuid))
+    return labels.get(machine_rules.DEPLOYMENT) == (
+        naming.machine_deployment(group.uuid))
 
 
 def _names(machine: kinds.Object) -> collections.abc.Iterator[str]:

@@ -272,7 +272,8 @@ class RemovalTest(testtools.TestCase):
                 'status': {'nodeRef': {'name': f'node-{name}'}}}
 
     def chosen(self, *nodes):
-        return removal.machines(self.found, nodes, 'c1', self.group)
+        return removal.machines(self.found, nodes, names.Naming('c1'),
+                                self.group)
 
     def test_all_names_of_a_node(self):
         for node in ('m2', 'node-m2', 'server-m2',
@@ -299,13 +300,15 @@ class RemovalTest(testtools.TestCase):
                 (2, [], ['m1', 'm2']), (3, [], []), (4, [], [])):
             self.group.node_count = count
             self.assertEqual(expected, removal.machines(
-                self.found, nodes, 'c1', self.group, ('m1', 'm2')),
+                self.found, nodes, names.Naming('c1'), self.group,
+                ('m1', 'm2')),
                 (count, nodes))
 
     def test_earlier_ones_of_other_groups_go_all_the_same(self):
         self.group.node_count = 2
         self.assertEqual(['other'], removal.machines(
-            self.found, [], 'c1', self.group, ('other', 'm1')))
+            self.found, [], names.Naming('c1'), self.group,
+            ('other', 'm1')))
 
     def test_those_that_go_already_are_not_counted(self):
         self.found.append(self.machine('m3'))

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Clusters change hands, all of a template at once, and back again.
+
+Magnum finds the driver of a cluster by the cluster's template, so they go
+together. What this driver has to know of each is written first, and means
+nothing as long as the template names the other driver; that is one field of
+one row, by which all of them change hands in one moment.
+"""
+
+import collections.abc
+import contextlib
+import dataclasses
+import functools
+import typing
+
+from magnum_capi.driver.adoption import look
+from magnum_capi.driver.adoption import rules
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import replacement
+from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver.desired import spec
+from magnum_capi.driver import failures
+from magnum_capi.driver import gather
+from magnum_capi.driver.helm import releases
+from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.moving import difference
+from magnum_capi.driver import reconcile
+from magnum_capi import errors
+from magnum_capi.kube import lock
+
+ADOPTED, WOULD = 'adopted', 'would be adopted'
+GIVEN, WOULD_GIVE = 'given back', 'would be given back'
+REFUSED, FAILED = 'refused', 'failed'
+
+#: Outcomes of clusters that are not what was asked for.
+UNDONE = (REFUSED, FAILED)
+
+#: Writes the driver of a template: its uuid, the one that it names now, and
+#: the one to be; False when it names another.
+NameDriver: typing.TypeAlias = collections.abc.Callable[
+    [str, str | None, str | None], bool]
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What became of one cluster.
+
+    :param kind: ADOPTED ... FAILED.
+    :param why: one line each.
+    :param state: what this driver knows of it then, or knew.
+    :param changes: one line each.
+    :param difference: between what Helm has applied and what this driver's
+        next change of it would render, if sizes stay; None: not asked.
+    """
+
+    row: typing.Any
+    kind: str
+    why: tuple[str, ...] = ()
+    state: state_module.State | None = None
+    changes: tuple[str, ...] = ()
+    difference: str | None = None
+
+    @property
+    def facts(self) -> dict[str, typing.Any]:
+        """What there is to tell, JSON-compatible and without secrets."""
+        found: dict[str, typing.Any] = {
+            'cluster': self.row.uuid, 'name': self.row.name,
+            'template': self.row.cluster_template_id, 'outcome': self.kind,
+            'why': list(self.why)}
+        state = self.state
+        if state is None or state.adopted is None:
+            return found
+        chart = state.pins and state.pins.chart
+        found |= {
+            'release': self.row.stack_id, 'revision': state.adopted.revision,
+            'chart': chart and chart.name,
+            'version': chart and chart.version,
+            'node_groups': dict(state.adopted.groups),
+            'credential': [entry.name for entry in state.record],
+            'changes': list(self.changes)}
+        if self.difference is not None:
+            found['difference'] = self.difference
+        return found
+
+
+class Adoption:
+    """The clusters of a Magnum, with their templates.
+
+    :param rows: gives all clusters of all drivers.
+    :param store_of: gives the Store of a project's id.
+    """
+
+    def __init__(self, runtime: reconcile.Runtime,
+                 rows: collections.abc.Callable[
+                     [], collections.abc.Iterable[typing.Any]],
+                 store_of: collections.abc.Callable[
+                     [str], reconcile.Store],
+                 name_driver: NameDriver) -> None:
+        self._runtime = runtime
+        self._rows = rows
+        self._store_of = store_of
+        self._name_driver = name_driver
+
+    def chosen(self, uuids: collections.abc.Collection[str] = (),
+               undo: bool = False) -> list[list[typing.Any]]:
+        """Rows of clusters, those of a template together.
+
+        :param uuids: of these; all that may be adopted, or given back, when
+            there are none.
+        :raises UsageError: one does not exist, or another has its template
+            and is not among them.
+        """
+        by_template: dict[str, list[typing.Any]] = {}
+        for row in self._rows():
+            by_template.setdefault(row.cluster_template_id, []).append(row)
+        found = [rows for rows in by_template.values()
+                 if (any(row.uuid in uuids for row in rows) if uuids
+                     else self._is_candidate(rows, undo))]
+        there = {row.uuid for rows in found for row in rows}
+        for problem, missing in (
+                ('There is no such cluster', set(uuids) - there),
+                ('Magnum finds the driver of a cluster by its template, and '
+                 'these have the same as those that are named',
+                 there - set(uuids) if uuids else ())):
+            if missing:
+                raise errors.UsageError(
+                    problem, where=', '.join(sorted(missing)),
+                    hint='Name all clusters of a template')
+        return found
+
+    def _is_candidate(self, rows: list[typing.Any], undo: bool) -> bool:
+        store = self._store_of(rows[0].project_id)
+        template = store.template(rows[0].cluster_template_id)
+        strangers = any(row.stack_id not in (None, names.cluster(row.uuid))
+                        for row in rows)
+        if undo:
+            return strangers and template.driver == names.DRIVER
+        return store.driver_of(template) == rules.FORMER or (
+            strangers and template.driver is None)
+
+    def show(self, rows: list[typing.Any],
+             undo: bool = False) -> list[Outcome]:
+        """What would become of the clusters of a template."""
+        kind = WOULD_GIVE if undo else WOULD
+        return [self._outcome(row, kind, functools.partial(
+            self._judge, self._reconciler(row), undo)) for row in rows]
+
+    def adopt(self, rows: list[typing.Any]) -> list[Outcome]:
+        """Adopt the clusters of a template: all of them, or none."""
+        return self._change(rows, undo=False)
+
+    def undo(self, rows: list[typing.Any]) -> list[Outcome]:
+        """Give the clusters of a template back: all of them, or none."""
+        return self._change(rows, undo=True)
+
+    def _reconciler(self, row: typing.Any) -> reconcile.Reconciler:
+        return reconcile.Reconciler(
+            self._runtime, self._store_of(row.project_id), row)
+
+    def _judge(self, reconciler: reconcile.Reconciler,
+               undo: bool) -> Outcome:
+        found = look.look(reconciler)
+        why = rules.kept(found) if undo else rules.refusals(found)
+        if why:
+            return Outcome(found.cluster, REFUSED, tuple(why))
+        if undo:
+            return Outcome(found.cluster, GIVEN, state=found.state,
+                           changes=rules.changes(found, found.state, True))
+        return self._preview(reconciler, found)
+
+    def _preview(self, reconciler: reconcile.Reconciler,
+                 found: rules.Found) -> Outcome:
+        """What the next change of a cluster would bring with it."""
+        settings, state = self._runtime.settings, rules.state(found)
+        assert state.adopted and state.pins
+        naming = names.Naming(reconciler.release, state.adopted.groups)
+        changes = rules.changes(found, state, undo=False)
+        for group in found.groups:
+            if group.uuid in state.adopted.images:
+                group.image_id = found.template.image_id
+        plan = gather.plan(
+            rows_module.Rows(
+                found.cluster, found.groups, found.template,
+                gather.policy(settings), settings.scale_from_zero, naming),
+            reconciler.store.cloud, settings, applied=state.applied,
+            joining=(), defaults=reconciler.store.defaults(),
+            pins=state.pins)
+        now = difference.parse(releases.applied(
+            self._runtime.kube, reconciler.namespace,
+            reconciler.release) or '')
+        then = difference.parse(self._runtime.helm.preview(
+            reconciler.release, plan.chart, plan.values,
+            reconciler.namespace))
+        rollouts = replacement.rollouts(now, then)
+        why = [f'its next change would replace the nodes of {one.kind} '
+               f'{one.name}: {"; ".join(one.reasons)}'
+               for one in rollouts if one.replaced]
+        if why:
+            return Outcome(found.cluster, REFUSED, tuple(why))
+        return Outcome(
+            found.cluster, ADOPTED, state=state, changes=changes,
+            difference=difference.difference(now, then))
+
+    def _outcome(self, row: typing.Any, kind: str,
+                 judge: collections.abc.Callable[[], Outcome]) -> Outcome:
+        try:
+            found = judge()
+        except (spec.InvalidSpec, errors.UsageError, lock.LockBusy) as e:
+            return Outcome(row, REFUSED, (str(e),))
+        except errors.MagnumCapiError as e:
+            return Outcome(row, FAILED, (str(e),))
+        except Exception as e:
+            return Outcome(row, FAILED, (f'{type(e).__name__}: {e}',))
+        return found if found.kind == REFUSED else dataclasses.replace(
+            found, kind=kind)
+
+    def _change(self, rows: list[typing.Any], undo: bool) -> list[Outcome]:
+        kind = GIVEN if undo else ADOPTED
+        with contextlib.ExitStack() as stack:
+            reconcilers = [self._reconciler(row) for row in rows]
+            outcomes = [self._outcome(
+                one.cluster, kind,
+                functools.partial(self._locked, stack, one, undo))
+                for one in reconcilers]
+            if any(one.kind in UNDONE for one in outcomes):
+                return [one if one.kind in UNDONE else _refused(
+                    one, 'another cluster of its template cannot be')
+                    for one in outcomes]
+            hand = self._give if undo else self._take
+            why = hand(reconcilers, [
+                one.state for one in outcomes if one.state])
+        return [_refused(one, why) for one in outcomes] if why else outcomes
+
+    def _locked(self, stack: contextlib.ExitStack,
+                reconciler: reconcile.Reconciler, undo: bool) -> Outcome:
+        timeout = self._runtime.settings.lock_timeout
+        stack.enter_context(reconciler.lock.hold(timeout))
+        if not reconciler.store.reload(reconciler.cluster):
+            raise failures.Stopped('The cluster is not in Magnum')
+        return self._judge(reconciler, undo)
+
+    def _take(self, reconcilers: list[reconcile.Reconciler],
+              states: list[state_module.State]) -> str:
+        """Adopt; returns why it was not, empty when it was."""
+        uuid = reconcilers[0].cluster.cluster_template_id
+        adopted = states[0].adopted
+        assert adopted
+        for one, state in zip(reconcilers, states):
+            one.lock.check()
+            one.vault.write_state(state)
+        if not self._name_driver(uuid, adopted.driver, names.DRIVER):
+            self._forget(reconcilers)
+            return 'its template was changed meanwhile'
+        # The other driver takes no lock: it may have begun before that.
+        late = [one for one, state in zip(reconcilers, states)
+                if self._is_late(one, state)]
+        if late:
+            self._name_driver(uuid, names.DRIVER, adopted.driver)
+            self._forget(reconcilers)
+            return 'an operation was begun meanwhile; try again'
+        self._write_images(reconcilers, states, undo=False)
+        return ''
+
+    def _is_late(self, reconciler: reconcile.Reconciler,
+                 state: state_module.State) -> bool:
+        status = reconciler.store.status(reconciler.cluster) or ''
+        last = releases.revisions(
+            self._runtime.kube, reconciler.namespace, reconciler.release)
+        return (not status.endswith('_COMPLETE') or not last
+                or not state.adopted
+                or last[-1].number != state.adopted.revision)
+
+    def _give(self, reconcilers: list[reconcile.Reconciler],
+              states: list[state_module.State]) -> str:
+        """Give back; returns why it was not, empty when it was."""
+        cluster = reconcilers[0].cluster
+        adopted = states[0].adopted
+        assert adopted
+        template = reconcilers[0].store.template(cluster.cluster_template_id)
+        if template.driver != adopted.driver and not self._name_driver(
+                cluster.cluster_template_id, names.DRIVER, adopted.driver):
+            return 'its template was changed meanwhile'
+        self._write_images(reconcilers, states, undo=True)
+        self._forget(reconcilers)
+        return ''
+
+    def _write_images(self, reconcilers: list[reconcile.Reconciler],
+                      states: list[state_module.State], undo: bool) -> None:
+        for one, state in zip(reconcilers, states):
+            template = one.store.template(one.cluster.cluster_template_id)
+            images = state.adopted.images if state.adopted else {}
+            for group in one.store.groups(one.cluster):
+                if group.uuid in images:
+                    group.image_id = (images[group.uuid] if undo
+                                      else template.image_id)
+                    one.store.save(group)
+
+    def _forget(self, reconcilers: list[reconcile.Reconciler]) -> None:
+        for one in reconcilers:
+            one.lock.check()
+            one.vault.remove_state()
+
+
+def _refused(outcome: Outcome, why: str) -> Outcome:
+    return Outcome(outcome.row, REFUSED, (why,))

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The Magnum of this machine: for ``magnum-capi driver adopt``."""
+
+import collections.abc
+
+from magnum.db.sqlalchemy import api
+from magnum.db.sqlalchemy import models
+
+from magnum_capi.driver.adoption import adopt
+from magnum_capi.driver.moving import by_hand
+from magnum_capi.driver import store
+
+
+def opened(files: collections.abc.Sequence[str]) -> adopt.Adoption:
+    """What a configuration of Magnum tells of.
+
+    :param files, raises: as moving.by_hand.runtime.
+    """
+    runtime = by_hand.runtime(files)
+    return adopt.Adoption(
+        runtime, store.all_clusters,
+        lambda project_id: store.of_magnum(runtime.settings, project_id),
+        name_driver)
+
+
+def name_driver(template: str, before: str | None,
+                after: str | None) -> bool:
+    """Write the driver of a cluster template that clusters have.
+
+    Magnum's own method refuses that (magnum 23.0.0, magnum/db/sqlalchemy/
+    api.py, _do_update_cluster_template), as its API does: what clusters were
+    made of must not change. Who looks after them is no part of it.
+
+    :param template: its uuid.
+    :param before: what it names now.
+    :returns: whether it did.
+    """
+    # The same in magnum 20 to 23.
+    with api._session_for_write() as session:
+        return bool(session.query(models.ClusterTemplate).filter_by(
+            uuid=template, driver=before).update({'driver': after}))

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""May a cluster be adopted, or given back, and what becomes of it? Pure."""
+
+import collections.abc
+import dataclasses
+import re
+import typing
+
+from magnum_capi.driver.desired import carried
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import pins as pins_module
+from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import state as state_module
+
+#: Of the driver whose clusters are adopted, among Magnum's entry points.
+FORMER = 'k8s_capi_helm_v1'
+
+#: Longest name of a MachineDeployment: charts cut longer ones, each in its
+#: own way (capi-helm-charts, templates/_helpers.tpl, componentName).
+_LONGEST = 63
+
+
+@dataclasses.dataclass(frozen=True)
+class Release:
+    """A release as Helm has it.
+
+    :param status: of its last revision.
+    :param chart, version: of the revision that is deployed.
+    :param values: that were given for that.
+    """
+
+    status: str
+    revision: int
+    chart: str = ''
+    version: str = ''
+    values: typing.Mapping[str, typing.Any] = dataclasses.field(
+        default_factory=dict, repr=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Chart:
+    """The chart that the options name for a release.
+
+    :param name, version: that it has; of a chart in a repository the version
+        is that of the release.
+    :param pin: None: there is no such chart.
+    """
+
+    name: str
+    version: str
+    pin: pins_module.ChartPin | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Credential:
+    """The application credential that a cluster uses.
+
+    :param name: at Keystone.
+    :param answer: credentials.VALID ..., of Keystone.
+    """
+
+    id: str
+    name: str
+    secret: str = dataclasses.field(repr=False)
+    answer: str = credentials.VALID
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What there is of a cluster.
+
+    :param cluster, template, groups: Magnum's rows.
+    :param driver: that Magnum takes for the template.
+    :param namespace: where this driver looks for it.
+    :param release: None: Helm has none there.
+    :param chart: None: there is no release.
+    :param credential: None: there is none in its Secret, or Keystone does
+        not have it.
+    """
+
+    cluster: typing.Any
+    template: typing.Any
+    groups: tuple[typing.Any, ...]
+    driver: str | None
+    namespace: str
+    state: state_module.State
+    release: Release | None = None
+    chart: Chart | None = None
+    credential: Credential | None = None
+
+
+def sanitized(name: str) -> str:
+    """A node group's name as magnum-capi-helm has it in a chart's values.
+
+    (magnum-capi-helm 1.4.0, magnum_capi_helm/driver_utils.py)
+    """
+    return re.sub('[^a-z0-9]+', '-', name.lower()).strip('-')
+
+
+def refusals(found: Found) -> list[str]:
+    """Why a cluster cannot be adopted now; empty: it can."""
+    return [*_of_rows(found), *(_of_release(found) or _of_names(found)),
+            *_of_credential(found)]
+
+
+def _of_rows(found: Found) -> collections.abc.Iterator[str]:
+    stack = found.cluster.stack_id
+    if stack == names.cluster(found.cluster.uuid):
+        yield 'this driver has made it'
+    elif (found.state.adopted is not None
+          and found.template.driver == names.DRIVER):
+        yield 'it is adopted already'
+    elif found.driver != FORMER and found.template.driver:
+        yield (f'its template names the driver {found.driver}; clusters of '
+               f'{FORMER} can be adopted')
+    yield from busy(found)
+
+
+def busy(found: Found) -> collections.abc.Iterator[str]:
+    """What of the rows says that an operation is going on or has failed."""
+    status = found.cluster.status or ''
+    if not status.endswith('_COMPLETE'):
+        yield f'its status is {status}, and has to be a COMPLETE one'
+    for group in found.groups:
+        if not (group.status or '').endswith('_COMPLETE'):
+            yield (f'the status of its node group {group.name} is '
+                   f'{group.status}, and has to be a COMPLETE one')
+
+
+def _of_release(found: Found) -> list[str]:
+    stack, release, chart = (
+        found.cluster.stack_id, found.release, found.chart)
+    if release is None or chart is None:
+        return [f'Helm has no release {stack} in the namespace '
+                f'{found.namespace} of the management cluster that '
+                '[k8s_capi]kubeconfig_file names']
+    if release.status != 'deployed':
+        return [f'Helm says of the release {stack}, revision '
+                f'{release.revision}: {release.status}; it has to be '
+                'deployed']
+    if release.chart != chart.name:
+        return [f'it is made of the chart {release.chart}, and [k8s_capi] '
+                f'names {chart.name or "none that can be read"}']
+    if chart.pin is None:
+        return [f'it is made of the chart {release.chart} '
+                f'{release.version}, and the one on this machine is '
+                f'{chart.version}']
+    return []
+
+
+def _of_names(found: Found) -> collections.abc.Iterator[str]:
+    stack = found.cluster.stack_id
+    if not names.is_release(stack) or sanitized(stack) != stack:
+        yield (f'its name in Kubernetes is {stack}, of which {FORMER} and '
+               'its chart make different names')
+        return
+    mapped = mapping(found.groups)
+    values = found.release.values if found.release else {}
+    there = {group.get('name') for group in carried.groups(values)}
+    for group in found.groups:
+        if group.uuid not in mapped:
+            continue
+        name = mapped[group.uuid]
+        if len(names.machine_deployment(stack, name)) > _LONGEST:
+            yield (f'the name of its node group {group.name} is too long: '
+                   f'{names.machine_deployment(stack, name)} has more than '
+                   f'{_LONGEST} characters')
+        elif list(mapped.values()).count(name) > 1:
+            yield (f'its node group {group.name} is not the only one that is '
+                   f'{name} in Kubernetes')
+        elif name not in there:
+            yield (f'its node group {group.name} is not in its release, as '
+                   f'{name}')
+    for name in sorted(map(str, there - set(mapped.values()))):
+        yield f'its release has a node group {name}, and Magnum has not'
+
+
+def _of_credential(found: Found) -> collections.abc.Iterator[str]:
+    if found.credential is None:
+        yield ('Keystone does not have the application credential of its '
+               'Secret for the user of the cluster: rotate it first')
+    elif found.credential.answer != credentials.VALID:
+        yield (f'its application credential is {found.credential.answer} to '
+               'Keystone: rotate it first')
+
+
+def mapping(groups: collections.abc.Iterable[typing.Any]) -> dict[str, str]:
+    """Names of node groups in Kubernetes, by uuid."""
+    return {group.uuid: sanitized(group.name) for group in groups
+            if group.role != rows_module.MASTER}
+
+
+def images(found: Found) -> dict[str, str | None]:
+    """Images of rows of node groups that are to be the template's, by uuid.
+
+    Magnum writes the first template's into them, and magnum-capi-helm never
+    reads nor changes them: after an upgrade they are not what the nodes have.
+    """
+    return {group.uuid: group.image_id for group in found.groups
+            if not rows_module.follows(group, found.template)}
+
+
+def state(found: Found) -> state_module.State:
+    """The memory of a cluster that is adopted.
+
+    :param found: without :func:`refusals`.
+    """
+    release, chart, credential = found.release, found.chart, found.credential
+    assert release and chart and credential
+    entry = credentials.Entry(
+        credential.name, found.cluster.user_id, credentials.ADOPTED,
+        credential.id)
+    return state_module.State(
+        applied=frozenset(group.uuid for group in found.groups
+                          if not group.is_default),
+        addons=(release.values.get('addons') or {}).get('enabled', True),
+        record=(entry,), secrets={entry.name: credential.secret},
+        pins=pins_module.Pins(chart=chart.pin, values=dict(release.values)),
+        adopted=state_module.Adopted(
+            mapping(found.groups), release.revision, found.template.driver,
+            images(found)))
+
+
+def changes(found: Found, memory: state_module.State,
+            undo: bool) -> tuple[str, ...]:
+    """What is changed, and where, one line each.
+
+    :param memory: that is written, or removed.
+    """
+    adopted = memory.adopted or state_module.Adopted()
+    driver = (names.DRIVER, adopted.driver)
+    before, after = driver if undo else driver[::-1]
+    secret = f'{found.namespace}/{state_module.name(found.cluster.stack_id)}'
+    return (
+        f'Magnum, cluster template {found.template.uuid}: driver {before} -> '
+        f'{after}',
+        *(f'Magnum, node group {uuid}: image_id '
+          + (f'{found.template.image_id} -> {image}' if undo
+             else f'{image} -> {found.template.image_id}')
+          for uuid, image in adopted.images.items()),
+        f'Kubernetes, Secret {secret}: '
+        + ('removed' if undo else 'written'))
+
+
+def kept(found: Found) -> list[str]:
+    """Why a cluster cannot be given back; empty: it can."""
+    adopted = found.state.adopted
+    if adopted is None:
+        return ['it is not adopted']
+    changes = []
+    if found.release is None or found.release.revision != adopted.revision:
+        changes.append('it was changed')
+    if [entry.stage for entry in found.state.record] != [credentials.ADOPTED]:
+        changes.append('its credential was rotated')
+    return [f'{change} since it was adopted' for change in changes] + list(
+        busy(found))

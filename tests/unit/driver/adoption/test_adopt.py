@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Clusters change hands, and come back."""
+
+import base64
+import copy
+import types
+
+import yaml
+
+from magnum_capi.driver.adoption import adopt
+from magnum_capi.driver.adoption import rules
+from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import vault
+from magnum_capi.driver import settings
+from magnum_capi import errors
+from tests.unit.driver import small_world
+from tests.unit.driver import test_pins
+
+STACK = 'first-1-a2b3c4d5e6f7'
+OTHER = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
+CHART = settings.Chart('openstack-cluster', 'https://charts.example',
+                       '0.16.0')
+
+#: As magnum-capi-helm gives them.
+VALUES = {
+    'kubernetesVersion': '1.34.2', 'machineImageId': 'ubuntu-34',
+    'cloudCredentialsSecretName': f'{STACK}-cloud-credentials',
+    'controlPlane': {'machineFlavor': 'm1', 'machineCount': 1},
+    'nodeGroups': [{'name': 'default-worker', 'machineFlavor': 'm1',
+                    'machineCount': 1}]}
+
+
+class Base(test_pins.Base):
+    """A cluster of magnum-capi-helm 1.3."""
+
+    def setUp(self):
+        super().setUp()
+        world, store = self.w, self.w.store
+        made = world.cloud.create_application_credential(
+            'u1', f'magnum-{small_world.CLUSTER}', roles=[])
+        self.api.put(
+            f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+            f'{names.credentials(STACK)}', {
+                'kind': 'Secret', 'metadata': {'labels': {
+                    names.CLUSTER_UUID: small_world.CLUSTER}},
+                'data': {vault.CLOUDS: base64.b64encode(yaml.safe_dump(
+                    vault.clouds(made.id, made.secret, auth_url='https://k',
+                                 region=None, interface='public',
+                                 verify=True)).encode()).decode()}})
+        world.helm.upgrade(STACK, CHART, VALUES, small_world.NAMESPACE)
+        store.clusters[small_world.CLUSTER].update(
+            stack_id=STACK, status='CREATE_COMPLETE', ca_cert_ref='ca')
+        for group in store.node_groups.values():
+            group['status'] = 'CREATE_COMPLETE'
+        self.template = store.templates[small_world.TEMPLATE]
+        self.template['driver'] = rules.FORMER
+        self.others = []
+        #: Called before the driver of the template is written.
+        self.before = lambda: None
+
+    def adoption(self):
+        self.w.store.user = rotation.User()
+        return adopt.Adoption(
+            self.w.runtime, self.rows, lambda project_id: self.w.store,
+            self.name_driver)
+
+    def rows(self):
+        yield self.w.store.row()
+        yield from self.others
+
+    def name_driver(self, template, before, after):
+        self.before()
+        row = self.w.store.templates[template]
+        if row['driver'] != before:
+            return False
+        row['driver'] = after
+        return True
+
+    def show(self, undo=False):
+        return self.adoption().show([self.w.store.row()], undo)[0]
+
+    def adopt(self):
+        return self.adoption().adopt([self.w.store.row()])[0]
+
+    def undo(self):
+        return self.adoption().undo([self.w.store.row()])[0]
+
+    def adopted(self):
+        self.assertEqual((adopt.ADOPTED, ()), (
+            (found := self.adopt()).kind, found.why))
+        self.w.store.user = rotation.User('u1', ('member',))
+
+    def world(self):
+        return copy.deepcopy((
+            self.api.objects, self.w.store.clusters,
+            self.w.store.node_groups, self.w.store.templates,
+            self.w.cloud.credentials))
+
+    def machines(self):
+        return sorted(path.rpartition('/')[2] for path in self.api.objects
+                      if '/machines/' in path)
+
+
+class ShowTest(Base):
+
+    def test_changes_nothing(self):
+        before = self.world()
+        found = self.show()
+        self.assertEqual((adopt.WOULD, (), ''), (
+            found.kind, found.why, found.difference))
+        self.assertEqual(before, self.world())
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_secrets_are_not_shown(self):
+        facts = str(self.show().facts)
+        self.assertIn(f'magnum-{small_world.CLUSTER}', facts)
+        self.assertNotIn('secret-id-0', facts)
+
+    def test_next_change_that_would_replace_nodes(self):
+        self.w.helm.own['0.16.0'] = {'workers': 'two'}
+        found = self.show()
+        self.assertEqual(adopt.REFUSED, found.kind)
+        self.assertIn('would replace the nodes of MachineDeployment '
+                      f'{STACK}-default-worker', found.why[0])
+
+    def test_label_that_this_driver_refuses(self):
+        self.w.store.clusters[small_world.CLUSTER]['labels'] = {
+            'etcd_volume_size': 'much'}
+        found = self.show()
+        self.assertEqual(adopt.REFUSED, found.kind)
+        self.assertIn('etcd_volume_size', found.why[0])
+
+
+class AdoptTest(Base):
+
+    def test_what_is_written(self):
+        before = self.world()
+        self.adopted()
+        memory = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+                  f'{STACK}-magnum')
+        self.assertEqual({memory}, set(self.api.objects) - set(before[0]))
+        self.assertEqual(before[0], {
+            path: found for path, found in self.api.objects.items()
+            if path != memory})
+        self.assertEqual(before[1:3], (
+            self.w.store.clusters, self.w.store.node_groups))
+        self.assertEqual(names.DRIVER, self.template['driver'])
+        self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_there_and_back(self):
+        before = self.world()
+        self.adopted()
+        self.assertEqual(adopt.WOULD_GIVE, self.show(undo=True).kind)
+        self.assertEqual(adopt.GIVEN, self.undo().kind)
+        self.assertEqual(before, self.world())
+
+    def test_template_without_a_driver(self):
+        self.template['driver'] = None
+        before = self.world()
+        self.adopted()
+        self.assertEqual(names.DRIVER, self.template['driver'])
+        self.undo()
+        self.assertEqual(before, self.world())
+
+    def test_image_of_a_cluster_that_was_upgraded(self):
+        row = self.w.store.node_groups[small_world.WORKERS]
+        row['image_id'] = 'gone'
+        before = self.world()
+        self.adopted()
+        self.assertEqual('ubuntu-34', row['image_id'])
+        self.undo()
+        self.assertEqual(before, self.world())
+
+    def test_operation_that_began_meanwhile(self):
+        def begin():
+            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+                'UPDATE_IN_PROGRESS')
+        self.before = begin
+        found = self.adopt()
+        self.assertEqual(adopt.REFUSED, found.kind)
+        self.assertIn('begun meanwhile', found.why[0])
+        self.assertEqual(rules.FORMER, self.template['driver'])
+        self.assertNotIn('magnum', self.secrets())
+
+    def test_helm_that_ran_meanwhile(self):
+        self.before = lambda: self.w.helm.record(2, None, release=STACK)
+        self.assertEqual(adopt.REFUSED, self.adopt().kind)
+        self.assertEqual(rules.FORMER, self.template['driver'])
+
+    def test_one_that_was_interrupted_is_repeated(self):
+        def die():
+            raise KeyboardInterrupt
+        self.before = die
+        self.assertRaises(KeyboardInterrupt, self.adopt)
+        self.assertIn('magnum', self.secrets())
+        self.before = lambda: None
+        self.adopted()
+
+    def secrets(self):
+        return [path.rpartition('-')[2] for path in self.api.objects
+                if f'/secrets/{STACK}-' in path]
+
+
+class TogetherTest(Base):
+    """Magnum finds the driver of a cluster by its template."""
+
+    def setUp(self):
+        super().setUp()
+        self.others = [types.SimpleNamespace(
+            uuid=OTHER, name='other', project_id=small_world.PROJECT,
+            stack_id='other-x', status='CREATE_COMPLETE', user_id='u1',
+            cluster_template_id=small_world.TEMPLATE)]
+
+    def test_one_alone_is_refused(self):
+        e = self.assertRaises(errors.UsageError, self.adoption().chosen,
+                              [small_world.CLUSTER])
+        self.assertIn(OTHER, str(e))
+
+    def test_one_that_does_not_exist(self):
+        e = self.assertRaises(errors.UsageError, self.adoption().chosen,
+                              ['nobody'])
+        self.assertIn('nobody', str(e))
+
+    def test_all_that_can_be(self):
+        found = self.adoption().chosen()
+        self.assertEqual([[small_world.CLUSTER, OTHER]], [
+            [row.uuid for row in rows] for rows in found])
+        self.assertEqual([], self.adoption().chosen(undo=True))
+        self.template['driver'] = names.DRIVER
+        self.assertEqual([], self.adoption().chosen())
+        self.assertEqual(1, len(self.adoption().chosen(undo=True)))
+
+    def test_all_or_none(self):
+        before = self.world()
+        # Its row is not in the database any more.
+        self.w.store.clusters[OTHER] = {
+            **self.w.store.clusters[small_world.CLUSTER], 'uuid': OTHER,
+            'stack_id': 'other-x'}
+        row = self.w.store.row(OTHER)
+        del self.w.store.clusters[OTHER]
+        found = self.adoption().adopt([self.w.store.row(), row])
+        self.assertEqual([adopt.REFUSED, adopt.FAILED],
+                         [one.kind for one in found])
+        self.assertEqual(before, self.world())
+
+
+class LifeTest(Base):
+
+    def test_only_an_adopted_one_is_touched(self):
+        self.template['driver'] = names.DRIVER
+        e = self.assertRaises(failures.Failed, self.resize, 2)
+        self.assertIn('Another driver', str(e))
+
+    def test_resize(self):
+        self.adopted()
+        self.resize(2)
+        self.look(2)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        expected = copy.deepcopy(VALUES)
+        expected['nodeGroups'][0]['machineCount'] = 2
+        self.assertEqual(expected, self.w.helm.upgrades[-1])
+        self.assertEqual(CHART, self.w.helm.charts[-1])
+        found = self.undo()
+        self.assertEqual((adopt.REFUSED, (
+            'it was changed since it was adopted',)), (found.kind, found.why))
+
+    def test_new_node_group_has_a_name_of_this_driver(self):
+        self.adopted()
+        self.w.store.add_group(status='CREATE_IN_PROGRESS')
+        self.operations().change(self.w.store.row(small_world.OTHERS))
+        self.look(2)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        self.assertEqual(
+            ['default-worker', names.node_group(small_world.OTHERS)],
+            [one['name'] for one in self.w.helm.upgrades[-1]['nodeGroups']])
+
+    def test_upgrade_leaves_the_values_behind(self):
+        self.adopted()
+        self.upgrade()
+        self.look(6)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        values = self.w.helm.upgrades[-1]
+        self.assertEqual(('1.35.0', 'ubuntu', ['default-worker']), (
+            values['kubernetesVersion'], values['osDistro'],
+            [one['name'] for one in values['nodeGroups']]))
+
+    def test_rotation_removes_the_credential_that_was_found(self):
+        self.adopted()
+        self.operations().rotate('u1')
+        self.w.later(seconds=120)
+        self.look(3)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        self.assertNotIn(f'magnum-{small_world.CLUSTER}',
+                         self.w.cloud.credentials.values())
+        self.assertEqual(1, len(self.w.cloud.credentials))
+
+    def test_deletion_leaves_nothing(self):
+        self.adopted()
+        self.operations().delete()
+        self.look(3)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({}, self.w.cloud.credentials)
+        self.assertEqual([], self.w.left())
+
+    def test_deletion_whose_conductor_dies_at_the_end(self):
+        self.adopted()
+        self.operations().delete()
+        save = self.w.store.save
+
+        def die(row):
+            if getattr(row, 'status', '') == 'DELETE_COMPLETE':
+                raise failures.Stopped('killed')
+            save(row)
+        self.w.store.save = die
+        self.look(3)
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+        self.w.store.save = save
+        self.look(3)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
