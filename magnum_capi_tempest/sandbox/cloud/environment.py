@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import os
 import pathlib
+import platform
 import re
 import shutil
 import sys
@@ -52,10 +53,18 @@ def digest(*parts) -> str:
     return total.hexdigest()[:12]
 
 
+def _python():
+    """What names the Python that environments are made of.
+
+    That is the one below a virtual environment that this runs in.
+    """
+    return (sys.implementation.cache_tag, platform.python_version(),
+            os.path.realpath(sys.executable))
+
+
 def key(release=releases.NEWEST) -> str:
     """Names the content of an environment: pins and Python version."""
-    parts = [*map(resources.find, release.pins),
-             sys.implementation.cache_tag, sys.executable]
+    parts = [*map(resources.find, release.pins), *_python()]
     if not release.wheel:
         return digest(*parts)
     return _OWN + digest(pathlib.Path(release.wheel), *parts)
@@ -130,9 +139,8 @@ def of_pins(progress, names, what) -> pathlib.Path:
     """
     files = [*map(resources.find, names)]
     return _ensure(
-        progress, location(digest(*files, sys.implementation.cache_tag,
-                                  sys.executable)),
-        what, lambda _scratch: _required(files))
+        progress, location(digest(*files, *_python())), what,
+        lambda _scratch: _required(files))
 
 
 def _required(files):

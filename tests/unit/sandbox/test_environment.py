@@ -33,6 +33,14 @@ class KeyTest(testtools.TestCase):
             'sys.executable', '/another/python'))
         self.assertNotEqual(before, environment.key())
 
+    def test_is_that_of_all_virtual_environments_of_a_python(self):
+        before = environment.key()
+        python = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'python'
+        python.symlink_to(sys.executable)
+        self.useFixture(fixtures.MonkeyPatch('sys.executable', str(python)))
+        self.assertEqual(before, environment.key())
+
     def test_parts_are_not_run_together(self):
         self.assertNotEqual(environment.digest('ab', 'c'),
                             environment.digest('a', 'bc'))
