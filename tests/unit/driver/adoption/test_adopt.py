@@ -16,8 +16,8 @@ from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import settings
 from magnum_capi import errors
+from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
-from tests.unit.driver import test_pins
 
 STACK = 'first-1-a2b3c4d5e6f7'
 OTHER = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
