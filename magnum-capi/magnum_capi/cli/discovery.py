@@ -31,6 +31,11 @@ if typing.TYPE_CHECKING:
     from magnum_capi.discovery import host as host_module
     from magnum_capi.discovery import model
     from magnum_capi.discovery import request_log
+    from magnum_capi.discovery import translate
+
+OWN = 'k8s_capi_v1'
+#: Drivers whose labels are known here.
+TRANSLATED = (OWN, 'k8s_capi_helm_v1')
 
 #: First numbers of the versions of Magnum.
 _RELEASES = {'2025.2': 21, '2026.1': 22, '2026.2': 23}
@@ -94,7 +99,7 @@ def _add_magnum(parser: argparse.ArgumentParser) -> None:
              'newest.')
 
 
-def _add_cloud(parser: argparse.ArgumentParser) -> None:
+def add_cloud(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--os-cloud', metavar='NAME', default=os.environ.get('OS_CLOUD'),
         help='Cloud in clouds.yaml to look at (default: OS_CLOUD).')
@@ -125,7 +130,7 @@ class Explain(_OfHost, base.Judging):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        _add_cloud(parser)
+        add_cloud(parser)
         _add_magnum(parser)
         subject = parser.add_mutually_exclusive_group(required=True)
         subject.add_argument(
@@ -199,7 +204,7 @@ class Audit(_OfHost, base.Lister):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        _add_cloud(parser)
+        add_cloud(parser)
         _add_magnum(parser)
         parser.add_argument(
             '--api-paste', type=pathlib.Path, metavar='FILE',
@@ -262,13 +267,12 @@ class Translate(base.Lister):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        _add_cloud(parser)
+        add_cloud(parser)
         parser.add_argument(
             'template', metavar='TEMPLATE',
             help='Uuid or name of a cluster template of the cloud.')
         parser.add_argument(
-            '--driver', required=True, choices=('k8s_capi_v1',
-                                                'k8s_capi_helm_v1'),
+            '--driver', required=True, choices=TRANSLATED,
             help='The driver that the new template is for.')
         parser.add_argument(
             '--image', metavar='IMAGE', required=True,
@@ -285,10 +289,9 @@ class Translate(base.Lister):
         with base.quiet(self.app.options.debug):
             stored = _cloud(args, 'template').find_template(
                 args.os_cloud, args.template)
-        own = args.driver == 'k8s_capi_v1'
         found = translate.translate(
-            stored, args.driver, _judge_own if own else _judge_helm,
-            args.image, proxies=own)
+            stored, args.driver, judge_of(args.driver), args.image,
+            proxies=args.driver == OWN)
         if args.body:
             with outfile.whole(args.body, outfile.PRIVATE) as stream:
                 stream.write(json.dumps(found.template, indent=2).encode())
@@ -296,6 +299,11 @@ class Translate(base.Lister):
                 [(row.what, row.name, row.value,
                   '(lost)' if row.becomes is None else row.becomes, row.note)
                  for row in found.rows])
+
+
+def judge_of(driver: str) -> 'translate.Judge':
+    """Who says whether a driver of :data:`TRANSLATED` takes a label."""
+    return _judge_own if driver == OWN else _judge_helm
 
 
 def _judge_own(name: str, value: str) -> str | None:

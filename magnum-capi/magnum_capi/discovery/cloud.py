@@ -31,8 +31,8 @@ _TIMEOUT = 60
 _PAGE = 1000
 
 
-class _Template(cluster_template.ClusterTemplate):
-    """With the fields that openstacksdk 4.22 leaves out."""
+class Template(cluster_template.ClusterTemplate):
+    """A template with the fields that openstacksdk 4.22 leaves out."""
 
     driver = resource.Body('driver')
     project_id = resource.Body('project_id')
@@ -55,11 +55,11 @@ def read(name: str | None, with_clusters: bool = False) -> seen.Cloud:
         who, project, everything = _who(connection, name)
         magnum = service(
             connection, 'container_infrastructure_management', 'Magnum', name)
-        templates = tuple(map(_template, _listed(magnum, _Template)))
+        templates = tuple(map(_template, listed(magnum, Template)))
         clusters = tuple(
             seen.Cluster(c.uuid, c.name or '', c.cluster_template_id or '',
                          c.stack_id)
-            for c in _listed(magnum, cluster.Cluster)) if with_clusters else ()
+            for c in listed(magnum, cluster.Cluster)) if with_clusters else ()
         images = {i.id: i for i in _images(connection, visibility='all')}
         for reference in {t.image_id for t in templates}:
             # Hidden images are in no list.
@@ -110,7 +110,7 @@ def find_template(name: str | None,
         templates have the name.
     :raises EnvironmentProblem: the cloud cannot be reached, or refuses.
     """
-    return _shown(name, _Template, reference, 'cluster template')
+    return _shown(name, Template, reference, 'cluster template')
 
 
 def find_cluster(name: str | None, reference: str,
@@ -194,9 +194,14 @@ def _who(connection: connection_.Connection,
             'admin' in (access.role_names or ()))
 
 
-def _listed(magnum: proxy.Proxy, kind: type[resource.Resource],
-            ) -> collections.abc.Iterator[typing.Any]:
-    """By marker, because the host in Magnum's own links may be another."""
+def listed(magnum: proxy.Proxy, kind: type[resource.Resource],
+           ) -> collections.abc.Iterator[typing.Any]:
+    """All that Magnum has of a kind.
+
+    By marker, because the host in Magnum's own links may be another.
+
+    :param kind: :class:`Template`, or a cluster of openstacksdk.
+    """
     query: dict[str, typing.Any] = {}
     while True:
         page: list[typing.Any] = list(kind.list(
@@ -207,7 +212,7 @@ def _listed(magnum: proxy.Proxy, kind: type[resource.Resource],
         query['marker'] = page[-1].uuid
 
 
-def _template(found: _Template) -> seen.Template:
+def _template(found: Template) -> seen.Template:
     return seen.Template(
         found.uuid, found.name or '', found.image_id or '',
         found.server_type or '', found.coe or '', found.cluster_distro or '',

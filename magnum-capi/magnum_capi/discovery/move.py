@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From one driver to the next: new templates made, old ones hidden.
+
+Clusters stay: a living cluster cannot be given to another driver. A hidden
+template goes on serving its clusters, and nobody but an administrator makes
+new ones of it.
+"""
+
+import collections.abc
+import dataclasses
+import typing
+
+from openstack.container_infrastructure_management.v1 import cluster
+from openstack import exceptions
+from openstack import proxy
+
+from magnum_capi.discovery import cloud
+from magnum_capi.discovery import translate
+
+#: As Magnum shows it.
+Stored = collections.abc.Mapping[str, typing.Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """What becomes of one template of the old driver.
+
+    :param new: of a public template, as one of the new driver; None: its
+        project has to make that.
+    :param made: whether the new one is there.
+    """
+
+    old: Stored
+    new: translate.Translation | None = None
+    made: bool = False
+
+    @property
+    def text(self) -> str:
+        """What is to be done."""
+        if self.new is None:
+            return f'private: project {self.old["project_id"]} moves it'
+        return ('hide it' if self.made else
+                f'make {self.new.template["name"]}, then hide it')
+
+    @property
+    def lost(self) -> str:
+        """Names of the fields and labels that the new one does not have."""
+        return ', '.join(row.name for row in self.new.lost
+                         ) if self.new else ''
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What is left of the old driver.
+
+    :param steps: of templates that new clusters can be made of.
+    :param clusters: (uuid, name, name of the template).
+    """
+
+    steps: tuple[Step, ...]
+    clusters: tuple[tuple[str, str, str], ...]
+
+
+def plan(templates: collections.abc.Sequence[Stored],
+         clusters: collections.abc.Iterable[Stored], old: str, new: str,
+         judge: translate.Judge, proxies: bool) -> Plan:
+    """The way from one driver to another; pure.
+
+    :param templates: all of a cloud, hidden ones included.
+    :param clusters: all of a cloud.
+    :param old: name of a driver; templates without one are left alone.
+    :param judge: see :func:`.translate.translate`, as of ``proxies``.
+    """
+    public = {t['name'] for t in templates
+              if t.get('driver') == new and t.get('public')}
+    mine = {t['uuid']: t for t in templates if t.get('driver') == old}
+    steps = []
+    for template in mine.values():
+        if template.get('hidden'):
+            continue
+        if not template.get('public'):
+            steps.append(Step(template))
+            continue
+        found = translate.translate(template, new, judge,
+                                    template['image_id'], proxies)
+        steps.append(Step(template, found, found.template['name'] in public))
+    return Plan(tuple(steps), tuple(
+        (c['uuid'], c['name'], mine[c['cluster_template_id']]['name'])
+        for c in clusters if c['cluster_template_id'] in mine))
+
+
+def connect(name: str | None) -> proxy.Proxy:
+    """Magnum of a cloud; within :func:`.cloud.explained`.
+
+    :raises EnvironmentProblem: the cloud has none.
+    """
+    return typing.cast(proxy.Proxy, cloud.service(
+        cloud.connect(name), 'container_infrastructure_management',
+        'Magnum', name))
+
+
+def read(magnum: proxy.Proxy) -> tuple[list[Stored], list[Stored]]:
+    """All templates and clusters that an administrator is shown."""
+    templates, clusters = (
+        [found.to_dict(computed=False, original_names=True)
+         for found in cloud.listed(magnum, kind)]
+        for kind in (cloud.Template, cluster.Cluster))
+    return templates, clusters
+
+
+def carry_out(magnum: proxy.Proxy, step: Step) -> None:
+    """Make the new template, if it is missing, then hide the old one.
+
+    :raises HttpException: Magnum refused; what was done before stays, and a
+        plan made again goes on from there.
+    """
+    if step.new is None:
+        return
+    if not step.made:
+        exceptions.raise_from_response(
+            magnum.post('/clustertemplates', json=step.new.template))
+    exceptions.raise_from_response(magnum.patch(
+        f'/clustertemplates/{step.old["uuid"]}',
+        json=[{'op': 'replace', 'path': '/hidden', 'value': 'True'}]))
