@@ -33,8 +33,11 @@ from magnum_capi_tempest.sandbox import rest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 #: Microseconds a decision, with this many drivers.
 GOAL, GOAL_DRIVERS = 20, 200
-#: The operating system that the first two drivers have in common.
-CLASH = 'clash'
+#: The operating system that the first two drivers have in common, and the one
+#: that all have.
+CLASH, COMMON = 'clash', 'common'
+#: A name as long as the longest property of an image that anyone sends.
+HOSTILE = 'n' * 4096
 #: Templates before it counts.
 WARM = 5
 
@@ -44,7 +47,7 @@ from magnum.drivers.common import driver
 
 
 def make(number):
-    oses = [f'os{{number}}', '{clash}'] if number < 2 else [f'os{{number}}']
+    oses = [f'os{{number}}', '{common}'] + ['{clash}'] * (number < 2)
     stubs = dict.fromkeys(driver.Driver.__abstractmethods__,
                           lambda *args, **kwargs: None)
     return type(f'Driver{{number}}', (driver.Driver,), stubs | {{
@@ -68,7 +71,7 @@ def distribution(folder, drivers):
         f'bench_{n:03} = magnum_capi_benchmark:Driver{n}\n'
         for n in range(drivers)))
     (folder / 'magnum_capi_benchmark.py').write_text(
-        MODULE.format(clash=CLASH, drivers=drivers))
+        MODULE.format(clash=CLASH, common=COMMON, drivers=drivers))
 
 
 def configuration(folder, default):
@@ -154,6 +157,13 @@ def inside(folder, drivers, calls):
             with_default, request(CLASH), 'bench_001')),
         ('ours: ambiguous, refused', calls, ours(
             without, request(CLASH), None, model.Kind.AMBIGUOUS)),
+        ('hostile: ambiguous among all, refused', calls, ours(
+            without, request(COMMON), None, model.Kind.AMBIGUOUS)),
+        ('hostile: a driver of 4 KiB, refused', calls, ours(
+            with_default, request('os1', HOSTILE), None,
+            model.Kind.UNKNOWN)),
+        ('hostile: a distro of 4 KiB, refused', calls, ours(
+            with_default, request(HOSTILE), None, model.Kind.NOT_SUPPORTED)),
         ('Magnum: get_default_driver, get_driver', few, by_default),
         ('Magnum: get_driver by name, no check', calls, by_name),
         ('Magnum: get_driver by type', calls, by_type),
