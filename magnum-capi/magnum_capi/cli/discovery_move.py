@@ -12,11 +12,12 @@ from magnum_capi import errors
 class Move(base.Lister):
     """Give new clusters to another driver; show what is left of the old one.
 
-    Each public template of the old driver gets a translation for the new one
-    and is hidden: its clusters stay with the old driver, which resizes and
-    upgrades them until they are deleted. Without --apply nothing is changed.
-    As an administrator, of Magnum 23 or later. Exit code: 0, also when
-    something is left; 2 wrong usage, 3 the cloud cannot be read or refuses.
+    Each public template of the old driver gets a translation for the new one,
+    and is hidden when it has no clusters. Clusters stay with the old driver,
+    which resizes and upgrades them until they are deleted. Without --apply
+    nothing is changed. As an administrator, of Magnum 23 or later. Exit code:
+    0, also when something is left; 2 wrong usage, 3 the cloud cannot be read
+    or refuses.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """From one driver to the next: new templates made, old ones hidden.
 
-Clusters stay: a living cluster cannot be given to another driver. A hidden
-template goes on serving its clusters, and nobody but an administrator makes
-new ones of it.
+Clusters stay: a living cluster cannot be given to another driver. While there
+are any, their template stays visible: of a public template that is hidden
+Magnum 23.0.0 shows nothing to users (get_cluster_template_by_uuid of
+magnum/db/sqlalchemy/api.py), so that the owners of its clusters get 404 for
+the list of all their clusters, and to resize or to delete one does nothing.
 """
 
+import collections
 import collections.abc
 import dataclasses
 import typing
@@ -28,19 +31,23 @@ class Step:
     :param new: of a public template, as one of the new driver; None: its
         project has to make that.
     :param made: whether the new one is there.
+    :param used: by how many clusters; it is hidden when there are none.
     """
 
     old: Stored
     new: translate.Translation | None = None
     made: bool = False
+    used: int = 0
 
     @property
     def text(self) -> str:
         """What is to be done."""
         if self.new is None:
             return f'private: project {self.old["project_id"]} moves it'
-        return ('hide it' if self.made else
-                f'make {self.new.template["name"]}, then hide it')
+        hide = (f'hide it after its {self.used} clusters' if self.used
+                else 'hide it')
+        return (hide if self.made else
+                f'make {self.new.template["name"]}, {hide}')
 
     @property
     def lost(self) -> str:
@@ -74,6 +81,8 @@ def plan(templates: collections.abc.Sequence[Stored],
     public = {t['name'] for t in templates
               if t.get('driver') == new and t.get('public')}
     mine = {t['uuid']: t for t in templates if t.get('driver') == old}
+    clusters = [c for c in clusters if c['cluster_template_id'] in mine]
+    used = collections.Counter(c['cluster_template_id'] for c in clusters)
     steps = []
     for template in mine.values():
         if template.get('hidden'):
@@ -83,10 +92,11 @@ def plan(templates: collections.abc.Sequence[Stored],
             continue
         found = translate.translate(template, new, judge,
                                     template['image_id'], proxies)
-        steps.append(Step(template, found, found.template['name'] in public))
+        steps.append(Step(template, found, found.template['name'] in public,
+                          used[template['uuid']]))
     return Plan(tuple(steps), tuple(
         (c['uuid'], c['name'], mine[c['cluster_template_id']]['name'])
-        for c in clusters if c['cluster_template_id'] in mine))
+        for c in clusters))
 
 
 def connect(name: str | None) -> proxy.Proxy:
@@ -109,7 +119,7 @@ def read(magnum: proxy.Proxy) -> tuple[list[Stored], list[Stored]]:
 
 
 def carry_out(magnum: proxy.Proxy, step: Step) -> None:
-    """Make the new template, if it is missing, then hide the old one.
+    """Make the new template, if it is missing; hide the old one, if unused.
 
     :raises HttpException: Magnum refused; what was done before stays, and a
         plan made again goes on from there.
@@ -119,6 +129,7 @@ def carry_out(magnum: proxy.Proxy, step: Step) -> None:
     if not step.made:
         exceptions.raise_from_response(
             magnum.post('/clustertemplates', json=step.new.template))
-    exceptions.raise_from_response(magnum.patch(
-        f'/clustertemplates/{step.old["uuid"]}',
-        json=[{'op': 'replace', 'path': '/hidden', 'value': 'True'}]))
+    if not step.used:
+        exceptions.raise_from_response(magnum.patch(
+            f'/clustertemplates/{step.old["uuid"]}',
+            json=[{'op': 'replace', 'path': '/hidden', 'value': 'True'}]))

@@ -30,7 +30,7 @@ class PlanTest(testtools.TestCase):
 
     def test_public_ones_are_translated(self):
         [step] = plan([template('a', labels={'x': '1', 'y': '2'})]).steps
-        self.assertEqual('make name-a-k8s_capi_v1, then hide it', step.text)
+        self.assertEqual('make name-a-k8s_capi_v1, hide it', step.text)
         self.assertEqual('x', step.lost)
         self.assertEqual(
             {'name': 'name-a-k8s_capi_v1', 'driver': NEW, 'image_id': 'i',
@@ -82,6 +82,15 @@ class CarryOutTest(testtools.TestCase):
         [step] = plan([template('a')]).steps
         self.assertRaises(exceptions.HttpException,
                           move.carry_out, magnum, step)
+        magnum.patch.assert_not_called()
+
+    def test_one_with_clusters_stays_visible(self):
+        magnum = self.magnum()
+        [step] = plan([template('a')], cluster('1', 'a')).steps
+        self.assertEqual(
+            'make name-a-k8s_capi_v1, hide it after its 1 clusters', step.text)
+        move.carry_out(magnum, step)
+        magnum.post.assert_called_once()
         magnum.patch.assert_not_called()
 
     def test_private_ones_are_not_touched(self):
