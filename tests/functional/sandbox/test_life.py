@@ -138,34 +138,23 @@ class RunningTest(boxes.TestCase):
         self.assertEqual(set(), set(before.values())
                          & set(self.one.processes()))
 
-    def test_another_one_beside_it(self):
+    def test_another_one_beside_it_leaves_nothing(self):
         two = self.box()
         self.assert_done(two.up())
         layouts_of_both = [b.sandbox.layout() for b in (self.one, two)]
         self.assertEqual(2, len({x.prefix for x in layouts_of_both}))
+        found = listeners.of_processes(two.processes())
+        self.assertNotEqual([], found)
 
         self.assert_done(two.down())
 
         self.assert_nothing_left(two)
-        self.assert_done(self.one.call('status'))
-        first = layouts_of_both[0]
-        self.assertTrue(services.answers(
-            first.address, first.port('magnum'))())
-
-
-class DownTest(boxes.TestCase):
-
-    def test_nothing_is_left(self):
-        box = self.box()
-        self.assert_done(box.up())
-        pids = box.processes()
-        found = listeners.of_processes(pids)
-
-        self.assert_done(box.down())
-
-        self.assert_nothing_left(box)
         for f in found:
             with contextlib.suppress(ConnectionRefusedError):
                 services.answers(f.address, f.port)()
                 self.fail(f'Somebody listens on {f}')
-        self.assert_done(box.down())
+        self.assert_done(two.down())
+        self.assert_done(self.one.call('status'))
+        first = layouts_of_both[0]
+        self.assertTrue(services.answers(
+            first.address, first.port('magnum'))())
