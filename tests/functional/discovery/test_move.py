@@ -105,11 +105,12 @@ class MoveTest(boxes.TestCase):
         # The old driver goes on with its cluster, the new one has its own.
         self.ask(self.demo, 'POST', f'clusters/{cluster}/actions/resize',
                  {'node_count': 2})
-        self.complete(cluster, node_count=2)
+        # Before, it can still be CREATE_COMPLETE.
+        self.complete(cluster, node_count=2, status='UPDATE_COMPLETE')
         newer = self.template(self.demo, 'newer', 'ubuntu-capi-1.35',
                               driver=OLD)
         self.ask(self.demo, 'POST', f'clusters/{cluster}/actions/upgrade',
-                 {'cluster_template': newer})
+                 {'cluster_template': newer, 'max_batch_size': 1})
         self.complete(cluster, cluster_template_id=newer)
         # Nothing is of the old template any more.
         self.assertNotIn(old, {r['Uuid'] for r in self.move('--apply')})
@@ -117,7 +118,7 @@ class MoveTest(boxes.TestCase):
         other = self.cluster('new', new['uuid'])
         refused = self.demo.request(
             'container-infra', 'POST', f'clusters/{cluster}/actions/upgrade',
-            {'cluster_template': new['uuid']})
+            {'cluster_template': new['uuid'], 'max_batch_size': 1})
         self.assertEqual(400, refused.status_code, refused.text)
 
         for uuid in (cluster, other):
