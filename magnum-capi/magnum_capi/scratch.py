@@ -49,11 +49,12 @@ def folder(prefix: str, root: pathlib.Path | None = None
             path = pathlib.Path(stack.enter_context(
                 tempfile.TemporaryDirectory(prefix=prefix, dir=root,
                                             ignore_cleanup_errors=True)))
-            descriptor = stack.enter_context(_opened(path))
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # Somebody may have swept it before it had its lock.
-            if path.exists():
-                break
+            # Somebody may sweep it before it has its lock.
+            with contextlib.suppress(FileNotFoundError):
+                descriptor = stack.enter_context(_opened(path))
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if path.exists():
+                    break
         yield Folder(path, descriptor)
 
 

@@ -64,6 +64,23 @@ class ScratchTest(testtools.TestCase):
             self.assertTrue(folder.path.is_dir())
             self.assertNotEqual(swept, [folder.path])
 
+    def test_folder_swept_before_it_is_opened_is_made_anew(self):
+        opened = scratch._opened
+        swept = []
+
+        def sweep_once(path):
+            if not swept:
+                swept.append(path)
+                scratch._remove_if_left(path)
+            return opened(path)
+
+        self.useFixture(fixtures.MockPatchObject(
+            scratch, '_opened', sweep_once))
+        with scratch.folder(PREFIX) as folder:
+            self.assertTrue(folder.path.is_dir())
+            self.assertNotEqual(swept, [folder.path])
+        self.assertEqual([], list(self.folder.iterdir()))
+
     def test_folder_stays_for_a_program_that_inherits_it(self):
         with contextlib.ExitStack() as stack:
             held = stack.enter_context(scratch.folder(PREFIX))
