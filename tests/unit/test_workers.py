@@ -37,12 +37,10 @@ class GroupsTest(testtools.TestCase):
         self.assertEqual({'tests.functional.nodes.'}, {
             self.group(f'{name}.ATest.test_it') for name in users})
 
-    def test_other_functional_tests_by_module(self):
-        for name in ('test_toolchain', 'sandbox.test_life',
-                     'sandbox.test_faults'):
-            self.assertEqual(
-                f'tests.functional.{name}',
-                self.group(f'tests.functional.{name}.ATest.test_it'))
-
-    def test_unit_tests_by_nothing(self):
-        self.assertIsNone(self.group('tests.unit.test_waiting.ATest.test_it'))
+    def test_others_by_module(self):
+        for name in ('functional.test_toolchain',
+                     'functional.sandbox.test_life', 'unit.test_waiting',
+                     'unit.cli.test_main',
+                     'unit.driver.operations.test_create'):
+            self.assertEqual(f'tests.{name}', self.group(
+                f'tests.{name}.ATest.test_it'))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """From one driver to the next: new templates made, old ones hidden.
 
-Clusters stay: a living cluster cannot be given to another driver. While there
-are any, their template stays visible: of a public template that is hidden
-Magnum 23.0.0 shows nothing to users (get_cluster_template_by_uuid of
-magnum/db/sqlalchemy/api.py), so that the owners of its clusters get 404 for
-the list of all their clusters, and to resize or to delete one does nothing.
+Clusters stay with their driver; ``driver adopt`` is what hands over those of
+magnum-capi-helm. While there are any, their template stays visible: of a
+public template that is hidden Magnum 23.0.0 shows nothing to users
+(get_cluster_template_by_uuid of magnum/db/sqlalchemy/api.py), so that the
+owners of its clusters get 404 for the list of all their clusters, and to
+resize or to delete one does nothing.
 """
 
 import collections
