@@ -24,6 +24,8 @@ class Runner:
     def __init__(self, proof, work, records):
         self._proof, self._work, self._records = proof, work, records
         self._commit = records_module.commit(proof_module.TOP)
+        #: What cases see from now on, they see of programs that we end.
+        self._stopping = False
 
     def run(self):
         """Run all cases of the work.
@@ -53,6 +55,7 @@ class Runner:
                 for run in futures.as_completed(runs):
                     run.result()
             except BaseException:
+                self._stopping = True
                 pool.shutdown(wait=False, cancel_futures=True)
                 # Who waits for a program goes on when that has ended, and may
                 # start another one.
@@ -67,6 +70,8 @@ class Runner:
         try:
             with _time_limit(limit):
                 for seen in self._proof.run(world, case):
+                    if self._stopping:
+                        return
                     record.seen.append(seen)
                     record.seconds = round(time.monotonic() - began, 1)
                     self._records.save(record)
@@ -74,6 +79,8 @@ class Runner:
                         case, seen, self._work.results))
         except errors.MagnumCapiError as e:
             record.problem = str(e)
+        if self._stopping:
+            return
         record.ended = True
         record.seconds = round(time.monotonic() - began, 1)
         self._records.save(record)

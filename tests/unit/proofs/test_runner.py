@@ -50,8 +50,10 @@ class BesideTest(base.ToyTest):
         self.toy.outcomes = {'one': [wait, True], 'other': [interrupt],
                              'late': [wait], 'later': [True]}
 
-        self.assertRaises(KeyboardInterrupt, self.call)
+        self.assertRaises(KeyboardInterrupt, self.kept)
 
+        # What programs said that were ended counts for nothing.
+        self.assertEqual([], list(self.results.glob('*')))
         self.assertEqual([], [pid for pid in ran if not proc.ended(pid)])
         self.assertNotIn('later', self.toy.ran)
         self.assertEqual(0, self.toy.open_)
