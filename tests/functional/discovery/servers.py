@@ -58,12 +58,14 @@ def mod_wsgi_missing():
     if not (MOD_WSGI.exists() and _APACHE.exists()):
         return ('bindep profile "apache" is not installed: '
                 f'{MOD_WSGI} is missing')
-    # It is built for the one Python of the distribution.
+    # It brings the distribution's Python along, for which modules of another
+    # build of the same version may lack symbols.
     found = os.readlink(MOD_WSGI).rpartition('-')[2] \
         if MOD_WSGI.is_symlink() else ''
     mine = f'{sys.version_info.major}.{sys.version_info.minor}'
-    if found != mine:
-        return f'{MOD_WSGI} is for Python {found}, this is {mine}'
+    if (sys.base_prefix, mine) != ('/usr', found):
+        return (f"{MOD_WSGI} is for the distribution's Python {found}, this "
+                f'is Python {mine} in {sys.base_prefix}')
     return None
 
 
