@@ -5,10 +5,10 @@
 import argparse
 import collections
 import collections.abc
-import json
 import typing
 
 from magnum_capi.cli import base
+from magnum_capi.cli import clusters
 from magnum_capi import errors
 from magnum_capi import progress
 
@@ -17,16 +17,12 @@ if typing.TYPE_CHECKING:
 
 
 def _adoption(args: argparse.Namespace) -> 'adopt_module.Adoption':
-    try:
+    with clusters.magnum_here():
         from magnum_capi.driver.adoption import by_hand
-    except ImportError as e:
-        raise errors.EnvironmentProblem(
-            'Magnum and the libraries of the driver are not installed here',
-            last_seen=e, hint='Run it where magnum-conductor runs') from None
     return by_hand.opened(args.config_file)
 
 
-class Adopt(base.Command):
+class Adopt(clusters.Command):
     """Take over clusters that magnum-capi-helm has made.
 
     Without --apply it only shows, for each cluster, what this driver would
@@ -58,9 +54,7 @@ class Adopt(base.Command):
         parser.add_argument(
             '--apply', action='store_true',
             help='Do it. Without it nothing is changed.')
-        parser.add_argument(
-            '-f', '--format', choices=('text', 'json'), default='text',
-            help='json: an object for each cluster, one a line.')
+        self.add_format(parser)
         base.add_config_file(parser)
         return parser
 
@@ -88,15 +82,9 @@ class Adopt(base.Command):
                     outcomes = found.adopt(rows)
             for outcome in outcomes:
                 kinds[outcome.kind] += 1
-                self._print(json.dumps(outcome.facts)
-                            if args.format == 'json'
-                            else '\n'.join(_lines(outcome.facts)))
-        if args.format == 'text':
-            self._print(_summary(kinds, (adopt.WOULD, adopt.WOULD_GIVE)))
+                self.tell(args, outcome.facts, _lines(outcome.facts))
+        self.sum_up(args, kinds, (adopt.WOULD, adopt.WOULD_GIVE), 'does it')
         return int(any(kinds[kind] for kind in adopt.UNDONE))
-
-    def _print(self, text: str) -> None:
-        print(text, file=self.app.stdout, flush=True)
 
 
 def _lines(facts: collections.abc.Mapping[str, typing.Any]
@@ -118,12 +106,3 @@ def _lines(facts: collections.abc.Mapping[str, typing.Any]
         yield '  machines: none is replaced, now or by the next resize'
         yield facts['difference'] or '  (Helm renders the same)'
     yield ''
-
-
-def _summary(kinds: collections.Counter[str],
-             would: collections.abc.Collection[str]) -> str:
-    if not kinds:
-        return 'No cluster is chosen'
-    text = ', '.join(f'{count} {kind}' for kind, count in kinds.items())
-    return text + ('. Nothing was changed; --apply does it'
-                   if any(kinds[kind] for kind in would) else '')

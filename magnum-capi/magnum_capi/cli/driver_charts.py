@@ -5,10 +5,10 @@
 import argparse
 import collections
 import collections.abc
-import json
 import typing
 
 from magnum_capi.cli import base
+from magnum_capi.cli import clusters
 from magnum_capi import errors
 from magnum_capi import progress
 
@@ -17,12 +17,8 @@ if typing.TYPE_CHECKING:
 
 
 def _site(args: argparse.Namespace) -> 'site_module.Site':
-    try:
+    with clusters.magnum_here():
         from magnum_capi.driver.moving import by_hand
-    except ImportError as e:
-        raise errors.EnvironmentProblem(
-            'Magnum and the libraries of the driver are not installed here',
-            last_seen=e, hint='Run it where magnum-conductor runs') from None
     return by_hand.opened(args.config_file)
 
 
@@ -51,7 +47,7 @@ class Charts(base.Lister):
             return site.table(found.standings())
 
 
-class Move(base.Command):
+class Move(clusters.Command):
     """Move clusters to the chart and the options of the configuration.
 
     Without --apply it only shows, for each cluster, what Helm would change
@@ -90,9 +86,7 @@ class Move(base.Command):
             '--wait', type=float, metavar='MINUTES',
             help='With --apply: wait for the end of each move, for so long '
                  'at most, before the next one begins.')
-        parser.add_argument(
-            '-f', '--format', choices=('text', 'json'), default='text',
-            help='json: an object for each cluster, one a line.')
+        self.add_format(parser)
         base.add_config_file(parser)
         return parser
 
@@ -119,14 +113,9 @@ class Move(base.Command):
                 if args.wait is not None:
                     outcome = found.wait(outcome, args.wait * 60)
             kinds[outcome.kind] += 1
-            self._print(json.dumps(outcome.facts) if args.format == 'json'
-                        else '\n'.join(_lines(outcome.facts)))
-        if args.format == 'text':
-            self._print(_summary(kinds, site.WOULD))
+            self.tell(args, outcome.facts, _lines(outcome.facts))
+        self.sum_up(args, kinds, (site.WOULD,), 'moves them')
         return int(any(kinds[kind] for kind in site.UNDONE))
-
-    def _print(self, text: str) -> None:
-        print(text, file=self.app.stdout, flush=True)
 
 
 def _lines(facts: collections.abc.Mapping[str, typing.Any]
@@ -144,11 +133,3 @@ def _lines(facts: collections.abc.Mapping[str, typing.Any]
                + (f' ({reasons})' if reasons else ''))
     yield facts['difference'] or '  (Helm renders the same)'
     yield ''
-
-
-def _summary(kinds: collections.Counter[str], would: str) -> str:
-    if not kinds:
-        return 'No cluster is chosen'
-    text = ', '.join(f'{count} {kind}' for kind, count in kinds.items())
-    return text + ('. Nothing was changed; --apply moves them'
-                   if kinds[would] else '')

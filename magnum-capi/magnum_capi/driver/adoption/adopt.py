@@ -25,6 +25,7 @@ from magnum_capi.driver import gather
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.moving import difference
+from magnum_capi.driver.moving import site
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lock
@@ -208,10 +209,8 @@ class Adoption:
             found = judge()
         except (spec.InvalidSpec, errors.UsageError, lock.LockBusy) as e:
             return Outcome(row, REFUSED, (str(e),))
-        except errors.MagnumCapiError as e:
-            return Outcome(row, FAILED, (str(e),))
         except Exception as e:
-            return Outcome(row, FAILED, (f'{type(e).__name__}: {e}',))
+            return Outcome(row, FAILED, (site.said(e),))
         return found if found.kind == REFUSED else dataclasses.replace(
             found, kind=kind)
 

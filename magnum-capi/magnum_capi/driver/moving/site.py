@@ -140,7 +140,7 @@ class Site:
                     move_module.Pending: PENDING,
                     lock.LockBusy: REFUSED,
                     failures.Stopped: REFUSED}.get(type(e), FAILED)
-            why = _said(e)
+            why = said(e)
         return Outcome(cluster, kind, why, *previews)
 
     def wait(self, outcome: Outcome, seconds: float) -> Outcome:
@@ -174,7 +174,7 @@ class Site:
             return standing_module.Standing(
                 cluster.uuid, cluster.name, cluster.project_id,
                 cluster.status or '', pins_module.Pins(), None,
-                f'cannot be told: {_said(e)}')
+                f'cannot be told: {said(e)}')
 
     def _move(self, cluster: typing.Any,
               version: str | None = None) -> move_module.Move:
@@ -183,7 +183,7 @@ class Site:
             version)
 
 
-def _said(error: Exception) -> str:
+def said(error: Exception) -> str:
     """The text of an error; of one that is a bug, with its class."""
     return (str(error) if isinstance(error, errors.MagnumCapiError)
             else f'{type(error).__name__}: {error}')

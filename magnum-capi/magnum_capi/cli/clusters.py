@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What commands share that change clusters where magnum-conductor runs."""
+
+import argparse
+import collections
+import collections.abc
+import contextlib
+import json
+import typing
+
+from magnum_capi.cli import base
+from magnum_capi import errors
+
+
+@contextlib.contextmanager
+def magnum_here() -> collections.abc.Iterator[None]:
+    """For the import of what needs Magnum.
+
+    :raises EnvironmentProblem: it, or a library of the driver, is missing.
+    """
+    try:
+        yield
+    except ImportError as e:
+        raise errors.EnvironmentProblem(
+            'Magnum and the libraries of the driver are not installed here',
+            last_seen=e, hint='Run it where magnum-conductor runs') from None
+
+
+class Command(base.Command):
+    """Tells what became of each cluster, and at the end of all."""
+
+    @staticmethod
+    def add_format(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            '-f', '--format', choices=('text', 'json'), default='text',
+            help='json: an object for each cluster, one a line.')
+
+    def tell(self, args: argparse.Namespace, facts: dict[str, typing.Any],
+             lines: collections.abc.Iterable[str]) -> None:
+        """Tell of one.
+
+        :param facts: JSON-compatible.
+        :param lines: the same as text.
+        """
+        self._print(json.dumps(facts) if args.format == 'json'
+                    else '\n'.join(lines))
+
+    def sum_up(self, args: argparse.Namespace,
+               kinds: collections.Counter[str],
+               would: collections.abc.Collection[str], does: str) -> None:
+        """Tell of all, in text only.
+
+        :param kinds: numbers of clusters by what became of them.
+        :param would: kinds of clusters of which nothing was changed.
+        :param does: what --apply does: "does it".
+        """
+        if args.format == 'json':
+            return
+        if not kinds:
+            self._print('No cluster is chosen')
+            return
+        text = ', '.join(f'{count} {kind}' for kind, count in kinds.items())
+        self._print(text + (f'. Nothing was changed; --apply {does}'
+                            if any(kinds[kind] for kind in would) else ''))
+
+    def _print(self, text: str) -> None:
+        print(text, file=self.app.stdout, flush=True)
