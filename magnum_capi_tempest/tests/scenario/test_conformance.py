@@ -21,6 +21,9 @@ class ConformanceTest(conformance.BaseConformanceTest):
     @decorators.idempotent_id('d3a29b0e-60b4-4f0c-9c5e-2e1f6a7c8d41')
     def test_conformance(self):
         cluster = self.create_cluster(self.create_template())
+        # That a complete cluster has its nodes is the promise of other tests.
+        self.assert_usable(cluster, CONF.magnum_capi.master_count,
+                           CONF.magnum_capi.node_count)
 
         self.assert_conforms(cluster)
 

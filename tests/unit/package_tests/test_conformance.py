@@ -48,10 +48,12 @@ class ConformanceTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.common.conformance.CONF',
-            types.SimpleNamespace(magnum_capi=test_base.Options(OPTIONS, **{
-                'conformance_results': str(self.folder)}))))
+        conf = types.SimpleNamespace(magnum_capi=test_base.Options(
+            OPTIONS, conformance_results=str(self.folder), master_count=1,
+            node_count=2))
+        for module in (conformance, test_conformance):
+            self.useFixture(fixtures.MockPatchObject(module, 'CONF', conf))
+        self.calls = mock.Mock()
         self.write = self.useFixture(fixtures.MockPatchObject(
             access, 'write_kubeconfig', mock.Mock())).mock
 
@@ -64,6 +66,7 @@ class ConformanceTest(testtools.TestCase):
         test.create_template = mock.Mock()
         test.create_cluster = mock.Mock(return_value={
             'name': 'c1', 'cluster_template_id': 't1'})
+        test.assert_usable = self.calls.usable
         test.magnum.templates.show_cluster_template.return_value = {
             'driver': 'k8s_capi_v1', 'network_driver': 'calico'}
         result = model.Result('r', '/x', mode=model.QUICK, specs=specs,
@@ -72,6 +75,7 @@ class ConformanceTest(testtools.TestCase):
             lifecycle, 'run', mock.Mock(return_value=outcome.Outcome(
                 runs.Run('r', runs.Target(), runner.Plan(), '/x'), result,
                 verdict.judge(result))))).mock
+        self.calls.attach_mock(self.run_, 'run')
         test.test_conformance()
         return test
 
@@ -86,6 +90,14 @@ class ConformanceTest(testtools.TestCase):
         page = (self.folder / 'c1' / 'report.html').read_text()
         self.assertIn('k8s_capi_v1', page)
         self.assertIn('passed', test.getDetails()['conformance'].as_text())
+
+    def test_nodes_are_ready_before_it_runs(self):
+        test = self.play(model.Spec('[sig-x] a', model.PASSED))
+
+        self.assertEqual(['usable', 'run'],
+                         [name for name, *_ in self.calls.mock_calls])
+        self.calls.usable.assert_called_once_with(
+            test.create_cluster.return_value, 1, 2)
 
     def test_failed_tests_fail_it(self):
         error = self.assertRaises(
