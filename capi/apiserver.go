@@ -170,9 +170,9 @@ func versionInfo(gitVersion string) k8sversion.Info {
 
 func utoa(u uint) string { b, _ := json.Marshal(u); return string(b) }
 
-// version returns the version of a cluster's control plane: the lowest of its
-// machines, as the API server behind a load balancer may be any of them.
-func (w *workloads) version(ctx context.Context, key client.ObjectKey) string {
+// declaredVersion returns the version of a cluster's control plane: the lowest
+// of its machines, as the API server behind a load balancer may be any of them.
+func (w *workloads) declaredVersion(ctx context.Context, key client.ObjectKey) string {
 	cluster, kcp := &clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}
 	if err := w.reader.Get(ctx, key, cluster); err != nil {
 		return ""

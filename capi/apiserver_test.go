@@ -41,7 +41,7 @@ func newServed(t *testing.T) *served {
 		t.Fatal(err)
 	}
 	port := freePort(t, workloadHost)
-	if err := w.serve(context.Background(), key("c"), workloadHost, port); err != nil {
+	if err := w.serve(context.Background(), key("c"), workloadHost, port, w.authorities(key("c"))); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.remove(key("c")) })
@@ -222,7 +222,8 @@ func TestEtcdWantsACertificateInTheHandshake(t *testing.T) {
 }
 
 func TestNothingIsServedOutsideLoopback(t *testing.T) {
-	if err := testWorkloads(t, testClient()).serve(context.Background(), key("c"), "0.0.0.0", 6443); err == nil {
+	w := testWorkloads(t, testClient(newTestCA(t, 0).secret("c", secret.ClusterCA), newTestCA(t, 1).secret("c", secret.EtcdCA)))
+	if err := w.serve(context.Background(), key("c"), "0.0.0.0", 6443, w.authorities(key("c"))); err == nil {
 		t.Error("accepted")
 	}
 }

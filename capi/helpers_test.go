@@ -138,6 +138,12 @@ func (ca *testCA) secret(cluster string, purpose secret.Purpose) *corev1.Secret 
 		}}
 }
 
+func (ca *testCA) pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(ca.cert)
+	return pool
+}
+
 func (ca *testCA) client(t *testing.T, name string, groups ...string) *clientCert {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -7,17 +7,25 @@
 //
 //   - Cluster API's core, kubeadm bootstrap and kubeadm control plane
 //     controllers and webhooks, unmodified, from their public packages.
+//
 //   - A stand-in for Cluster API Provider OpenStack: it reconciles
 //     OpenStackCluster and OpenStackMachine as the real provider would
 //     report them if the cloud did everything at once (or late, or not at
 //     all: see below). Each workload cluster is an in-memory API server and
 //     etcd on a loopback address of its own.
+//
 //   - A stand-in for the addon provider of capi-helm-charts: HelmRelease and
 //     Manifests get their label, owner and phase; nothing is installed. One
 //     that names a ClusterResourceSet is Deployed when that is applied.
+//
 //   - With --docker: Cluster API's own test provider, DevCluster and DevMachine
 //     with the docker backend. Machines are containers with real nodes, in the
 //     engine that DOCKER_HOST names.
+//
+//   - With --machine-socket: no stand-in for Cluster API Provider OpenStack, for
+//     that one runs itself and makes servers at Nova. Whoever replaces the
+//     hypervisor asks the service on that socket to boot them, and they come up
+//     in memory from what the bootstrap provider wrote into their user data.
 //
 // So the production charts and Magnum drivers run unmodified against it, and
 // their objects go through the real controllers.
@@ -39,6 +47,10 @@
 // of a workload cluster: an address out of --workload-network, from x.y.1.1
 // upwards, on the port its OpenStackCluster asks for (6443 if it does not).
 // The first /24 of that network is left to other servers of the sandbox.
+//
+// With --machine-socket the address is the one that CAPO chose, a floating IP or
+// a load balancer's, out of --endpoint-network. It is one of a network namespace
+// that only this host reaches and that goes with this process; that needs root.
 //
 // # Behaviours
 //

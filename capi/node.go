@@ -55,24 +55,46 @@ func (r *openStackMachines) join(ctx context.Context, cluster *clusterv1.Cluster
 	if err != nil {
 		return err
 	}
-	c := r.workloads.client(key)
-	node := newNode(machine, o, registration, address)
-	if !util.IsControlPlaneMachine(machine) {
-		return ensure(ctx, c, node)
+	k := kubelet{
+		name: o.GetName(), providerID: nested(o, "spec", "providerID"), version: machine.Spec.Version,
+		address: address, flavor: nested(o, "spec", "flavor"), cpus: 2, memoryMiB: 4096,
+		controlPlane: util.IsControlPlaneMachine(machine), registration: registration,
 	}
-	if err := r.workloads.joinEtcd(ctx, key, o.GetName()); err != nil {
+	if err := r.workloads.join(ctx, key, k); err != nil || !k.controlPlane {
 		return err
 	}
-	objects := append(kubeadmObjects(machine.Spec.Version), node)
+	return r.workloads.serve(ctx, key, cluster.Spec.ControlPlaneEndpoint.Host, cluster.Spec.ControlPlaneEndpoint.Port,
+		r.workloads.authorities(key))
+}
+
+// kubelet is what a machine tells of itself when it joins its cluster.
+type kubelet struct {
+	name, providerID, version, address, flavor string
+	cpus, memoryMiB                            int64
+	controlPlane                               bool
+	registration                               bootstrapv1.NodeRegistrationOptions
+}
+
+// join adds a node to a cluster and, of a control plane, its pods and what
+// kubeadm leaves.
+func (w *workloads) join(ctx context.Context, cluster client.ObjectKey, k kubelet) error {
+	c, node := w.client(cluster), newNode(k)
+	if !k.controlPlane {
+		return ensure(ctx, c, node)
+	}
+	if err := w.joinEtcd(ctx, cluster, k.name); err != nil {
+		return err
+	}
+	objects := append(kubeadmObjects(k.version), node)
 	for _, component := range controlPlaneComponents[1:] {
-		objects = append(objects, controlPlanePod(component, o.GetName()))
+		objects = append(objects, controlPlanePod(component, k.name))
 	}
 	for _, obj := range objects {
 		if err := ensure(ctx, c, obj); err != nil {
 			return err
 		}
 	}
-	return r.workloads.serve(ctx, key, cluster.Spec.ControlPlaneEndpoint.Host, cluster.Spec.ControlPlaneEndpoint.Port)
+	return nil
 }
 
 // nodeRegistration returns the kubeadm options of a machine's node. The first
@@ -95,29 +117,29 @@ func (r *openStackMachines) nodeRegistration(ctx context.Context, machine *clust
 }
 
 // newNode returns the node of a machine, as the kubelet registers it.
-func newNode(machine *clusterv1.Machine, o *unstructured.Unstructured, registration bootstrapv1.NodeRegistrationOptions, address string) *corev1.Node {
-	name := o.GetName()
+func newNode(k kubelet) *corev1.Node {
 	capacity := corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi"),
-		corev1.ResourcePods: resource.MustParse("110"),
+		corev1.ResourceCPU:    *resource.NewQuantity(k.cpus, resource.DecimalSI),
+		corev1.ResourceMemory: *resource.NewQuantity(k.memoryMiB<<20, resource.BinarySI),
+		corev1.ResourcePods:   resource.MustParse("110"),
 	}
 	node := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
+		ObjectMeta: metav1.ObjectMeta{Name: k.name, Labels: map[string]string{
+			corev1.LabelHostname: k.name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
 		}},
-		Spec: corev1.NodeSpec{ProviderID: nested(o, "spec", "providerID")},
+		Spec: corev1.NodeSpec{ProviderID: k.providerID},
 		Status: corev1.NodeStatus{
-			NodeInfo: corev1.NodeSystemInfo{KubeletVersion: machine.Spec.Version, KubeProxyVersion: machine.Spec.Version,
+			NodeInfo: corev1.NodeSystemInfo{KubeletVersion: k.version, KubeProxyVersion: k.version,
 				OperatingSystem: "linux", Architecture: "amd64", OSImage: "in-memory", ContainerRuntimeVersion: "containerd://in-memory"},
-			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}, {Type: corev1.NodeHostName, Address: name}},
+			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: k.address}, {Type: corev1.NodeHostName, Address: k.name}},
 			Capacity:  capacity, Allocatable: capacity,
 		},
 	}
-	if flavor := nested(o, "spec", "flavor"); flavor != "" {
-		node.Labels[corev1.LabelInstanceTypeStable] = flavor
+	if k.flavor != "" {
+		node.Labels[corev1.LabelInstanceTypeStable] = k.flavor
 	}
-	for k, v := range nodeLabels(registration) {
-		node.Labels[k] = v
+	for name, value := range nodeLabels(k.registration) {
+		node.Labels[name] = value
 	}
 	for _, t := range []corev1.NodeConditionType{corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure} {
 		node.Status.Conditions = append(node.Status.Conditions,
@@ -127,14 +149,14 @@ func newNode(machine *clusterv1.Machine, o *unstructured.Unstructured, registrat
 	ready.LastTransitionTime = metav1.Now()
 	node.Status.Conditions = append(node.Status.Conditions, ready)
 
-	if util.IsControlPlaneMachine(machine) {
+	if k.controlPlane {
 		node.Labels["node-role.kubernetes.io/control-plane"] = ""
 		node.Labels[corev1.LabelNodeExcludeBalancers] = ""
 		// kubeadm: no list means this taint, an empty list means none.
 		node.Spec.Taints = []corev1.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}}
 	}
-	if registration.Taints != nil {
-		node.Spec.Taints = *registration.Taints
+	if k.registration.Taints != nil {
+		node.Spec.Taints = *k.registration.Taints
 	}
 	return node
 }
@@ -142,17 +164,24 @@ func newNode(machine *clusterv1.Machine, o *unstructured.Unstructured, registrat
 // nodeLabels returns the labels in the kubelet argument node-labels.
 func nodeLabels(registration bootstrapv1.NodeRegistrationOptions) map[string]string {
 	labels := map[string]string{}
-	for _, a := range registration.KubeletExtraArgs {
-		if a.Name != "node-labels" || a.Value == nil {
-			continue
-		}
-		for _, pair := range strings.Split(*a.Value, ",") {
+	for _, value := range kubeletArg(registration, "node-labels") {
+		for _, pair := range strings.Split(value, ",") {
 			if k, v, _ := strings.Cut(strings.TrimSpace(pair), "="); k != "" {
 				labels[k] = v
 			}
 		}
 	}
 	return labels
+}
+
+// kubeletArg returns the values of an argument of the kubelet.
+func kubeletArg(registration bootstrapv1.NodeRegistrationOptions, name string) (values []string) {
+	for _, a := range registration.KubeletExtraArgs {
+		if a.Name == name && a.Value != nil {
+			values = append(values, *a.Value)
+		}
+	}
+	return values
 }
 
 // kubeadmObjects are the objects that kubeadm leaves in a cluster and that the

@@ -36,6 +36,10 @@ func (p *providers) openStack(ctx context.Context) {
 	must(inMemory.Start(ctx), "in-memory clusters")
 	w, err := newWorkloads(inMemory, p.client)
 	must(err, "workload clusters")
+	if p.options.machineSocket != "" {
+		p.machines(ctx, w)
+		return
+	}
 	log := ctrl.LoggerFrom(ctx)
 
 	c := &openStackClusters{client: p.client, workloads: w,

@@ -32,8 +32,11 @@ type options struct {
 	syncPeriod      time.Duration
 	concurrency     int
 	docker          bool
+	machineSocket   string
+	endpointCIDR    string
 
 	workloadNetwork netip.Prefix // parsed workloadCIDR
+	endpointNetwork netip.Prefix // parsed endpointCIDR
 	behaviours      behaviours   // content of behavioursFile
 }
 
@@ -60,6 +63,10 @@ func parseOptions() *options {
 	fs.IntVar(&o.concurrency, "concurrency", 10, "workers of each controller")
 	fs.BoolVar(&o.docker, "docker", false,
 		"also serve DevCluster and DevMachine with containers, in the engine that DOCKER_HOST names")
+	fs.StringVar(&o.machineSocket, "machine-socket", "",
+		"unix socket to serve machines on that boot from user data; OpenStackCluster and OpenStackMachine are left to their own provider then")
+	fs.StringVar(&o.endpointCIDR, "endpoint-network", "198.18.0.0/16",
+		"network of the control plane endpoints of machines that boot from user data; needs root")
 	feature.MutableGates.AddFlag(fs)
 	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
 	fs.AddGoFlagSet(flag.CommandLine) // --kubeconfig
@@ -88,6 +95,9 @@ func (o *options) complete() error {
 	}
 	if o.concurrency < 1 {
 		return fmt.Errorf("--concurrency: %d is less than 1", o.concurrency)
+	}
+	if o.endpointNetwork, err = parseEndpointNetwork(o.endpointCIDR); err != nil {
+		return fmt.Errorf("--endpoint-network: %w", err)
 	}
 	if o.docker {
 		if err = checkDockerHost(os.Getenv("DOCKER_HOST")); err != nil {
@@ -138,6 +148,22 @@ func parseWorkloadNetwork(cidr string) (netip.Prefix, error) {
 	}
 	if n.Bits() > 23 {
 		return n, errors.New(cidr + " is too small: its first /24 is reserved, so use a /23 or larger (a /16 is usual)")
+	}
+	return n, nil
+}
+
+// parseEndpointNetwork returns the network of floating IPs and load balancers.
+func parseEndpointNetwork(cidr string) (netip.Prefix, error) {
+	n, err := netip.ParsePrefix(cidr)
+	switch {
+	case err != nil:
+		return n, fmt.Errorf("%q is not a network in CIDR notation", cidr)
+	case n != n.Masked():
+		return n, fmt.Errorf("%s has host bits set, did you mean %s?", cidr, n.Masked())
+	case !n.Addr().Is4() || n.Bits() < 16 || n.Bits() > 30:
+		return n, fmt.Errorf("%s is not an IPv4 network of /16 to /30", cidr)
+	case n.Addr().IsLoopback():
+		return n, fmt.Errorf("%s is a loopback network, which Neutron refuses", cidr)
 	}
 	return n, nil
 }

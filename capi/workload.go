@@ -38,6 +38,8 @@ type workloads struct {
 	manager inmemoryruntime.Manager
 	reader  client.Reader // of the management cluster
 	key     crypto.Signer // of all serving certificates
+	listen  listen
+	version func(context.Context, client.ObjectKey) string // of a cluster's control plane
 
 	lock    sync.Mutex
 	servers map[client.ObjectKey]*http.Server
@@ -47,7 +49,19 @@ type workloads struct {
 
 func newWorkloads(manager inmemoryruntime.Manager, reader client.Reader) (*workloads, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	return &workloads{manager: manager, reader: reader, key: key, servers: map[client.ObjectKey]*http.Server{}}, err
+	w := &workloads{manager: manager, reader: reader, key: key, listen: listenOnLoopback, servers: map[client.ObjectKey]*http.Server{}}
+	w.version = w.declaredVersion
+	return w, err
+}
+
+// listen opens the port of an API server.
+type listen func(ctx context.Context, host string, port int32) (net.Listener, error)
+
+func listenOnLoopback(ctx context.Context, host string, port int32) (net.Listener, error) {
+	if err := checkLoopback("control plane endpoint", host); err != nil {
+		return nil, err
+	}
+	return (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, fmt.Sprint(port)))
 }
 
 // client returns a client of the content of a workload cluster.
@@ -69,44 +83,67 @@ func (w *workloads) authority(ctx context.Context, cluster client.ObjectKey, pur
 	if err := w.reader.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: name}, s); err != nil {
 		return nil, err
 	}
-	cert, err := certs.DecodeCertPEM(s.Data[secret.TLSCrtDataName])
+	a, err := parseAuthority(s.Data[secret.TLSCrtDataName], s.Data[secret.TLSKeyDataName])
+	if err != nil {
+		return nil, fmt.Errorf("secret %s: %w", name, err)
+	}
+	return a, nil
+}
+
+// parseAuthority reads a CA in PEM.
+func parseAuthority(certPEM, keyPEM []byte) (*authority, error) {
+	cert, err := certs.DecodeCertPEM(certPEM)
 	if err == nil && cert == nil {
 		err = errors.New("no certificate in it")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("secret %s: %s: %w", name, secret.TLSCrtDataName, err)
+		return nil, fmt.Errorf("%s: %w", secret.TLSCrtDataName, err)
 	}
-	key, err := certs.DecodePrivateKeyPEM(s.Data[secret.TLSKeyDataName])
+	key, err := certs.DecodePrivateKeyPEM(keyPEM)
 	if err == nil && key == nil {
 		err = errors.New("no private key in it")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("secret %s: %s: %w", name, secret.TLSKeyDataName, err)
+		return nil, fmt.Errorf("%s: %w", secret.TLSKeyDataName, err)
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(cert)
 	return &authority{cert, key, pool}, nil
 }
 
+// authorities are the CAs of a cluster; they are read when it starts.
+type authorities func(context.Context, secret.Purpose) (*authority, error)
+
+// authorities of a cluster of the management cluster.
+func (w *workloads) authorities(cluster client.ObjectKey) authorities {
+	return func(ctx context.Context, purpose secret.Purpose) (*authority, error) {
+		return w.authority(ctx, cluster, purpose)
+	}
+}
+
+// serves tells whether the API server of a cluster runs.
+func (w *workloads) serves(cluster client.ObjectKey) bool {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return w.servers[cluster] != nil
+}
+
 // serve starts the API server of a cluster, unless it runs already.
-func (w *workloads) serve(ctx context.Context, cluster client.ObjectKey, host string, port int32) error {
+func (w *workloads) serve(ctx context.Context, cluster client.ObjectKey, host string, port int32, of authorities) error {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	if _, ok := w.servers[cluster]; ok {
 		return nil
 	}
-	if err := checkLoopback("control plane endpoint", host); err != nil {
-		return err
-	}
-	api, err := w.authority(ctx, cluster, secret.ClusterCA)
+	api, err := of(ctx, secret.ClusterCA)
 	if err != nil {
 		return err
 	}
-	etcd, err := w.authority(ctx, cluster, secret.EtcdCA)
+	etcd, err := of(ctx, secret.EtcdCA)
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, fmt.Sprint(port)))
+	listener, err := w.listen(ctx, host, port)
 	if err != nil {
 		return fmt.Errorf("API server of cluster %s: %w", cluster, err)
 	}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+// States of a machine, in the words of the machine service.
+const (
+	stateRunning = "running"
+	stateStopped = "stopped"
+)
+
+// bootRetry is how often a machine that waits looks again: for its cluster,
+// as "kubeadm join" does, or for its CNI, as the kubelet does.
+const bootRetry = time.Second
+
+// machineSpec is a server as who creates it tells of it.
+type machineSpec struct {
+	Name      string            `json:"name"`
+	UserData  []byte            `json:"user_data"` // base64 in JSON
+	Addresses []string          `json:"addresses"`
+	Flavor    machineFlavor     `json:"flavor"`
+	Image     string            `json:"image"`
+	Metadata  map[string]string `json:"metadata"`
+	// Of the image. kube_version says which kubelet is installed in it.
+	ImageProperties map[string]string `json:"image_properties"`
+}
+
+type machineFlavor struct {
+	Name    string `json:"name"`
+	VCPUs   int64  `json:"vcpus"`
+	RAMMiB  int64  `json:"ram_mib"`
+	DiskGiB int64  `json:"disk_gib"`
+}
+
+// bootedMachine is a server. Its loop ends with its context.
+type bootedMachine struct {
+	id     string
+	spec   machineSpec
+	config *bootConfig // nil without kubeadm
+	stop   context.CancelFunc
+	done   chan struct{}
+
+	// Below the lock of machines.
+	state    string
+	cluster  client.ObjectKey // that it has joined
+	readyAt  time.Time        // when its node is Ready, known once the CNI is
+	messages []string         // of its console
+}
+
+// machines boots servers in memory from their user data, and nothing else: a
+// server belongs to the cluster whose CA and control plane endpoint are in it.
+//
+// Nothing is kept: who owns the servers sends them again after a restart.
+type machines struct {
+	workloads  *workloads
+	behaviours behaviours
+	// deployedCNI tells whether the cluster with an endpoint has a CNI.
+	deployedCNI func(ctx context.Context, host string, port int32) (bool, error)
+	now         func() time.Time
+	base        context.Context // of all loops
+
+	lock sync.Mutex
+	byID map[string]*bootedMachine
+}
+
+// machines adds the machine service, in place of the stand-in for Cluster API
+// Provider OpenStack.
+func (p *providers) machines(ctx context.Context, w *workloads) {
+	e, err := newEndpoints(p.options.endpointNetwork)
+	must(err, "--endpoint-network")
+	w.listen = e.listen
+	reader := &openStackMachines{client: p.client}
+	m := newMachines(ctx, w, p.options.behaviours)
+	m.deployedCNI = reader.deployedCNIAt
+	_, err = p.mgr.GetCache().GetInformer(ctx, newObject(helmRelease))
+	must(err, "HelmRelease informer")
+	must(p.mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		defer e.close()
+		return serveMachines(ctx, p.options.machineSocket, m)
+	})), "machine service")
+}
+
+func newMachines(ctx context.Context, w *workloads, b behaviours) *machines {
+	m := &machines{workloads: w, behaviours: b, now: now, base: ctx, byID: map[string]*bootedMachine{}}
+	w.version = m.version
+	return m
+}
+
+// deployedCNIAt finds the cluster by its endpoint, as an addon provider
+// reaches it.
+func (r *openStackMachines) deployedCNIAt(ctx context.Context, host string, port int32) (bool, error) {
+	clusters := &clusterv1.ClusterList{}
+	if err := r.client.List(ctx, clusters); err != nil {
+		return false, err
+	}
+	for i := range clusters.Items {
+		c := &clusters.Items[i]
+		if e := c.Spec.ControlPlaneEndpoint; e.Host == host && e.Port == port {
+			return r.deployedCNI(ctx, c)
+		}
+	}
+	return false, nil
+}
+
+// put makes a machine; created is false if the same one exists.
+func (s *machines) put(id string, spec machineSpec) (created bool, err error) {
+	m := &bootedMachine{id: id, spec: spec, state: stateRunning}
+	if len(spec.UserData) > 0 {
+		m.config, err = parseUserData(spec.UserData, instanceData(id, spec.Name, m.address()))
+		if err != nil {
+			return false, fmt.Errorf("user data of %s: %w", spec.Name, err)
+		}
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if old, ok := s.byID[id]; ok {
+		if !reflect.DeepEqual(old.spec, spec) {
+			return false, fmt.Errorf("server %s exists with another specification", id)
+		}
+		return false, nil
+	}
+	s.byID[id] = m
+	m.log(s.now(), "booted from image "+spec.Image)
+	s.start(m)
+	return true, nil
+}
+
+// start runs the loop of a machine; with the lock held.
+func (s *machines) start(m *bootedMachine) {
+	ctx, stop := context.WithCancel(s.base)
+	m.stop, m.done, m.state = stop, make(chan struct{}), stateRunning
+	go func(done chan struct{}) {
+		defer close(done)
+		for {
+			after, err := s.boot(ctx, m)
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				s.tell(m, err.Error())
+				after = bootRetry
+			}
+			if after == 0 {
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(after):
+			}
+		}
+	}(m.done)
+}
+
+// boot does what cloud-init, kubeadm and kubelet do. It returns after which
+// time there is something to do again.
+func (s *machines) boot(ctx context.Context, m *bootedMachine) (time.Duration, error) {
+	b := s.behaviours.of(m.spec.Flavor.Name)
+	c := m.config
+	if c == nil || b.Node == nodeAbsent {
+		return 0, nil
+	}
+	key, err := s.join(ctx, m)
+	if err != nil {
+		return 0, err
+	}
+	if b.Node == nodeNotReady {
+		return 0, s.workloads.setNode(ctx, key, m.nodeName(), waitsForCNI)
+	}
+	if m.readyAt.IsZero() {
+		deployed, err := s.deployedCNI(ctx, c.host, c.port)
+		if err != nil || !deployed {
+			return bootRetry, errors.Join(err, s.workloads.setNode(ctx, key, m.nodeName(), waitsForCNI))
+		}
+		m.readyAt = s.now().Add(time.Duration(b.NodeReadyDelay))
+	}
+	if left := m.readyAt.Sub(s.now()); left > 0 {
+		return left, s.workloads.setNode(ctx, key, m.nodeName(), waitsForCNI)
+	}
+	return 0, s.workloads.setNode(ctx, key, m.nodeName(), kubeletReady)
+}
+
+// join finds the cluster and makes its node appear. A control plane has all
+// that its cluster is made of: also one that joins brings it back after this
+// program was restarted, whichever machine comes first.
+func (s *machines) join(ctx context.Context, m *bootedMachine) (client.ObjectKey, error) {
+	c := m.config
+	key, found := s.find(c)
+	if !found {
+		return key, fmt.Errorf("kubeadm join: no API server with a CA of %s answers at %s, trying again",
+			strings.Join(c.caHashes, ", "), c.endpoint())
+	}
+	if c.controlPlane {
+		if err := s.workloads.create(ctx, key); err != nil {
+			return key, err
+		}
+	}
+	s.lock.Lock()
+	m.cluster = key // so that nothing is left of it even if what follows fails
+	s.lock.Unlock()
+	if err := s.workloads.join(ctx, key, s.kubelet(ctx, key, m)); err != nil {
+		return key, err
+	}
+	if !c.controlPlane {
+		return key, nil
+	}
+	return key, s.workloads.serve(ctx, key, c.host, c.port, func(_ context.Context, p secret.Purpose) (*authority, error) {
+		if p == secret.EtcdCA {
+			return c.etcdCA, nil
+		}
+		return c.ca, nil
+	})
+}
+
+// find returns the cluster of a machine, and whether it can be joined.
+func (s *machines) find(c *bootConfig) (client.ObjectKey, bool) {
+	for _, hash := range c.caHashes {
+		key := client.ObjectKey{Namespace: c.endpoint(), Name: hash}
+		if c.controlPlane || s.workloads.serves(key) {
+			return key, true
+		}
+	}
+	return client.ObjectKey{}, false
+}
+
+func (c *bootConfig) endpoint() string { return net.JoinHostPort(c.host, fmt.Sprint(c.port)) }
+
+// kubelet tells of the node. Its version is that of the image, or else of the
+// control plane: a kubeadm configuration that joins names none.
+func (s *machines) kubelet(ctx context.Context, key client.ObjectKey, m *bootedMachine) kubelet {
+	k := kubelet{name: m.nodeName(), version: m.spec.ImageProperties["kube_version"], address: m.address(),
+		flavor: m.spec.Flavor.Name, cpus: m.spec.Flavor.VCPUs, memoryMiB: m.spec.Flavor.RAMMiB,
+		controlPlane: m.config.controlPlane, registration: m.config.registration,
+		providerID: "openstack:///" + m.id}
+	if ids := kubeletArg(m.config.registration, "provider-id"); len(ids) > 0 {
+		k.providerID = ids[len(ids)-1]
+	}
+	switch {
+	case k.version != "":
+	case m.config.version != "":
+		k.version = m.config.version
+	default:
+		k.version = s.version(ctx, key)
+	}
+	return k
+}
+
+// version of a control plane is the lowest of its kubelets'.
+func (s *machines) version(ctx context.Context, key client.ObjectKey) string {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	var versions []string
+	for _, m := range s.byID {
+		if m.config == nil || !m.config.controlPlane || m.cluster != key {
+			continue
+		}
+		if v := m.spec.ImageProperties["kube_version"]; v != "" {
+			versions = append(versions, v)
+		} else if m.config.version != "" {
+			versions = append(versions, m.config.version)
+		}
+	}
+	if len(versions) == 0 {
+		return ""
+	}
+	return slices.MinFunc(versions, func(a, b string) int {
+		v, err := utilversion.ParseGeneric(a)
+		if err != nil {
+			return strings.Compare(a, b)
+		}
+		order, err := v.Compare(b)
+		if err != nil {
+			return strings.Compare(a, b)
+		}
+		return order
+	})
+}
+
+// halt ends the loop of a machine, and what its kubelet did.
+func (s *machines) halt(ctx context.Context, m *bootedMachine) error {
+	s.endLoop(m)
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	m.state, m.readyAt = stateStopped, time.Time{}
+	if m.cluster == (client.ObjectKey{}) {
+		return nil
+	}
+	return s.workloads.setNode(ctx, m.cluster, m.nodeName(), kubeletGone)
+}
+
+func (s *machines) endLoop(m *bootedMachine) {
+	s.lock.Lock()
+	stop, done := m.stop, m.done
+	s.lock.Unlock()
+	stop()
+	<-done
+}
+
+// power stops a machine, starts it, or both.
+func (s *machines) power(ctx context.Context, id string, off, on bool) error {
+	m, err := s.get(id)
+	if err != nil {
+		return err
+	}
+	if off {
+		if err := s.halt(ctx, m); err != nil {
+			return err
+		}
+		s.tell(m, "stopped")
+	}
+	if on {
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		if m.state != stateRunning {
+			m.log(s.now(), "started")
+			s.start(m)
+		}
+	}
+	return nil
+}
+
+// remove deletes a machine, and its cluster with the last control plane.
+func (s *machines) remove(ctx context.Context, id string) error {
+	m, err := s.get(id)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	s.endLoop(m)
+	s.lock.Lock()
+	delete(s.byID, id)
+	key, last := m.cluster, true
+	for _, other := range s.byID {
+		if other.cluster == key && other.config != nil && other.config.controlPlane {
+			last = false
+		}
+	}
+	s.lock.Unlock()
+	switch {
+	case key == (client.ObjectKey{}):
+		return nil
+	case last:
+		s.workloads.remove(key)
+		return nil
+	default:
+		return s.workloads.removeMachine(ctx, key, m.nodeName())
+	}
+}
+
+func (s *machines) get(id string) (*bootedMachine, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if m, ok := s.byID[id]; ok {
+		return m, nil
+	}
+	return nil, apierrors.NewNotFound(clusterv1.GroupVersion.WithResource("servers").GroupResource(), id)
+}
+
+// nodeName is what kubeadm registers a node as.
+func (m *bootedMachine) nodeName() string {
+	if m.config != nil && m.config.registration.Name != "" {
+		return m.config.registration.Name
+	}
+	return m.spec.Name
+}
+
+func (m *bootedMachine) address() string {
+	if len(m.spec.Addresses) == 0 {
+		return ""
+	}
+	return m.spec.Addresses[0]
+}
+
+// maxMessages are kept of a console.
+const maxMessages = 100
+
+// log writes a line on the console, with the lock held. The same line is not
+// repeated.
+func (m *bootedMachine) log(at time.Time, message string) {
+	if n := len(m.messages); n > 0 && strings.HasSuffix(m.messages[n-1], " "+message) {
+		return
+	}
+	m.messages = append(m.messages, at.Format(time.RFC3339)+" "+message)
+	if n := len(m.messages); n > maxMessages {
+		m.messages = m.messages[n-maxMessages:]
+	}
+	klog.InfoS("Machine", "id", m.id, "name", m.spec.Name, "message", message)
+}
+
+func (s *machines) tell(m *bootedMachine, message string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	m.log(s.now(), message)
+}
