@@ -46,6 +46,7 @@ func serveMachines(ctx context.Context, path string, s *machines) error {
 		<-ctx.Done()
 		_ = server.Close()
 	}()
+	s.serving.Store(true)
 	klog.InfoS("Machine service started", "socket", path)
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

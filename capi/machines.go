@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -79,6 +81,8 @@ type machines struct {
 	now         func() time.Time
 	base        context.Context // of all loops
 
+	serving atomic.Bool // its socket is open
+
 	lock sync.Mutex
 	byID map[string]*bootedMachine
 }
@@ -94,6 +98,12 @@ func (p *providers) machines(ctx context.Context, w *workloads) {
 	m.deployedCNI = reader.deployedCNIAt
 	_, err = p.mgr.GetCache().GetInformer(ctx, newObject(helmRelease))
 	must(err, "HelmRelease informer")
+	must(p.mgr.AddReadyzCheck("machines", func(*http.Request) error {
+		if !m.serving.Load() {
+			return errors.New("the machine service does not listen yet")
+		}
+		return nil
+	}), "ready check")
 	must(p.mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		defer e.close()
 		return serveMachines(ctx, p.options.machineSocket, m)

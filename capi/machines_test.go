@@ -199,7 +199,7 @@ func newMachineCloud(t *testing.T) *machineCloud {
 	c.client = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}
-	c.eventually("socket", func() bool { _, err := os.Stat(socket); return err == nil })
+	c.eventually("socket", c.machines.serving.Load)
 	info, err := os.Stat(socket)
 	if err != nil {
 		t.Fatal(err)

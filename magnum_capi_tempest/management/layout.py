@@ -21,6 +21,9 @@ OFFSETS = types.MappingProxyType({
     'kube-controller-manager': 257,
     'capi-webhook': 943,
     'capi-health': 440,
+    # Only with the OpenStack provider.
+    'capo-webhook': 944,
+    'capo-health': 441,
 })
 
 
@@ -66,6 +69,11 @@ class Layout:
     def etcd(self) -> pathlib.Path:
         """Data of etcd."""
         return self.directory / 'etcd'
+
+    @property
+    def machines(self) -> pathlib.Path:
+        """Socket of the machine service, with the OpenStack provider."""
+        return self.directory / 'machines.sock'
 
     @property
     def behaviours(self) -> pathlib.Path:

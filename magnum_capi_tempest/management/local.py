@@ -25,6 +25,14 @@ from magnum_capi_tempest.management import programs
 TOOLS = (*programs.NAMES, 'kubectl')
 
 
+def tools(openstack=False) -> tuple[str, ...]:
+    """What the toolchain has to provide.
+
+    :param openstack: for machines of an OpenStack cloud.
+    """
+    return (*TOOLS, programs.OPENSTACK) if openstack else TOOLS
+
+
 class Processes:
     """A management cluster made of plain processes.
 
@@ -40,19 +48,23 @@ class Processes:
     :param docker_host: engine (``unix:///...``) for Cluster API's provider
         "docker", which is served only then.
     :param rate_limiting: see :func:`..programs.capi`.
+    :param endpoint_network: machines are an OpenStack cloud's, made by the
+        OpenStack provider, see :func:`..programs.capi`; None: they are made
+        in memory, and no cloud is asked. Needs the program "capo".
     """
 
     def __init__(self, layout, programs, behaviours=None, lock=None,
                  module_directory=None, docker_host=None,
-                 rate_limiting=False):
+                 rate_limiting=False, endpoint_network=None):
         self.layout = layout
         self._paths = programs
         self._behaviours = behaviours or {}
         self._lock = lock
         self._docker_host = docker_host
         self._rate_limiting = rate_limiting
+        self._endpoint_network = endpoint_network
         self._module_directory = module_directory or _module_directory
-        missing = set(TOOLS) - set(programs)
+        missing = set(tools(bool(endpoint_network))) - set(programs)
         if missing:
             raise errors.UsageError('The management cluster needs '
                                     + ', '.join(sorted(missing)))
@@ -79,7 +91,9 @@ class Processes:
             programs.kube_controller_manager(
                 layout, paths['kube-controller-manager']),
             programs.capi(layout, paths['capi'], self._docker_host,
-                          self._rate_limiting)]
+                          self._rate_limiting, self._endpoint_network),
+            *([programs.capo(layout, paths[programs.OPENSTACK])]
+              if self._endpoint_network else ())]
 
     def up(self, supervisor, progress, timeout=120):
         """Bring the cluster up, or what is missing of it.
@@ -94,7 +108,8 @@ class Processes:
         """
         objects = manifests.load(
             self._paths['kubectl'], self._module_directory, progress,
-            docker=bool(self._docker_host))
+            docker=bool(self._docker_host),
+            openstack=bool(self._endpoint_network))
         self._prepare(supervisor)
         wanted = self.programs()
         if self._complete(supervisor, wanted, objects):
@@ -113,7 +128,7 @@ class Processes:
         # Cluster API's controllers do not start without theirs.
         with progress.step('Cluster API'):
             supervisor.launch(wanted[2:], timeout, progress)
-            client.put_all(admin, self._aimed(objects['webhooks']))
+            client.put_all(admin, self._webhooks(objects))
 
     def remove(self):
         """Remove all its files. Its programs must have ended."""
@@ -135,7 +150,7 @@ class Processes:
         if not pki.usable(layout.pki, layout.address):
             # Programs and data of another address or authority.
             if supervisor.running():
-                supervisor.stop(*reversed(programs.NAMES))
+                supervisor.stop(*reversed(self._names()))
             shutil.rmtree(layout.etcd, ignore_errors=True)
             pki.make(layout.pki, layout.address,
                      layout.url('kube-apiserver'))
@@ -153,10 +168,11 @@ class Processes:
             return False
         # They are the last thing that up() makes.
         admin = self.client(timeout=3)
-        paths = {client.collection(o) for o in objects['webhooks']}
+        webhooks = self._webhooks(objects)
+        paths = {client.collection(o) for o in webhooks}
         there = {name for path in paths
                  for name in manifests.names(admin.get(path)['items'])}
-        return there.issuperset(manifests.names(objects['webhooks']))
+        return there.issuperset(manifests.names(webhooks))
 
     def _stop_controllers_of_dead_api(self, supervisor):
         """Controllers start anew with a new API server.
@@ -170,7 +186,7 @@ class Processes:
         three resizes. New processes start with whole caches.
         """
         if not _running(supervisor).issuperset(programs.NAMES[:2]):
-            supervisor.stop(*programs.NAMES[2:])
+            supervisor.stop(*self._names()[2:])
 
     def _check_ports(self, supervisor, wanted):
         running = _running(supervisor)
@@ -191,8 +207,16 @@ class Processes:
                     hint='Start again to get another one') from e
             raise
 
-    def _aimed(self, objects):
-        url = self.layout.url('capi-webhook')
+    def _names(self):
+        return [*programs.NAMES, *([programs.OPENSTACK]
+                                   if self._endpoint_network else ())]
+
+    def _webhooks(self, objects):
+        return self._aimed(objects['webhooks']) + self._aimed(
+            objects.get('openstack_webhooks', ()), 'capo-webhook')
+
+    def _aimed(self, objects, listener='capi-webhook'):
+        url = self.layout.url(listener)
         ca = base64.b64encode(
             (self.layout.pki / 'ca.crt').read_bytes()).decode()
         return [manifests.aim(o, url, ca) for o in objects]
@@ -202,7 +226,7 @@ def remove(layout):
     """Remove the files of a management cluster; ends no program."""
     for folder in (layout.pki, layout.etcd):
         shutil.rmtree(folder, ignore_errors=True)
-    for file in (layout.kubeconfig, layout.behaviours):
+    for file in (layout.kubeconfig, layout.behaviours, layout.machines):
         file.unlink(missing_ok=True)
 
 

@@ -40,10 +40,18 @@ DOCKER_RESOURCES = frozenset((
     'devclusters', 'devclustertemplates', 'devmachines',
     'devmachinetemplates'))
 
-#: The provider's webhooks are not served here, and its CRDs have one
+#: The provider's webhooks are served with it alone, and its CRDs have one
 #: version each: plain files, and the label by which Cluster API knows which
 #: contract they follow (docs/book/src/developer/providers/contracts).
 OPENSTACK_CRDS = 'config/crd/bases'
+
+#: Where the provider itself runs: its webhooks, and the one kind of its
+#: resource controller that it looks at, images.
+OPENSTACK_TREE = 'config/default'
+RESOURCE_CONTROLLER = (
+    'github.com/k-orc/openstack-resource-controller/v2', 'v2.4.0')
+RESOURCE_CRD = 'config/crd/bases/openstack.k-orc.cloud_images.yaml'
+
 CONTRACT = {'cluster.x-k8s.io/v1beta1': 'v1beta1'}
 
 #: Goes into the name of the cache file: raise it when rendering changes.
@@ -56,7 +64,7 @@ _INJECT = 'cert-manager.io/inject-ca-from'
 
 
 def load(kubectl, module_directory, progress, directory=None,
-         docker=False) -> dict:
+         docker=False, openstack=False) -> dict:
     """The rendered objects, from the cache when they are there.
 
     :param kubectl: path of the program, for ``kubectl kustomize``.
@@ -64,11 +72,13 @@ def load(kubectl, module_directory, progress, directory=None,
         returns the folder of its sources; called only to render.
     :param directory: folder of the cache.
     :param docker: with the provider "docker".
-    :returns: ``{'crds': [dict], 'webhooks': [dict]}``.
+    :param openstack: the OpenStack provider runs.
+    :returns: ``{'crds': [dict], 'webhooks': [dict]}``, and with the OpenStack
+        provider ``'openstack_webhooks': [dict]``.
     :raises CommandFailed: kustomize failed.
     """
     directory = directory or paths.cache() / 'manifests'
-    cached = pathlib.Path(directory) / f'{_key(docker)}.json'
+    cached = pathlib.Path(directory) / f'{_key(docker, openstack)}.json'
     try:
         return _checked(cached.read_bytes())
     except FileNotFoundError:
@@ -76,13 +86,13 @@ def load(kubectl, module_directory, progress, directory=None,
     except (OSError, ValueError) as e:
         progress.info(f'Rendering again, {cached} is broken: {e}')
     with progress.step('Rendering the manifests of Cluster API'):
-        rendered = render(kubectl, module_directory, docker)
+        rendered = render(kubectl, module_directory, docker, openstack)
         body = json.dumps(rendered).encode()
         outfile.write_private(cached, _digest(body) + b'\n' + body)
     return rendered
 
 
-def render(kubectl, module_directory, docker=False) -> dict:
+def render(kubectl, module_directory, docker=False, openstack=False) -> dict:
     """Render the objects out of the modules' sources, see :func:`load`."""
     objects = []
     sources = module_directory(*CLUSTER_API)
@@ -95,12 +105,19 @@ def render(kubectl, module_directory, docker=False) -> dict:
     for path in sorted(bases.glob('*.yaml')):
         objects += [labelled(o, CONTRACT) for o in _parse(path.read_text())]
     objects += addons.CRDS
+    more = {}
+    if openstack:
+        objects += _parse((module_directory(*RESOURCE_CONTROLLER)
+                           / RESOURCE_CRD).read_text())
+        more['openstack_webhooks'] = select(_kustomize(
+            kubectl, module_directory(*OPENSTACK) / OPENSTACK_TREE)
+        )['webhooks']
     found = select(objects)
     if not found['webhooks'] or len(found['crds']) < len(addons.CRDS) + 2:
         raise errors.MagnumCapiError(
             'The Go modules hold no manifests where expected',
             where=f'{sources}, {bases}')
-    return found
+    return found | more
 
 
 def select(objects) -> dict:
@@ -174,10 +191,12 @@ def _without_injection(o):
     return {**o, 'metadata': {**o['metadata'], 'annotations': kept}}
 
 
-def _key(docker):
+def _key(docker, openstack):
     made_of = [FORMAT, CLUSTER_API, OPENSTACK, TREES, addons.CRDS]
     if docker:
         made_of += [TEST, DOCKER, sorted(DOCKER_RESOURCES)]
+    if openstack:
+        made_of += [OPENSTACK_TREE, RESOURCE_CONTROLLER, RESOURCE_CRD]
     text = json.dumps(made_of, sort_keys=True).encode()
     return (f'capi-{CLUSTER_API[1]}-capo-{OPENSTACK[1]}-'
             f'{hashlib.sha256(text).hexdigest()[:8]}')

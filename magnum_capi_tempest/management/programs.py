@@ -17,12 +17,20 @@ from magnum_capi_tempest import supervision
 #: Names of the programs, in the order in which they start.
 NAMES = ('etcd', 'kube-apiserver', 'kube-controller-manager', 'capi')
 
+#: Cluster API Provider OpenStack, for infrastructure from a cloud; the last.
+OPENSTACK = 'capo'
+
+#: Where floating IPs and load balancers of clusters are: reserved for tests
+#: of networks (RFC 2544), so that no other machine is missed.
+ENDPOINT_NETWORK = '198.18.0.0/16'
+
 #: What of :data:`.layout.OFFSETS` each of them listens on.
 LISTENERS = types.MappingProxyType({
     'etcd': ('etcd', 'etcd-peer'),
     'kube-apiserver': ('kube-apiserver',),
     'kube-controller-manager': ('kube-controller-manager',),
     'capi': ('capi-webhook', 'capi-health'),
+    'capo': ('capo-webhook', 'capo-health'),
 })
 
 #: Exit code of flock(1) when somebody else holds the network's lock.
@@ -155,8 +163,13 @@ def kube_controller_manager(layout, program):
         lambda: probe.answers('/healthz'), stop='KILL')
 
 
-def capi(layout, program, docker_host=None, rate_limiting=False):
+def capi(layout, program, docker_host=None, rate_limiting=False,
+         endpoint_network=None):
     """Cluster API's controllers and the infrastructure provider.
+
+    :param endpoint_network: boot machines from their user data, for the
+        OpenStack provider (:func:`capo`), with control plane endpoints in
+        this network; needs root.
 
     :param docker_host: engine for machines that are containers, a URL
         ``unix:///...``; None: there are no such machines.
@@ -178,9 +191,25 @@ def capi(layout, program, docker_host=None, rate_limiting=False):
         f'--health-addr={health.removeprefix("http://")}',
         f'--behaviours={layout.behaviours}', f'--feature-gates={gates}',
         # Upstream waits 30 s after it looked for a workload API too early.
-        '--connection-retry=1s', *(['--docker'] if docker_host else ())],
+        '--connection-retry=1s', *(['--docker'] if docker_host else ()),
+        *([f'--machine-socket={layout.machines}',
+           f'--endpoint-network={endpoint_network}']
+          if endpoint_network else ())],
         lambda: probe.answers('/readyz'), stop='KILL',
         env={'DOCKER_HOST': docker_host} if docker_host else None)
+
+
+def capo(layout, program):
+    """Cluster API Provider OpenStack: its released controllers."""
+    health = layout.url('capo-health', 'http')
+    probe = client.to(health, timeout=3)
+    return _program(layout, OPENSTACK, [
+        program, f'--kubeconfig={layout.pki}/capi.kubeconfig',
+        f'--bind-address={layout.address}',
+        f'--webhook-port={layout.port("capo-webhook")}',
+        f'--webhook-cert-dir={layout.pki}/webhook',
+        f'--health-addr={health.removeprefix("http://")}'],
+        lambda: probe.answers('/readyz'), stop='KILL')
 
 
 def _program(layout, name, argv, ready, stop='KILL', env=None):

@@ -17,8 +17,7 @@ KUBERNETES = 'v1.34.9'
 CERT_MANAGER = ('github.com/cert-manager/cert-manager', 'v1.21.1')
 #: Manages images and servers for the OpenStack provider, which needs it
 #: since its release 0.12.
-RESOURCE_CONTROLLER = (
-    'github.com/k-orc/openstack-resource-controller/v2', 'v2.4.0')
+RESOURCE_CONTROLLER = manifests.RESOURCE_CONTROLLER
 
 #: Helm chart of the addon provider, and its version.
 ADDON_PROVIDER = ('https://azimuth-cloud.github.io/cluster-api-addon-provider',

@@ -34,7 +34,8 @@ def default_directory() -> pathlib.Path:
 
 def up(directory, progress, tools=None, behaviours=None,
        port_base=layout.Layout.port_base,
-       kubeconfig_to=None, rate_limiting=False) -> local.Processes:
+       kubeconfig_to=None, rate_limiting=False,
+       endpoint_network=None) -> local.Processes:
     """Bring a management cluster up, on a loopback network of its own.
 
     What it started ends when it fails or is interrupted, unless the cluster
@@ -47,20 +48,28 @@ def up(directory, progress, tools=None, behaviours=None,
     :param port_base: see :class:`..layout.Layout`.
     :param kubeconfig_to: see :func:`..hosted.up`.
     :param rate_limiting: see :func:`..programs.capi`.
+    :param endpoint_network: see :class:`..local.Processes`.
     :raises UsageError: the folder holds something else, or a cluster that is
-        up without the rate limiting that is wanted.
+        up without the rate limiting or the endpoint network that is wanted.
     :raises EnvironmentProblem: a port is taken, a program is missing.
     """
     directory = folders.check(directory)
     with folder.alone(directory):
         hosted.refuse(directory)
-        tools = tools or _toolchain(progress)
+        tools = tools or _toolchain(progress, bool(endpoint_network))
         record, supervisor = _read(directory), _supervisor(directory)
         if record and supervisor.running():
             if rate_limiting and not record.get('rate_limiting'):
                 raise errors.UsageError(
                     'A management cluster without rate limiting is up',
                     where=directory,
+                    hint='Take it down, or name another folder')
+            if endpoint_network != record.get('endpoint_network'):
+                raise errors.UsageError(
+                    'A management cluster with other machines is up',
+                    where=directory,
+                    last_seen='endpoint network '
+                              f'{record.get("endpoint_network")}',
                     hint='Take it down, or name another folder')
             plane = _plane(directory, record, tools, behaviours)
             plane.up(supervisor, progress)
@@ -75,7 +84,8 @@ def up(directory, progress, tools=None, behaviours=None,
                     paths.cache() / 'networks') as mine:
                 record = {'address': mine.address, 'network': mine.cidr,
                           'port_base': port_base, 'lock': str(mine.lock),
-                          'rate_limiting': rate_limiting}
+                          'rate_limiting': rate_limiting,
+                          'endpoint_network': endpoint_network}
                 folder.write(directory, record)
                 plane = _plane(directory, record, tools, behaviours)
                 plane.up(supervisor, progress)
@@ -111,7 +121,8 @@ def status(directory) -> list[tuple]:
     if not record or not supervisor.running():
         return []
     # Only probes are wanted; which binaries run is no matter.
-    plane = _plane(directory, record, dict.fromkeys(local.TOOLS, ''))
+    plane = _plane(directory, record, dict.fromkeys(
+        local.tools(openstack=True), ''))
     probes = {p.name: p for p in plane.programs()}
     return [(s, s.name not in probes or supervisor.ready(probes[s.name]))
             for s in supervisor.status()]
@@ -128,7 +139,8 @@ def _plane(directory, record, tools, behaviours=None):
                       record['network']),
         tools, behaviours, pathlib.Path(record['lock']),
         # One of an earlier version has none.
-        rate_limiting=record.get('rate_limiting', False))
+        rate_limiting=record.get('rate_limiting', False),
+        endpoint_network=record.get('endpoint_network'))
 
 
 def _supervisor(directory):
@@ -151,6 +163,6 @@ def _sweep(directory):
     (directory / folder.RECORD).unlink(missing_ok=True)
 
 
-def _toolchain(progress):
+def _toolchain(progress, openstack):
     from magnum_capi_tempest import toolchain
-    return toolchain.ensure(list(local.TOOLS), progress)
+    return toolchain.ensure(local.tools(openstack), progress)

@@ -137,6 +137,11 @@ def left_over(api):
                   for o in api.get(_path(version, kind))['items'])
 
 
+def path(version, kind, name=''):
+    """Of a resource in the namespace of these clusters."""
+    return _path(version, kind, name)
+
+
 def _path(version, kind, name=''):
     root = f'/apis/{version}' if '/' in version else f'/api/{version}'
     path = f'{root}/namespaces/{_NAMESPACE}/{kind.lower()}s'

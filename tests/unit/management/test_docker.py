@@ -59,4 +59,6 @@ class ServedTest(testtools.TestCase):
             found)
 
     def test_what_is_rendered_is_kept_apart(self):
-        self.assertNotEqual(manifests._key(False), manifests._key(True))
+        self.assertEqual(3, len({
+            manifests._key(False, False), manifests._key(True, False),
+            manifests._key(False, True)}))

@@ -4,6 +4,7 @@ import pathlib
 
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.management import layout
 from magnum_capi_tempest.management import local
 from magnum_capi_tempest.management import programs
@@ -35,15 +36,35 @@ class ProgramsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.plane = local.Processes(
-            layout.Layout(pathlib.Path('/run/x'), '127.80.0.1', 30000,
-                          '127.80.0.0/16'),
-            {name: pathlib.Path('/bin') / name for name in local.TOOLS},
-            lock=pathlib.Path('/cache/127.80.lock'))
+        self.plane = self.processes(endpoint_network='198.18.0.0/16')
         self.programs = {p.name: p for p in self.plane.programs()}
 
+    def processes(self, **kwargs):
+        return local.Processes(
+            layout.Layout(pathlib.Path('/run/x'), '127.80.0.1', 30000,
+                          '127.80.0.0/16'),
+            {name: pathlib.Path('/bin') / name
+             for name in local.tools(openstack=True)},
+            lock=pathlib.Path('/cache/127.80.lock'), **kwargs)
+
     def test_starting_order(self):
-        self.assertEqual(list(programs.NAMES), list(self.programs))
+        self.assertEqual([*programs.NAMES, 'capo'], list(self.programs))
+
+    def test_no_openstack_provider_without_a_cloud(self):
+        wanted = self.processes().programs()
+        self.assertEqual(list(programs.NAMES), [p.name for p in wanted])
+        self.assertNotIn('--machine-socket', ' '.join(wanted[-1].argv))
+
+    def test_machines_of_a_cloud(self):
+        argv = self.programs['capi'].argv
+        self.assertIn('--machine-socket=/run/x/machines.sock', argv)
+        self.assertIn('--endpoint-network=198.18.0.0/16', argv)
+
+    def test_the_openstack_provider_is_wanted_with_a_cloud(self):
+        error = self.assertRaises(
+            errors.UsageError, local.Processes, self.plane.layout,
+            dict.fromkeys(local.TOOLS, ''), endpoint_network='198.18.0.0/16')
+        self.assertIn('capo', str(error))
 
     def test_each_waits_for_all_its_ports(self):
         self.assertEqual(
@@ -69,7 +90,8 @@ class ProgramsTest(testtools.TestCase):
             for argument in p.argv:
                 self.assertNotIn('0.0.0.0:', argument)
                 self.assertNotIn('=0.0.0.0', argument)
-        for name in ('kube-apiserver', 'kube-controller-manager', 'capi'):
+        for name in ('kube-apiserver', 'kube-controller-manager', 'capi',
+                     'capo'):
             self.assertIn('--bind-address=127.80.0.1',
                           self.programs[name].argv)
 
