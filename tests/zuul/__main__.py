@@ -11,6 +11,7 @@ import pathlib
 import re
 import shutil
 import sys
+import tempfile
 import time
 
 from magnum_capi import errors
@@ -63,10 +64,10 @@ class Run:
         venvs = {name: environment.of_pins(
             self._progress, pins, f'Environment of {name.capitalize()}')
             for name, pins in _PINS.items()}
-        with _folder() as folder, network.allocate(
+        with _folders() as (folder, builds), network.allocate(
                 sites.PORTS, paths.cache() / 'networks') as net:
-            self._site = sites.Site(folder, self._results, net.address,
-                                    **venvs)
+            self._site = sites.Site(folder, builds, self._results,
+                                    net.address, **venvs)
             self._supervisor = supervision.Supervisor(folder)
             try:
                 self._up()
@@ -207,10 +208,11 @@ class Run:
 
 
 @contextlib.contextmanager
-def _folder():
-    """The folder of the run, the same each time, removed at the end.
+def _folders():
+    """The folder of the run, and that of its builds; removed at the end.
 
-    So what a run that was killed has left is found and ended.
+    The first is the same each time, so what a run that was killed has left is
+    found and ended. It has a link to the other, whose path is short.
 
     :raises UsageError: another run has it.
     """
@@ -226,12 +228,17 @@ def _folder():
 
         def clean():
             runmarks.sweep(path)
+            with contextlib.suppress(OSError):
+                shutil.rmtree(link.readlink(), ignore_errors=True)
             shutil.rmtree(path, ignore_errors=True)
 
+        link = path / 'builds'
         clean()
         folders.make(path)
         try:
-            yield path
+            # Not below TMPDIR, which may be long.
+            link.symlink_to(tempfile.mkdtemp(prefix='zuul-', dir='/tmp'))
+            yield path, link.readlink()
         finally:
             clean()
 

@@ -23,12 +23,19 @@ OURS = 'openstack/magnum-capi-tempest'
 #: On the address of the run, which is its own.
 ZOOKEEPER, WEB, SSH, FINGER = PORTS = 22281, 29000, 22022, 27979
 
+#: Characters that the folder of all builds may have. sun_path of unix(7) takes
+#: 107. Zuul adds the uuid of a build, Ansible the name of a connection, ssh a
+#: suffix of its own until the socket is there (muxserver_listen).
+LONGEST_BUILDS = 107 - len(f'/{"u" * 32}/.ansible/cp/{"c" * 10}.{"s" * 16}')
+
 
 @dataclasses.dataclass(frozen=True)
 class Site:
     """One run.
 
     :param directory: for everything that goes with the run.
+    :param builds: the same for what the executor runs; a short path, since
+        OpenSSH has sockets in there (see :data:`LONGEST_BUILDS`).
     :param results: for what stays: logs of jobs, the report.
     :param address: of a loopback network that is this run's.
     :param zuul: environment with Zuul.
@@ -36,6 +43,7 @@ class Site:
     """
 
     directory: pathlib.Path
+    builds: pathlib.Path
     results: pathlib.Path
     address: str
     zuul: pathlib.Path
@@ -74,7 +82,7 @@ class Site:
         :param projects: names of those that are only there to be named.
         :param environment: variables of the node.
         """
-        for name in ('etc', 'pki', 'zookeeper', 'builds', 'ansible',
+        for name in ('etc', 'pki', 'zookeeper', 'ansible',
                      'node/home', 'node/tmp/sshd', 'state/launcher'):
             (self.directory / name).mkdir(parents=True, exist_ok=True)
         self._certificates()
@@ -159,7 +167,7 @@ class Site:
                 'private_key_file': here / 'etc/ssh_key',
                 'ansible_root': here / 'ansible',
                 'manage_ansible': 'false',
-                'job_dir': here / 'builds',
+                'job_dir': self.builds,
                 'git_dir': state / 'executor-git',
                 'state_dir': state / 'executor',
                 'command_socket': state / 'executor.socket',

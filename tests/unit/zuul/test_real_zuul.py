@@ -9,8 +9,10 @@ import fixtures
 import testtools
 
 from tests.unit.zuul import content
+from tests.zuul import __main__ as command
 from tests.zuul import expectations
 from tests.zuul import repositories
+from tests.zuul import site as sites
 
 
 class JobsTest(testtools.TestCase):
@@ -43,6 +45,34 @@ class JobsTest(testtools.TestCase):
         self.assertLessEqual(
             {'openstack/magnum', 'openstack/devstack', 'openstack/octavia'},
             repositories.named())
+
+
+class FoldersTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        # As long as a home may be.
+        self.state = pathlib.Path(self.useFixture(fixtures.TempDir()).path,
+                                  'state' * 12)
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_STATE', str(self.state)))
+
+    def test_builds_have_room_for_the_sockets_of_ssh(self):
+        with command._folders() as (folder, builds):
+            self.assertEqual(0o700, builds.stat().st_mode & 0o777)
+            self.assertLessEqual(len(str(builds)), sites.LONGEST_BUILDS)
+
+        self.assertFalse(folder.exists())
+        self.assertFalse(builds.exists())
+
+    def test_what_a_killed_run_has_left_goes_with_the_next(self):
+        left = pathlib.Path(self.useFixture(fixtures.TempDir()).path, 'left')
+        (left / 'build').mkdir(parents=True)
+        (self.state / 'zuul').mkdir(parents=True)
+        (self.state / 'zuul/builds').symlink_to(left)
+
+        with command._folders():
+            self.assertFalse(left.exists())
 
 
 class FrozenTest(testtools.TestCase):
