@@ -9,9 +9,11 @@ what that would have found at Nova.
 
 import base64
 import http.client
+import ipaddress
 import json
 import os
 import pathlib
+import signal
 import socket
 import stat
 import unittest
@@ -61,9 +63,7 @@ class OpenStackTest(testtools.TestCase):
         self.directory = pathlib.Path(self.useFixture(
             fixtures.TempDir(rootdir='/tmp')).path) / 'cluster'
         self.addCleanup(standalone.down, self.directory)
-        self.plane = standalone.up(
-            self.directory, progress.Silent(), port_base=PORT_BASE,
-            endpoint_network=NETWORK)
+        self.plane = self._up()
         self.api = client.from_kubeconfig(self.plane.kubeconfig)
         self.supervisor = supervision.Supervisor(
             self.directory / 'supervisor')
@@ -73,6 +73,11 @@ class OpenStackTest(testtools.TestCase):
         for name in ('capi', 'capo'):
             self.addDetail(f'{name}.log', testtools.content.text_content(
                 supervision.tail(self.supervisor.log(name), 60)))
+
+    def _up(self):
+        return standalone.up(
+            self.directory, progress.Silent(), port_base=PORT_BASE,
+            endpoint_network=NETWORK)
 
     def machine(self, method, path='', body=None):
         """Ask the machine service.
@@ -93,7 +98,6 @@ class OpenStackTest(testtools.TestCase):
         self.assertEqual(0o600, stat.S_IMODE(
             self.plane.layout.machines.stat().st_mode))
         self._create()
-        self.addCleanup(self._finish)
         servers = {}
         waiting.wait_for(
             lambda: self._boot(servers), timeout=180,
@@ -109,6 +113,41 @@ class OpenStackTest(testtools.TestCase):
             runmarks.marked(self.supervisor.directory))
         self.assertEqual([], [f for f in found if not f.loopback])
         self._webhook_of_the_provider_refuses()
+        self._is_killed(servers)
+        standalone.down(self.directory)
+        self.assertFalse(self._routed())
+
+    def _is_killed(self, servers):
+        """What the program held ends with it; servers are sent again."""
+        capi, = (s for s in self.supervisor.status() if s.name == 'capi')
+        os.kill(capi.pid, signal.SIGKILL)
+        waiting.wait_for(
+            self._routed, done=lambda routed: not routed, timeout=30,
+            what='the route of a killed program to be gone')
+        self._up()
+        self.assertTrue(self._routed())
+        self.assertEqual([], self.machine('GET')[1]['machines'])
+        for server, body in servers.values():
+            self.assertEqual(201, self.machine(
+                'PUT', f'/{server}', body)[0])
+        waiting.wait_for(
+            self._nodes, done=lambda found: found == set(servers),
+            timeout=60, what='the nodes to be back')
+
+    def _nodes(self):
+        try:
+            return set(workload.nodes(self.api, 'life'))
+        except kube.KubeError:
+            return set()
+
+    @staticmethod
+    def _routed():
+        """Whether the host has a route to the network."""
+        address = ipaddress.ip_network(NETWORK).network_address
+        # Little-endian, as the kernel prints it on all that is supported.
+        printed = address.packed[::-1].hex().upper()
+        return any(line.split()[1] == printed for line in pathlib.Path(
+            '/proc/net/route').read_text().splitlines()[1:])
 
     def _webhook_of_the_provider_refuses(self):
         path = workload.path(_INFRASTRUCTURE, 'OpenStackMachineTemplate',
@@ -166,11 +205,5 @@ class OpenStackTest(testtools.TestCase):
                 'OpenStackMachine',
                 machine['spec']['infrastructureRef']['name'],
                 {'ready': True, 'initialization': {'provisioned': True}})
-            servers[name] = server
+            servers[name] = server, body
         return sorted(servers)
-
-    def _finish(self):
-        for server in self.machine('GET')[1]['machines']:
-            self.assertEqual((204, None), self.machine(
-                'DELETE', f'/{server["id"]}'))
-        self.assertEqual((200, {'machines': []}), self.machine('GET'))
