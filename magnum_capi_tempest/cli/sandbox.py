@@ -16,6 +16,7 @@ from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import lifecycle
 from magnum_capi_tempest.sandbox import logs
 from magnum_capi_tempest.sandbox import magnum_wheel
@@ -94,6 +95,12 @@ class Up(_OfSandbox, base.Command):
             help=f'{releases.NEWEST.name} of PyPI with the patches of '
                  'upstream/magnum, in an environment of its own')
         parser.add_argument(
+            '--infrastructure', choices=infrastructure.KINDS,
+            help='what is under the clusters: machines and networks in '
+                 'memory, or servers, ports and load balancers of a real '
+                 'Nova, Neutron and Octavia, of which only the hypervisor '
+                 f'is replaced (default: {infrastructure.MEMORY})')
+        parser.add_argument(
             '--rate-limiting', action='store_true',
             help='have the controllers of Cluster API look at an object once '
                  'a second at most, as upstream does by default; everything '
@@ -106,7 +113,8 @@ class Up(_OfSandbox, base.Command):
         record = box.up(sandbox.Spec(
             args.profile, args.chart, args.port_base, tuple(args.install),
             tuple(args.magnum_conf), args.discovery_filter, args.clash,
-            args.nodes, args.images, args.rate_limiting, args.magnum), say)
+            args.nodes, args.images, args.rate_limiting, args.magnum,
+            args.infrastructure), say)
         say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
                  f'{record.profile}. Use it: eval "$(magnum-capi sandbox '
                  'env)"')
@@ -169,10 +177,11 @@ class Env(_OfSandbox, base.Command):
     def take_action(self, args):
         box = sandbox.Sandbox(args.directory)
         tempest_run.prepare(box, tempest_run.Order())
-        venv = environment.ensure(progress.Progress())
-        made_of = records.require_ready(box.directory).nodes
+        record = records.require_ready(box.directory)
+        venv = environment.ensure(progress.Progress(),
+                                  kind=record.infrastructure)
         for name, value in access.variables(
-                box.layout(), venv, made_of).items():
+                box.layout(), venv, record.nodes).items():
             print(f'export {name}={shlex.quote(value)}',
                   file=self.app.stdout)
 

@@ -12,6 +12,7 @@ import pathlib
 import types
 
 from magnum_capi_tempest import management
+from magnum_capi_tempest.sandbox import infrastructure
 
 #: Offsets of the ports of the cloud from the sandbox's port base. With the
 #: default base they resemble the services' registered ports (25000, 25774).
@@ -22,6 +23,8 @@ PORTS = types.MappingProxyType({
     'neutron': 696,
     'cinder': 776,
     'magnum': 511,
+    'placement': 778,
+    'octavia': 876,
     'rabbitmq': 672,
     'rabbitmq-distribution': 673,
     'epmd': 369,
@@ -38,6 +41,21 @@ ENDPOINTS = types.MappingProxyType({
     'block-storage': ('cinder', '/v3'),
     'container-infra': ('magnum', '/v1'),
 })
+
+#: What else is in the catalog with a real OpenStack under the clusters.
+MORE_ENDPOINTS = types.MappingProxyType({
+    'placement': ('placement', ''),
+    'load-balancer': ('octavia', ''),
+})
+
+
+def endpoints(kind) -> dict[str, tuple[str, str]]:
+    """Service types and paths of a sandbox.
+
+    :param kind: one of :data:`.infrastructure.KINDS`.
+    """
+    more = MORE_ENDPOINTS if kind == infrastructure.OPENSTACK else {}
+    return {**ENDPOINTS, **more}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,6 +96,16 @@ class Layout:
         return self.directory / 'drivers'
 
     @property
+    def cloud_env(self) -> pathlib.Path:
+        """Environment of a real OpenStack: the cloud's, and our drivers."""
+        return self.directory / 'cloud-env'
+
+    @property
+    def machines(self) -> pathlib.Path:
+        """Socket of the machine service, which Nova's servers are in."""
+        return self.management.machines
+
+    @property
     def databases(self) -> pathlib.Path:
         return self.directory / 'db'
 
@@ -103,8 +131,8 @@ class Layout:
         return self.port_base + PORTS[service]
 
     def url(self, service_type: str) -> str:
-        """Endpoint of a service type of :data:`ENDPOINTS`."""
-        service, path = ENDPOINTS[service_type]
+        """Endpoint of a service type of :func:`endpoints`."""
+        service, path = {**ENDPOINTS, **MORE_ENDPOINTS}[service_type]
         return f'http://{self.address}:{self.port(service)}{path}'
 
     @property

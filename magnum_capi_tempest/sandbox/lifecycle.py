@@ -29,6 +29,7 @@ from magnum_capi_tempest.sandbox.cloud import overlay
 from magnum_capi_tempest.sandbox.cloud import seed
 from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox import drivers
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import magnum_wheel
@@ -102,14 +103,16 @@ class Sandbox:
             if profile.broker:
                 backends.check()
             programs = toolchain.ensure(TOOLS, progress)
-            venvs = environment.both(progress, release)
+            kind = spec.infrastructure_of(wanted)
+            venvs = environment.both(progress, release, kind)
             base = wanted.port_base or layouts.DEFAULT_PORT_BASE
             with network.allocate(_ports(base),
                                   paths.cache() / 'networks') as net:
                 record = records.Record(profile.name, net.prefix, base,
                                         str(chart), additions=additions,
                                         nodes=nodes, magnum=release.name,
-                                        magnum_wheel=release.wheel)
+                                        magnum_wheel=release.wheel,
+                                        infrastructure=kind)
                 folders.make(self.directory).chmod(0o700)
                 records.save(self.directory, record)
                 with self._all_or_nothing(progress):
@@ -123,7 +126,8 @@ class Sandbox:
                           'started again with its data')
             runmarks.sweep(self.directory)
         programs = toolchain.ensure(TOOLS, progress)
-        venvs = environment.both(progress, record.release)
+        venvs = environment.both(progress, record.release,
+                                 record.infrastructure)
         lock = paths.cache() / 'networks' / f'{record.prefix}.lock'
         self._start(record, programs, venvs, lock, progress)
         return record
@@ -134,6 +138,8 @@ class Sandbox:
         for name in ('etc', 'log', 'home', 'tmp', 'lock'):
             (self.directory / name).mkdir(mode=0o700, exist_ok=True)
         self._add(layout, record, venvs.magnum, progress)
+        if record.infrastructure == infrastructure.OPENSTACK:
+            overlay.add_infrastructure(layout, venvs.cloud)
         self.supervisor.start()
         plane = management.Processes(
             layout.management, programs, flavors.behaviours(), lock,
@@ -184,7 +190,8 @@ class Sandbox:
                 self._require_running()
             options.change(layout.magnum_conf[1], words)
             if restart:
-                venvs = environment.both(progress, record.release)
+                venvs = environment.both(progress, record.release,
+                                         record.infrastructure)
                 self._cloud(record, venvs, progress).restart_magnum(progress)
 
     def add_images(self, images) -> dict[str, str]:
@@ -194,7 +201,8 @@ class Sandbox:
         :returns: their ids by name.
         """
         layout = self.layout()
-        venv = environment.location(environment.key())
+        venv = environment.location(environment.key(
+            kind=records.require_ready(self.directory).infrastructure))
         return seed.add_images(
             layout, venv, services.environment(layout, venv),
             self.passwords(), images)
@@ -216,7 +224,8 @@ class Sandbox:
         with records.locked(self.directory):
             record = records.require_ready(self.directory)
             self._check_upgrade(record, release)
-            venvs = environment.both(progress, release)
+            venvs = environment.both(progress, release,
+                                     record.infrastructure)
             layout = self.layout()
             new = dataclasses.replace(record, magnum=release.name,
                                       magnum_wheel=None)

@@ -16,6 +16,7 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox import infrastructure as infrastructures
 from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
@@ -35,6 +36,7 @@ class Record:
     :param nodes: what the nodes of its clusters are.
     :param magnum: name of Magnum's release.
     :param magnum_wheel: a Magnum of the user's own, with its traits.
+    :param infrastructure: one of :data:`.infrastructure.KINDS`.
     """
 
     profile: str
@@ -46,6 +48,7 @@ class Record:
     nodes: nodes_.Nodes = nodes_.Nodes()
     magnum: str = releases.NEWEST.name
     magnum_wheel: str | None = None
+    infrastructure: str = infrastructures.MEMORY
 
     @property
     def release(self) -> releases.Release:

@@ -8,6 +8,7 @@ from magnum_capi import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import drivers
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import options
 
@@ -28,6 +29,7 @@ class Spec:
     :param rate_limiting: that of Cluster API, see
         :func:`.management.programs.capi`.
     :param magnum: release or path of Magnum, see :func:`.magnum_wheel.find`.
+    :param infrastructure: one of :data:`.infrastructure.KINDS`.
     """
 
     profile: str | None = None
@@ -41,6 +43,7 @@ class Spec:
     images: pathlib.Path | None = None
     rate_limiting: bool = False
     magnum: str | None = None
+    infrastructure: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,8 +101,25 @@ def nodes(wanted) -> nodes_.Nodes:
     :raises EnvironmentProblem: it cannot be had on this machine.
     """
     if wanted.nodes == nodes_.DOCKER:
+        if wanted.infrastructure == infrastructure.OPENSTACK:
+            raise errors.UsageError(
+                'Nodes in containers are no servers of Nova',
+                hint='Leave --nodes docker or --infrastructure openstack out')
         charts.check(chart(wanted.chart))
     return nodes_.wanted(wanted.nodes, wanted.images)
+
+
+def infrastructure_of(wanted) -> str:
+    """What is under the clusters of a new sandbox.
+
+    :raises UsageError: there is none for that profile.
+    """
+    kind = wanted.infrastructure or infrastructure.MEMORY
+    if kind == infrastructure.OPENSTACK and wanted.profile == 'full':
+        raise errors.UsageError(
+            'A real OpenStack is there for the profile "embedded" only',
+            hint='Leave --profile full or --infrastructure openstack out')
+    return kind
 
 
 def refuse_others(wanted, release, record, directory):
@@ -111,6 +131,9 @@ def refuse_others(wanted, release, record, directory):
     """
     if wanted.profile not in (None, record.profile):
         raise _refusal(f'the profile {record.profile!r}', directory)
+    if wanted.infrastructure not in (None, record.infrastructure):
+        raise _refusal(f'the infrastructure {record.infrastructure!r}',
+                       directory)
     if wanted.chart and str(chart(wanted.chart)) != record.chart or (
             wanted.port_base not in (None, record.port_base)):
         raise _refusal('another chart or other ports', directory)

@@ -5,11 +5,15 @@ import jinja2
 
 from magnum_capi.discovery import paste
 from magnum_capi import outfile
+from magnum_capi_tempest.sandbox import infrastructure
 
 REGION = 'RegionOne'
 
 SERVICE_FILES = ('keystone.conf', 'glance-api.conf', 'nova.conf',
                  'neutron.conf', 'cinder.conf', 'magnum.conf')
+
+#: With a real OpenStack under the clusters.
+MORE_FILES = ('placement.conf', 'octavia.conf')
 
 #: Values that cluster templates of k8s_capi_v1 can name.
 OVERLAY = 'operators.yaml'
@@ -26,12 +30,13 @@ def render(name, **values) -> str:
 
 
 def write_services(layout, *, venv, magnum_venv, discovery_filter=False,
-                   **values):
+                   kind=infrastructure.MEMORY, **values):
     """Write the files of all services.
 
     :param venv: environment of the cloud.
     :param magnum_venv: that of Magnum.
     :param discovery_filter: whether Magnum's API gets it.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     :param values: profile, release, passwords, chart, transport_url and url, a
         function of a database's name.
     """
@@ -42,6 +47,8 @@ def write_services(layout, *, venv, magnum_venv, discovery_filter=False,
         text = paste.with_filter(api_paste.read_text())
         api_paste = layout.etc / 'magnum-api-paste.ini'
         outfile.write_private(api_paste, text)
-    for name in (*SERVICE_FILES, OVERLAY):
+    real = kind == infrastructure.OPENSTACK
+    for name in (*SERVICE_FILES, OVERLAY, *(MORE_FILES if real else ())):
         outfile.write_private(layout.etc / name, render(
-            name, layout=layout, venv=venv, api_paste=api_paste, **values))
+            name, layout=layout, venv=venv, api_paste=api_paste, real=real,
+            **values))

@@ -12,6 +12,7 @@ import pathlib
 import secrets
 
 from magnum_capi import outfile
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import layout as layouts
 
 #: Folders of Keystone's keys, below that of the sandbox.
@@ -48,11 +49,13 @@ def passwords(directory: pathlib.Path) -> dict[str, str]:
     return json.loads((directory / _PASSWORDS).read_text())
 
 
-def of_users(known: dict[str, str]) -> dict[str, str]:
+def of_users(known: dict[str, str],
+             kind=infrastructure.MEMORY) -> dict[str, str]:
     """The passwords of all users of Keystone, by name.
 
     :param known: what :func:`make` returned.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     """
-    services = {name for name, _ in layouts.ENDPOINTS.values()}
+    services = {name for name, _ in layouts.endpoints(kind).values()}
     return {'admin': known['admin'], 'demo': known['demo']} | dict.fromkeys(
         services - {'keystone'}, known['service'])

@@ -14,11 +14,24 @@ import sqlite3
 from magnum_capi import processes
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox.cloud import configuration
+from magnum_capi_tempest.sandbox import infrastructure
 
 _PROGRAMS = pathlib.Path(__file__).with_name('programs')
 
 NAMES = ('keystone', 'glance', 'nova_api', 'nova_cell0', 'neutron', 'cinder',
          'magnum')
+
+
+#: With a real OpenStack under the clusters.
+MORE = ('nova_cell1', 'placement', 'octavia')
+
+
+def names(kind) -> tuple[str, ...]:
+    """Names of the databases.
+
+    :param kind: one of :data:`.infrastructure.KINDS`.
+    """
+    return (*NAMES, *(MORE if kind == infrastructure.OPENSTACK else ()))
 
 
 class Databases:
@@ -27,9 +40,12 @@ class Databases:
     :param venvs: :class:`.environment.Environments`.
     :param url: function of a database's name, its SQLAlchemy URL.
     :param env: variables of the commands, see services.environment.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     """
 
-    def __init__(self, layout, venvs, profile, url, passwords, env):
+    def __init__(self, layout, venvs, profile, url, passwords, env,
+                 kind=infrastructure.MEMORY):
+        self._kind = kind
         self._layout = layout
         self._venvs = venvs
         self._profile = profile
@@ -44,6 +60,8 @@ class Databases:
         """
         chains = (self._keystone, self._nova, self._neutron, self._glance,
                   self._cinder, self._magnum)
+        if self._kind == infrastructure.OPENSTACK:
+            chains += (self._placement, self._octavia)
         workers = max(2, os.cpu_count() or 2)
         with progress.step('Databases'), \
                 concurrent.futures.ThreadPoolExecutor(workers) as pool:
@@ -56,7 +74,7 @@ class Databases:
                 runmarks.sweep(self._layout.directory)
                 raise
         if self._profile.database == 'sqlite':
-            for name in NAMES:
+            for name in names(self._kind):
                 path = self._layout.databases / f'{name}.sqlite'
                 # Readers do not wait for the writer, nor it for them.
                 with sqlite3.connect(path) as connection:
@@ -93,6 +111,21 @@ class Databases:
         self._run('nova-manage', *config, 'cell_v2', 'map_cell0',
                   '--database_connection', self.url('nova_cell0'))
         self._run('nova-manage', *config, 'db', 'sync')
+        if self._kind == infrastructure.OPENSTACK:
+            self._run('nova-manage', *config, 'cell_v2', 'create_cell',
+                      '--name=cell1', '--database_connection',
+                      self.url('nova_cell1'))
+
+    def _placement(self):
+        self._run('placement-manage', *self._config('placement.conf'),
+                  'db', 'sync')
+
+    def _octavia(self):
+        config = self._config('octavia.conf')
+        if self._profile.database == 'sqlite':
+            self._run('python', _PROGRAMS / 'schema.py', 'octavia', *config)
+        else:
+            self._run('octavia-db-manage', *config, 'upgrade', 'head')
 
     def _neutron(self):
         config = self._config('neutron.conf')

@@ -13,6 +13,7 @@ from magnum_capi_tempest.sandbox.cloud import seed
 from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox.cloud import snapshot
 from magnum_capi_tempest.sandbox.cloud import warmup
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
 
@@ -33,6 +34,7 @@ class Cloud:
         self._record = record
         self._profile = profiles.get(record.profile)
         self._release = record.release
+        self._kind = record.infrastructure
         self._venvs = venvs
         self._venv = venvs.cloud
         self._supervisor = supervisor
@@ -45,7 +47,7 @@ class Cloud:
         directory = self._layout.directory
         new = not (directory / 'seeded.json').exists()
         if new:
-            source = snapshot.path(self._profile, self._release)
+            source = snapshot.path(self._profile, self._release, self._kind)
             if not snapshot.restore(source, directory, progress):
                 self._make_data(progress)
                 snapshot.save(directory, source)
@@ -53,8 +55,8 @@ class Cloud:
         passwords = credentials.passwords(directory)
         broker = self._broker(passwords)
         self._configure(passwords)
-        programs = [*services.base(self._layout, self._venv, self._profile),
-                    *self._magnum()]
+        programs = [*services.base(self._layout, self._venv, self._profile,
+                                   self._kind), *self._magnum()]
         if self._profile.broker:
             broker.configure()
             programs.append(broker.program())
@@ -62,9 +64,11 @@ class Cloud:
             self._start_database(progress)
             if new:
                 seed.relocate(self._layout, self._venv, self._env, self._url,
-                              credentials.of_users(passwords))
+                              credentials.of_users(passwords, self._kind),
+                              self._kind)
             self._supervisor.launch(programs, PATIENCE, progress)
-            warmup.first_requests(self._layout, passwords['admin'])
+            warmup.first_requests(self._layout, passwords['admin'],
+                                  self._kind)
             self._add_images(passwords)
 
     def restart_magnum(self, progress):
@@ -112,15 +116,21 @@ class Cloud:
             self._mariadb.install()
             self._start_database(progress)
             self._mariadb.execute(''.join(
-                f'CREATE DATABASE {name};' for name in databases.NAMES))
+                f'CREATE DATABASE {name};'
+                for name in databases.names(self._kind)))
         self._databases(passwords).create(progress)
-        base = services.base(layout, self._venv, self._profile)
+        # nova-compute and Octavia want users, which come only now.
+        base = services.base(
+            layout, layout.cloud_env if self._kind
+            == infrastructure.OPENSTACK else self._venv, self._profile)
         with progress.step('First start of the services'):
             self._supervisor.launch(base, PATIENCE, progress)
         with progress.step('Users, images, flavors, network'):
             seeded = seed.run(layout, self._venv, self._env, passwords,
-                              self._release)
-        self._supervisor.stop(*(p.name for p in base), 'mariadb')
+                              self._release, self._kind)
+        # What starts next under these names may be another program.
+        self._supervisor.remove(*(p.name for p in base))
+        self._supervisor.stop('mariadb')
         outfile.write_private(
             layout.directory / 'seeded.json', json.dumps(seeded))
 
@@ -129,13 +139,13 @@ class Cloud:
 
     def _databases(self, passwords):
         return databases.Databases(self._layout, self._venvs, self._profile,
-                                   self._url, passwords, self._env)
+                                   self._url, passwords, self._env, self._kind)
 
     def _configure(self, passwords):
         configuration.write_services(
             self._layout, profile=self._profile, venv=self._venv,
             magnum_venv=self._venvs.magnum, release=self._release,
-            passwords=passwords, url=self._url,
+            passwords=passwords, url=self._url, kind=self._kind,
             chart=charts.used(self._layout.directory, self._record),
             discovery_filter=self._record.additions.discovery_filter,
             transport_url=self._broker(passwords).transport_url

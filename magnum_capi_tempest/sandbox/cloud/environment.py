@@ -22,6 +22,7 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.toolchain import gobin
 
@@ -62,21 +63,33 @@ def _python():
             os.path.realpath(sys.executable))
 
 
-def key(release=releases.NEWEST) -> str:
-    """Names the content of an environment: pins and Python version."""
-    parts = [*map(resources.find, release.pins), *_python()]
+def _files(release, kind) -> list[pathlib.Path]:
+    names = list(release.pins)
+    if kind == infrastructure.OPENSTACK and releases.CLOUD in names:
+        names.append(infrastructure.PINS)
+    return [*map(resources.find, names)]
+
+
+def key(release=releases.NEWEST, kind=infrastructure.MEMORY) -> str:
+    """Names the content of an environment: pins and Python version.
+
+    :param kind: one of :data:`.infrastructure.KINDS`.
+    """
+    parts = [*_files(release, kind), *_python()]
     if not release.wheel:
         return digest(*parts)
     return _OWN + digest(pathlib.Path(release.wheel), *parts)
 
 
-def pins(release, folder) -> list[pathlib.Path]:
+def pins(release, folder,
+         kind=infrastructure.MEMORY) -> list[pathlib.Path]:
     """Files with what an environment consists of, in pip's format.
 
     :param folder: where those go that are made: a Magnum of the user's own
         takes the place of the release's.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     """
-    files = [*map(resources.find, release.pins)]
+    files = _files(release, kind)
     if not release.wheel:
         return files
     rest = [folder / file.name for file in files]
@@ -100,18 +113,22 @@ def uv() -> str:
     return found
 
 
-def both(progress, release) -> Environments:
+def both(progress, release, kind=infrastructure.MEMORY) -> Environments:
     """The environments of the cloud and of a release of Magnum.
 
+    :param kind: one of :data:`.infrastructure.KINDS`.
     :raises CommandFailed: packages cannot be installed.
     """
-    return Environments(ensure(progress), ensure(progress, release))
+    return Environments(ensure(progress, kind=kind),
+                        ensure(progress, release, kind))
 
 
-def ensure(progress, release=releases.NEWEST) -> pathlib.Path:
+def ensure(progress, release=releases.NEWEST,
+           kind=infrastructure.MEMORY) -> pathlib.Path:
     """The environment's folder; made when it is not there.
 
     :param release: of Magnum; the newest is part of the cloud.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     :raises CommandFailed: packages cannot be installed.
     :raises UsageError: the user's own Magnum has gone from the cache.
     """
@@ -120,10 +137,10 @@ def ensure(progress, release=releases.NEWEST) -> pathlib.Path:
             "This sandbox's Magnum is not there any more",
             where=release.wheel, hint='Take the sandbox down and up again')
     folder = _ensure(
-        progress, location(key(release)),
+        progress, location(key(release, kind)),
         'Cloud environment (Keystone to Magnum)'
         if release == releases.NEWEST else f'Environment of Magnum {release}',
-        lambda scratch: [*_required(pins(release, scratch)),
+        lambda scratch: [*_required(pins(release, scratch, kind)),
                          *([release.wheel] if release.wheel else [])])
     if release.wheel:
         _remove_oldest(folder)

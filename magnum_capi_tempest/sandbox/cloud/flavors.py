@@ -49,6 +49,18 @@ FLAVORS = (
 )
 
 
+def extra_specs(flavor) -> dict[str, str]:
+    """What Nova's compute driver of the sandbox does with such servers.
+
+    Its part of a flavor's behaviour: the rest is the nodes'.
+    """
+    names = {'createDelay': 'create_delay', 'deleteDelay': 'delete_delay',
+             'failure': 'failure'}
+    return {f'sandbox:{names[k]}': str(v).removesuffix('s')
+            if k != 'failure' else v
+            for k, v in flavor.behaviour.items() if k in names}
+
+
 def behaviours() -> dict:
     """The document that the program ``capi`` reads (``--behaviours``)."""
     return {'flavors': {f.name: dict(f.behaviour)

@@ -15,10 +15,13 @@ magnum-capi-helm, while no module of the cloud can be replaced by them.
 import importlib.metadata
 import pathlib
 import shlex
+import tomllib
 
 import magnum_capi
 from magnum_capi import errors
 from magnum_capi import outfile
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import infrastructure
 
 _DISTRIBUTION = 'magnum-capi'
 
@@ -80,6 +83,31 @@ def make(layout, cloud: pathlib.Path):
     outfile.write_private(command, _COMMAND.format(
         python=shlex.quote(str(layout.magnum_env / 'bin' / 'python'))))
     command.chmod(0o700)
+
+
+def add_infrastructure(layout, cloud: pathlib.Path):
+    """Make the environment with our drivers for Nova, Neutron and Octavia.
+
+    :param cloud: environment of the cloud.
+    """
+    source = resources.find(infrastructure.DRIVERS)
+    mine = empty(layout.cloud_env, cloud)
+    outfile.write_private(
+        mine / 'sandbox.pth', 'import site; '
+        f'site.addsitedir({str(library(cloud))!r})\n')
+    _link(layout.cloud_env / 'etc', cloud / 'etc')
+    project = tomllib.loads(
+        (source / 'pyproject.toml').read_text())['project']
+    package = project['name'].replace('-', '_')
+    _link(mine / package, source / package)
+    info = f'{package}-{project["version"]}.dist-info'
+    outfile.write_private(mine / info / 'METADATA', (
+        f'Metadata-Version: 2.1\nName: {project["name"]}\n'
+        f'Version: {project["version"]}\n'))
+    outfile.write_private(mine / info / 'entry_points.txt', ''.join(
+        f'[{group}]\n' + ''.join(
+            f'{name} = {target}\n' for name, target in entries.items())
+        for group, entries in project['entry-points'].items()))
 
 
 def _add_library(library_):

@@ -8,6 +8,7 @@ import types
 from magnum_capi import processes
 from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox.cloud import flavors
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import layout as layouts
 
 _PROGRAMS = pathlib.Path(__file__).with_name('programs')
@@ -21,16 +22,22 @@ IMAGES = types.MappingProxyType({
     'no-distro': {},
 })
 
+#: Roles that users of Octavia and its neighbours have by their policies.
+ROLES = ('load-balancer_member',)
+
 # A valid public key; nobody has the private one.
 _PUBLIC_KEY = ('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk0dGVzdHRlc3R0ZXN0dGVzd'
                'HRlc3R0ZXN0dGVzdHRl demo@sandbox')
 
 
-def content(layout, passwords, trusts=False) -> dict:
+def content(layout, passwords, trusts=False,
+            kind=infrastructure.MEMORY) -> dict:
     """The document that programs/seed.py reads.
 
     :param trusts: Magnum makes users in a domain of its own.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     """
+    real = kind == infrastructure.OPENSTACK
     return {
         'auth_url': layout.auth_url,
         'region': configuration.REGION,
@@ -38,23 +45,30 @@ def content(layout, passwords, trusts=False) -> dict:
         'trusts': trusts,
         'endpoints': {
             kind: (service, layout.url(kind))
-            for kind, (service, _) in layouts.ENDPOINTS.items()},
+            for kind, (service, _) in layouts.endpoints(kind).items()},
         'images': dict(IMAGES),
         'flavors': [{'name': f.name, 'ram': f.ram, 'vcpus': f.vcpus,
                      'disk': f.disk} for f in flavors.FLAVORS],
+        'extra_specs': {f.name: flavors.extra_specs(f)
+                        for f in flavors.FLAVORS} if real else {},
+        'roles': list(ROLES) if real else [],
+        'external_cidr': '198.18.0.0/16' if real else '192.0.2.0/24',
         'public_key': _PUBLIC_KEY,
     }
 
 
-def run(layout, venv, env, passwords, release) -> dict:
+def run(layout, venv, env, passwords, release,
+        kind=infrastructure.MEMORY) -> dict:
     """Fill the cloud, whose services except Magnum must run.
 
     :param release: of Magnum.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     :returns: ids: ``{'images': {name: id}, 'networks': {name: id}}``.
     """
     out = processes.run(
         [venv / 'bin' / 'python', _PROGRAMS / 'seed.py'], env=env, timeout=300,
-        stdin=json.dumps(content(layout, passwords, release.trusts)))
+        stdin=json.dumps(content(
+            layout, passwords, release.trusts, kind)))
     return json.loads(out)
 
 
@@ -71,7 +85,7 @@ def add_images(layout, venv, env, passwords, images) -> dict:
     return json.loads(out)
 
 
-def relocation(layout, url, images) -> list:
+def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
     """Statements that tell restored databases where they are now.
 
     Three places know: Keystone's catalog, Nova's mapping of cell 0, and
@@ -79,19 +93,25 @@ def relocation(layout, url, images) -> list:
 
     :param url: function of a database's name, its SQLAlchemy URL.
     :param images: folder of Glance's image files.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     :returns: ``[[database URL, statement, parameters], ...]``.
     """
     statements = [
         [url('keystone'),
          'UPDATE endpoint SET url = :url WHERE service_id IN '
          '(SELECT id FROM service WHERE type = :type)',
-         {'url': layout.url(kind), 'type': kind}]
-        for kind in layouts.ENDPOINTS]
+         {'url': layout.url(type_), 'type': type_}]
+        for type_ in layouts.endpoints(kind)]
     statements.append(
         [url('nova_api'),
          'UPDATE cell_mappings SET database_connection = :url '
          "WHERE uuid = '00000000-0000-0000-0000-000000000000'",
          {'url': url('nova_cell0')}])
+    if kind == infrastructure.OPENSTACK:
+        statements.append(
+            [url('nova_api'),
+             'UPDATE cell_mappings SET database_connection = :url '
+             "WHERE name = 'cell1'", {'url': url('nova_cell1')}])
     statements.append(
         [url('glance'),
          'UPDATE image_locations SET value = '
@@ -103,14 +123,17 @@ def relocation(layout, url, images) -> list:
     return statements
 
 
-def relocate(layout, venv, env, url, passwords):
+def relocate(layout, venv, env, url, passwords,
+             kind=infrastructure.MEMORY):
     """Tell the databases where they are, and Keystone new passwords.
 
     :param passwords: of all its users, by name.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     :raises CommandFailed: Keystone has other users.
     """
     wanted = {
-        'statements': relocation(layout, url, layout.directory / 'images'),
+        'statements': relocation(
+            layout, url, layout.directory / 'images', kind),
         'keystone': url('keystone'), 'passwords': passwords}
     processes.run([venv / 'bin' / 'python', _PROGRAMS / 'relocate.py'],
                   env=env, timeout=60, stdin=json.dumps(wanted))

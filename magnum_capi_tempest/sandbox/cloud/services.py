@@ -6,10 +6,12 @@ How each WSGI module finds its configuration was read from the modules
 """
 
 import contextlib
+import dataclasses
 import http.client
 import pathlib
 
 from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest import supervision
 
 PROGRAMS = pathlib.Path(__file__).with_name('programs')
@@ -71,24 +73,50 @@ def _wsgi(name, module, layout, venv, profile, *arguments, threads=None,
         **_listens(layout, name))
 
 
-def base(layout, venv, profile):
-    """Programs of :data:`BASE`."""
+def base(layout, venv, profile, kind=infrastructure.MEMORY):
+    """Programs in front of Magnum: :data:`BASE`, and what else there is.
+
+    :param kind: one of :data:`.infrastructure.KINDS`.
+    """
     etc = layout.etc
+    if kind == infrastructure.OPENSTACK:
+        ours = layout.cloud_env
+        return [
+            *(p for p in base(layout, ours, profile)
+              if p.name != 'nova'),
+            dataclasses.replace(_nova(layout, ours, profile), after=(
+                KEYSTONE, 'placement'), argv=(
+                str(ours / 'bin' / 'python'), str(PROGRAMS / 'nova_all.py'),
+                layout.address, str(layout.port('nova')), '4')),
+            _wsgi('placement', 'placement.wsgi.api', layout, ours, profile,
+                  OS_PLACEMENT_CONFIG_DIR=etc),
+            dataclasses.replace(
+                _wsgi('octavia', '', layout, ours, profile), argv=(
+                    str(ours / 'bin' / 'python'),
+                    str(PROGRAMS / 'octavia_api.py'), layout.address,
+                    str(layout.port('octavia')), str(profile.threads),
+                    '--config-file', str(etc / 'octavia.conf'))),
+        ]
     return [
         _wsgi(KEYSTONE, 'keystone.wsgi.api', layout, venv, profile,
               path='/v3', OS_KEYSTONE_CONFIG_FILES=etc / 'keystone.conf'),
         _wsgi('glance', 'glance.wsgi.api', layout, venv, profile,
               path='/versions', OS_GLANCE_CONFIG_DIR=etc),
-        # Nova takes the first file for the paste configuration.
-        _wsgi('nova', 'nova.wsgi.osapi_compute', layout, venv, profile,
-              OS_NOVA_CONFIG_DIR=etc, OS_NOVA_CONFIG_FILES=';'.join(
-                  (str(venv / 'etc/nova/api-paste.ini'), 'nova.conf'))),
+        _nova(layout, venv, profile),
         _wsgi('neutron', 'neutron.wsgi.api', layout, venv, profile,
               OS_NEUTRON_CONFIG_DIR=etc,
               OS_NEUTRON_CONFIG_FILES='neutron.conf'),
         _wsgi('cinder', 'cinder.wsgi.api', layout, venv, profile,
               '--config-file', etc / 'cinder.conf'),
     ]
+
+
+def _nova(layout, venv, profile):
+    # It takes the first file for the paste configuration.
+    return _wsgi('nova', 'nova.wsgi.osapi_compute', layout, venv, profile,
+                 OS_NOVA_CONFIG_DIR=layout.etc,
+                 OS_NOVA_CONFIG_FILES=';'.join((
+                     str(venv / 'etc/nova/api-paste.ini'), 'nova.conf')))
 
 
 def magnum(layout, venv, profile, helm):

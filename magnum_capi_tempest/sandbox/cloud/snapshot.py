@@ -15,6 +15,7 @@ from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import releases
 
 #: Folders and files of a sandbox that a snapshot has, when they exist: none
@@ -25,20 +26,23 @@ _HERE = pathlib.Path(__file__).parent
 _TEMPLATES = _HERE.with_name('templates')
 
 
-def path(profile, release=releases.NEWEST) -> pathlib.Path:
+def path(profile, release=releases.NEWEST,
+         kind=infrastructure.MEMORY) -> pathlib.Path:
     """Where the snapshot of a profile is, or would be.
 
     :param release: of Magnum.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     """
     sources = sorted([*(_HERE / 'programs').glob('*.py'),
                       *(_TEMPLATES / f'{name}.j2'
-                        for name in configuration.SERVICE_FILES),
+                        for name in (*configuration.SERVICE_FILES,
+                                     *configuration.MORE_FILES)),
                       _TEMPLATES / '_common.j2',
                       *(_HERE / f'{n}.py' for n in (
                           'seed', 'flavors', 'databases', 'backends'))])
-    key = environment.digest(profile, environment.key(), *sources)
+    key = environment.digest(profile, environment.key(kind=kind), *sources)
     return (paths.cache() / 'snapshots'
-            / f'{profile.name}-{environment.key(release)}-{key}.tar')
+            / f'{profile.name}-{environment.key(release, kind)}-{key}.tar')
 
 
 def save(directory, target):

@@ -12,6 +12,7 @@ import concurrent.futures
 import requests
 
 from magnum_capi import errors
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import rest
 
 #: One harmless list per service type.
@@ -25,20 +26,30 @@ LISTS = {
 }
 
 
-def first_requests(layout, password):
+#: With a real OpenStack under the clusters.
+MORE = {
+    'placement': 'resource_providers',
+    'load-balancer': 'v2/lbaas/loadbalancers',
+}
+
+
+def first_requests(layout, password, kind=infrastructure.MEMORY):
     """Ask every service for a list, as the administrator.
 
     :param password: of the user admin.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     :raises EnvironmentProblem: a service does not answer as it should.
     """
+    lists = {**LISTS, **(
+        MORE if kind == infrastructure.OPENSTACK else {})}
     try:
         admin = rest.User(layout, password, 'admin')
 
-        def ask(kind):
-            admin.request(kind, 'GET', LISTS[kind]).raise_for_status()
+        def ask(type_):
+            admin.request(type_, 'GET', lists[type_]).raise_for_status()
 
-        with concurrent.futures.ThreadPoolExecutor(len(LISTS)) as pool:
-            list(pool.map(ask, LISTS))
+        with concurrent.futures.ThreadPoolExecutor(len(lists)) as pool:
+            list(pool.map(ask, lists))
     except requests.RequestException as e:
         text = e.response.text[:300] if e.response is not None else ''
         raise errors.EnvironmentProblem(

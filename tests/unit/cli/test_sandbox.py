@@ -137,7 +137,7 @@ class CommandsTest(testtools.TestCase):
     def test_env_is_for_a_shell(self):
         self.pretend()
         self.useFixture(fixtures.MockPatchObject(
-            environment, 'ensure', lambda progress: samples.VENV))
+            environment, 'ensure', lambda progress, **kinds: samples.VENV))
         self.useFixture(fixtures.MockPatchObject(
             tempest_run.usable_drivers, 'description', return_value=None))
         code, out = self.call(cli.Env)

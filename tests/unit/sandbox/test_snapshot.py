@@ -230,5 +230,5 @@ class PathTest(testtools.TestCase):
     def test_another_environment_is_another_cloud(self):
         before = snapshot.path(profiles.get('full'))
         self.useFixture(fixtures.MockPatchObject(
-            environment, 'key', lambda *release: 'other'))
+            environment, 'key', lambda *_, **__: 'other'))
         self.assertNotEqual(before, snapshot.path(profiles.get('full')))

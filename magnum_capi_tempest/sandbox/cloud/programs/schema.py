@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Create the tables of Neutron or Magnum on SQLite from their models.
+"""Create the tables of Neutron, Magnum or Octavia on SQLite from their models.
 
 Their migrations do not run there ("No support for ALTER of constraints in
 SQLite dialect"). The full profile runs them, on MariaDB.
 
-usage: schema.py neutron URL | schema.py magnum --config-file FILE
+usage: schema.py neutron URL | schema.py magnum|octavia --config-file FILE
 """
 
 import sys
@@ -27,5 +27,41 @@ def magnum(*arguments):
     migration.stamp('head')
 
 
+def octavia(*arguments):
+    # Its migrations fill tables that name what there is; so does this.
+    from octavia.common import config
+    from octavia.common import constants
+    from octavia.db import api
+    from octavia.db import base_models
+    from octavia.db import models
+    import octavia_api
+    import sqlalchemy
+    octavia_api.without_pool()
+    config.init(list(arguments))
+    engine = api.get_engine()
+    base_models.BASE.metadata.create_all(engine)
+    rows = {
+        models.Algorithm: constants.SUPPORTED_LB_ALGORITHMS,
+        models.ProvisioningStatus: constants.SUPPORTED_PROVISIONING_STATUSES,
+        models.OperatingStatus: constants.SUPPORTED_OPERATING_STATUSES,
+        models.Protocol: constants.SUPPORTED_PROTOCOLS,
+        models.HealthMonitorType: constants.SUPPORTED_HEALTH_MONITOR_TYPES,
+        models.SessionPersistenceType: constants.SUPPORTED_SP_TYPES,
+        models.LBTopology: constants.SUPPORTED_LB_TOPOLOGIES,
+        models.L7RuleType: constants.SUPPORTED_L7RULE_TYPES,
+        models.L7RuleCompareType: constants.SUPPORTED_L7RULE_COMPARE_TYPES,
+        models.L7PolicyAction: constants.SUPPORTED_L7POLICY_ACTIONS,
+        models.ClientAuthenticationMode:
+            constants.SUPPORTED_CLIENT_AUTH_MODES,
+        models.VRRPAuthMethod:
+            constants.SUPPORTED_VRRP_AUTH,
+    }
+    with engine.begin() as connection:
+        for model, names in rows.items():
+            connection.execute(sqlalchemy.insert(model), [
+                {'name': name} for name in dict.fromkeys(names)])
+
+
 if __name__ == '__main__':
-    {'neutron': neutron, 'magnum': magnum}[sys.argv[1]](*sys.argv[2:])
+    {'neutron': neutron, 'magnum': magnum,
+     'octavia': octavia}[sys.argv[1]](*sys.argv[2:])

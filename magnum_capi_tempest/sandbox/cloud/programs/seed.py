@@ -46,7 +46,9 @@ def identity(cloud, wanted):
     user = keystone.create_user(
         name='demo', password=wanted['passwords']['demo'],
         domain_id='default', default_project_id=demo.id)
-    keystone.assign_project_role_to_user(demo, user, roles['member'])
+    for role in ('member', *wanted['roles']):
+        keystone.assign_project_role_to_user(
+            demo, user, roles.get(role) or keystone.create_role(name=role))
 
 
 def trustees(keystone, role):
@@ -69,11 +71,15 @@ def content(cloud, wanted):
     """Images, flavors and the external network; returns their ids."""
     made = images(cloud, wanted['images'])
     for flavor in wanted['flavors']:
-        cloud.compute.create_flavor(id=flavor['name'], **flavor)
+        made_flavor = cloud.compute.create_flavor(
+            id=flavor['name'], **flavor)
+        specs = wanted['extra_specs'].get(flavor['name'])
+        if specs:
+            cloud.compute.create_flavor_extra_specs(made_flavor, specs)
     network = cloud.network.create_network(
         name='public', is_router_external=True, is_shared=False)
     cloud.network.create_subnet(
-        network_id=network.id, ip_version=4, cidr='192.0.2.0/24',
+        network_id=network.id, ip_version=4, cidr=wanted['external_cidr'],
         name='public-subnet', is_dhcp_enabled=False)
     return {'images': made, 'networks': {'public': network.id}}
 

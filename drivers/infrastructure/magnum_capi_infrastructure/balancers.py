@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Provider driver of Octavia: every load balancer becomes ACTIVE.
+
+Octavia calls a driver before it commits what was asked for. So a thread
+looks in Octavia's database for what is PENDING and settles it, by the code
+with which Octavia's driver agent takes the statuses of any provider's
+driver. What a killed API left PENDING is settled after its next start.
+"""
+
+import threading
+
+from octavia.api.drivers.driver_agent import driver_updater
+from octavia.common import constants
+from octavia.db import api as db_api
+from octavia.db import models
+from octavia_lib.api.drivers import provider_base
+from oslo_log import log as logging
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds between two looks, while something may be on its way and else.
+SOON, LATER = 0.1, 2
+
+#: Looks after a call: its transaction is committed meanwhile.
+LOOKS = 30
+
+#: Models with their names in a status, the parts before the whole.
+PARTS = ((models.Member, constants.MEMBERS),
+         (models.HealthMonitor, constants.HEALTHMONITORS),
+         (models.L7Rule, constants.L7RULES),
+         (models.L7Policy, constants.L7POLICIES),
+         (models.Pool, constants.POOLS),
+         (models.Listener, constants.LISTENERS),
+         (models.LoadBalancer, constants.LOADBALANCERS))
+
+PENDING = (constants.PENDING_CREATE, constants.PENDING_UPDATE,
+           constants.PENDING_DELETE)
+
+
+def settled(row, name):
+    """The status of a part that was pending; pure."""
+    if row.provisioning_status == constants.PENDING_DELETE:
+        return {'id': row.id, constants.PROVISIONING_STATUS:
+                constants.DELETED}
+    state = constants.ONLINE
+    if not row.enabled:
+        state = constants.OFFLINE
+    elif name == constants.MEMBERS and not row.pool.health_monitor:
+        state = constants.NO_MONITOR
+    return {'id': row.id, constants.PROVISIONING_STATUS: constants.ACTIVE,
+            constants.OPERATING_STATUS: state}
+
+
+def pending():
+    """Statuses for what is pending: lists by name."""
+    found = {}
+    with db_api.get_session().begin() as transaction:
+        session = transaction.session
+        doomed = {lb.id for lb in session.query(models.LoadBalancer).filter_by(
+            provisioning_status=constants.PENDING_DELETE)}
+        for model, name in PARTS:
+            rows = session.query(model).filter(
+                model.provisioning_status.in_(PENDING))
+            if rows.count():
+                found[name] = [settled(row, name) for row in rows]
+        for lb_id in doomed:
+            _cascade(session, lb_id, found)
+    return found
+
+
+def _cascade(session, lb_id, found):
+    """A load balancer is deleted with all its parts."""
+    for model, name in ((models.Listener, constants.LISTENERS),
+                        (models.Pool, constants.POOLS)):
+        for row in session.query(model).filter_by(load_balancer_id=lb_id):
+            there = {s['id'] for s in found.setdefault(name, [])}
+            if row.id not in there:
+                found[name].append({'id': row.id,
+                                    constants.PROVISIONING_STATUS:
+                                    constants.DELETED})
+
+
+class _Settler(threading.Thread):
+    def __init__(self):
+        super().__init__(name='settler', daemon=True)
+        self._called = threading.Event()
+
+    def call(self):
+        self._called.set()
+
+    def run(self):
+        updater = driver_updater.DriverUpdater()
+        looks = LOOKS
+        while True:
+            try:
+                statuses = pending()
+                if statuses:
+                    answer = updater.update_loadbalancer_status(statuses)
+                    if answer[constants.STATUS_CODE] != 200:
+                        LOG.warning('Not settled: %s', answer)
+            except Exception:
+                # It is tried again: the database may be busy.
+                LOG.exception('Cannot settle what is pending')
+            looks -= 1
+            if self._called.wait(SOON if looks > 0 else LATER):
+                self._called.clear()
+                looks = LOOKS
+
+
+_LOCK = threading.Lock()
+_SETTLERS = []
+
+
+def _settler():
+    """The one of this process: Octavia makes a driver for every request."""
+    with _LOCK:
+        if not _SETTLERS:
+            _SETTLERS.append(_Settler())
+            _SETTLERS[0].start()
+        return _SETTLERS[0]
+
+
+class ProviderDriver(provider_base.ProviderDriver):
+    """Takes whatever is asked for; :class:`_Settler` does the rest."""
+
+    def __init__(self):
+        super().__init__()
+        self._settler = _settler()
+
+    def _take(self, *_arguments, **_options):
+        self._settler.call()
+
+    def create_vip_port(self, loadbalancer_id, project_id, vip_dictionary,
+                        additional_vip_dicts=None):
+        # Octavia makes the port itself then.
+        raise NotImplementedError
+
+    def get_supported_flavor_metadata(self):
+        return {}
+
+    def get_supported_availability_zone_metadata(self):
+        return {}
+
+
+for _name in (
+        *(f'{kind}_{verb}' for kind in (
+            'loadbalancer', 'listener', 'pool', 'member', 'health_monitor',
+            'l7policy', 'l7rule') for verb in ('create', 'update', 'delete')),
+        'loadbalancer_failover', 'member_batch_update'):
+    setattr(ProviderDriver, _name, ProviderDriver._take)

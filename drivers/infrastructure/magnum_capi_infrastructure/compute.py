@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nova's compute driver: a server is a machine of the machine service.
+
+Nova takes drivers of its own package only (``nova.virt.driver``): the program
+that starts nova-compute adds this module to it as ``nova.virt.sandbox``.
+
+The knobs are extra specs of the flavor, so that they are there for every
+client of Nova: ``sandbox:create_delay`` and ``sandbox:delete_delay`` in
+seconds, and ``sandbox:failure``, the message with which a server fails.
+"""
+
+import collections
+import json
+import time
+import uuid
+
+from nova.compute import power_state
+import nova.conf
+from nova import exception
+from nova.objects import fields
+from nova.virt import driver
+from nova.virt import hardware
+import os_resource_classes as classes
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from magnum_capi_infrastructure import machines
+
+LOG = logging.getLogger(__name__)
+CONF = nova.conf.CONF
+CONF.register_opts([
+    cfg.StrOpt('machines', help='Socket of the machine service.'),
+    cfg.IntOpt('vcpus', default=256, help='Of each host.'),
+    cfg.IntOpt('ram', default=524288, help='MiB of each host.'),
+    cfg.IntOpt('disk', default=8192, help='GiB of each host.'),
+], group='sandbox')
+
+#: Names of hosts' nodes: a host has the same one after every start.
+_NODES = uuid.UUID('7a0b5a86-6c1c-4f0e-9d57-6b1f0f3f6c11')
+
+_STATES = collections.defaultdict(
+    lambda: power_state.CRASHED,
+    running=power_state.RUNNING, stopped=power_state.SHUTDOWN)
+
+
+def identity(host):
+    """The UUID of a host's node, which Nova keeps in a file, too."""
+    return str(uuid.uuid5(_NODES, host))
+
+
+class MachineDriver(driver.ComputeDriver):
+    """Servers as machines of the machine service."""
+
+    capabilities = driver.ComputeDriver.capabilities | {
+        'supports_attach_interface': True,
+        'supports_image_type_raw': True,
+        'supports_image_type_qcow2': True,
+        'supports_tagged_attach_interface': True,
+    }
+
+    def __init__(self, virtapi):
+        super().__init__(virtapi)
+        self._machines = machines.Machines(CONF.sandbox.machines)
+        self._host = CONF.host
+
+    def init_host(self, host):
+        self._host = host
+
+    # What there is.
+
+    def get_available_nodes(self, refresh=False):
+        return [self._host]
+
+    def get_nodenames_by_uuid(self, refresh=False):
+        return {identity(self._host): self._host}
+
+    def list_instances(self):
+        return [m['name'] for m in self._list()]
+
+    def list_instance_uuids(self):
+        return [m['id'] for m in self._list()]
+
+    def _list(self):
+        try:
+            return machines.Machines(CONF.sandbox.machines, 1).list()
+        except machines.Unreachable as e:
+            # nova-compute must not die of it: it is asked again later.
+            LOG.warning('%s', e)
+            return []
+
+    def get_available_resource(self, nodename):
+        options = CONF.sandbox
+        return {
+            'uuid': identity(nodename),
+            'hypervisor_hostname': nodename, 'hypervisor_type': 'sandbox',
+            'hypervisor_version': 1, 'numa_topology': None,
+            'vcpus': options.vcpus, 'memory_mb': options.ram,
+            'local_gb': options.disk, 'vcpus_used': 0, 'memory_mb_used': 0,
+            'local_gb_used': 0, 'disk_available_least': options.disk,
+            'cpu_info': json.dumps({'arch': 'x86_64'}),
+            'supported_instances': [(
+                fields.Architecture.X86_64, fields.HVType.QEMU,
+                fields.VMMode.HVM)],
+        }
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        ratios = self._get_allocation_ratios(
+            provider_tree.data(nodename).inventory)
+        options = CONF.sandbox
+        provider_tree.update_inventory(nodename, {
+            name: {'total': total, 'min_unit': 1, 'max_unit': total,
+                   'step_size': 1, 'reserved': 0,
+                   'allocation_ratio': ratios[name]}
+            for name, total in ((classes.VCPU, options.vcpus),
+                                (classes.MEMORY_MB, options.ram),
+                                (classes.DISK_GB, options.disk))})
+
+    def get_info(self, instance, use_cache=True):
+        return hardware.InstanceInfo(
+            state=_STATES[self._require(instance)['state']],
+            internal_id=instance.uuid)
+
+    def get_console_output(self, context, instance):
+        return self._require(instance).get('console') or ''
+
+    # What happens.
+
+    def spawn(self, context, instance, image_meta, injected_files,
+              admin_password, allocations, network_info=None,
+              block_device_info=None, power_on=True, accel_info=None):
+        specs = instance.flavor.extra_specs
+        _pause(specs.get('sandbox:create_delay', 0))
+        if 'sandbox:failure' in specs:
+            raise exception.BuildAbortException(
+                instance_uuid=instance.uuid, reason=specs['sandbox:failure'])
+        try:
+            self._put(instance, network_info)
+            if not power_on:
+                self._machines.act(instance.uuid, 'stop')
+        except machines.Refused as e:
+            # No other host would understand it.
+            raise exception.BuildAbortException(
+                instance_uuid=instance.uuid, reason=str(e)) from e
+        except machines.Unreachable as e:
+            raise exception.InstanceDeployFailure(reason=str(e)) from e
+
+    def resume_state_on_host_boot(self, context, instance, network_info,
+                                  block_device_info=None, share_info=None):
+        self._put(instance, network_info)
+
+    def destroy(self, context, instance, network_info, block_device_info=None,
+                destroy_disks=True, destroy_secrets=True):
+        _pause(instance.flavor.extra_specs.get('sandbox:delete_delay', 0))
+        self._machines.delete(instance.uuid)
+
+    def cleanup(self, context, instance, network_info, block_device_info=None,
+                destroy_disks=True, migrate_data=None, destroy_vifs=True,
+                destroy_secrets=True):
+        pass
+
+    def reboot(self, context, instance, network_info, reboot_type,
+               block_device_info=None, bad_volumes_callback=None,
+               accel_info=None, share_info=None):
+        if not self._machines.act(instance.uuid, 'reboot'):
+            # As from its disk, which Nova has in its database.
+            self._put(instance, network_info)
+
+    def power_off(self, instance, timeout=0, retry_interval=0):
+        self._act(instance, 'stop')
+
+    def power_on(self, context, instance, network_info,
+                 block_device_info=None, accel_info=None, share_info=None):
+        self._act(instance, 'start')
+
+    def plug_vifs(self, instance, network_info):
+        """The mechanism driver has bound the ports: nothing to plug."""
+
+    def unplug_vifs(self, instance, network_info):
+        """See :meth:`plug_vifs`."""
+
+    def attach_interface(self, context, instance, image_meta, vif):
+        """See :meth:`plug_vifs`."""
+
+    def detach_interface(self, context, instance, vif):
+        """See :meth:`plug_vifs`."""
+
+    def _require(self, instance):
+        found = self._machines.get(instance.uuid)
+        if found is None:
+            raise exception.InstanceNotFound(instance_id=instance.uuid)
+        return found
+
+    def _act(self, instance, action):
+        if not self._machines.act(instance.uuid, action):
+            raise exception.InstanceNotFound(instance_id=instance.uuid)
+
+    def _put(self, instance, network_info):
+        self._machines.put(instance.uuid, machine(instance, network_info))
+
+
+def _pause(seconds):
+    # No waiting for a condition: the knob of a flavor.
+    time.sleep(float(seconds))  # noqa: MC103
+
+
+def machine(instance, network_info):
+    """What the machine service is told of a server."""
+    flavor = instance.flavor
+    return {
+        # What Cluster API calls it; instance.name is "instance-0000000a".
+        'name': instance.hostname or instance.display_name,
+        'user_data': instance.user_data,
+        'addresses': [ip['address'] for vif in network_info or ()
+                      for ip in vif.fixed_ips()],
+        'flavor': {'name': flavor.name, 'vcpus': flavor.vcpus,
+                   'ram_mib': flavor.memory_mb, 'disk_gib': flavor.root_gb},
+        'image': instance.image_ref or '',
+        'metadata': dict(instance.metadata or {}),
+    }

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Client of the machine service: HTTP with JSON over a unix socket.
+
+``PUT /machines/ID`` makes a machine and may be repeated, ``GET`` describes
+it, ``POST /machines/ID/stop``, ``start`` and ``reboot`` change it, and
+``DELETE`` removes it, also when there is none.
+"""
+
+import http.client
+import json
+import socket
+import time
+
+#: Seconds for an answer.
+TIMEOUT = 30
+
+#: Seconds for a service that starts again to be there.
+PATIENCE = 30
+
+
+class Refused(Exception):
+    """The service does not do it; the message says why."""
+
+
+class Unreachable(Exception):
+    """Nobody answers at the socket."""
+
+
+class _Connection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__('localhost', timeout=TIMEOUT)
+        self._path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class Machines:
+    """The machines of a service.
+
+    :param path: of its socket.
+    :param patience: seconds to go on asking where nobody answers.
+    """
+
+    def __init__(self, path, patience=PATIENCE):
+        self._path = path
+        self._patience = patience
+
+    def put(self, uuid, machine):
+        """Make a machine that is not there yet.
+
+        :param machine: dict with name, user_data, addresses, flavor, image
+            and metadata.
+        :raises Refused: its user data is not understood.
+        """
+        self._ask('PUT', f'/machines/{uuid}', machine)
+
+    def get(self, uuid):
+        """The machine with its state and console, None where there is none."""
+        return self._ask('GET', f'/machines/{uuid}', missing=None)
+
+    def list(self):
+        """All machines: dicts with id, name and state."""
+        return self._ask('GET', '/machines')['machines']
+
+    def act(self, uuid, action):
+        """``stop``, ``start`` or ``reboot`` a machine.
+
+        :returns: whether there is one.
+        """
+        return self._ask('POST', f'/machines/{uuid}/{action}',
+                         missing=False) is not False
+
+    def delete(self, uuid):
+        """Remove a machine; fine where there is none."""
+        self._ask('DELETE', f'/machines/{uuid}', missing=None)
+
+    def _ask(self, method, path, body=None, **missing):
+        end = time.monotonic() + self._patience
+        while True:
+            try:
+                status, text = self._once(method, path, body)
+                break
+            except (OSError, http.client.HTTPException) as e:
+                # Every request may be repeated.
+                if time.monotonic() > end:
+                    raise Unreachable(
+                        f'The machine service does not answer at '
+                        f'{self._path}: {e!r}') from e
+            # This package is no part of the library that has "waiting".
+            time.sleep(0.2)  # noqa: MC103
+        if status == 404 and missing:
+            return missing['missing']
+        try:
+            answer = json.loads(text) if text.strip() else {}
+        except ValueError:
+            answer = {}
+        if status >= 300:
+            raise Refused(answer.get('message') or
+                          f'{method} {path}: HTTP {status}')
+        return answer
+
+    def _once(self, method, path, body):
+        connection = _Connection(self._path)
+        try:
+            connection.request(
+                method, path,
+                body=None if body is None else json.dumps(body),
+                headers={'Content-Type': 'application/json'})
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()

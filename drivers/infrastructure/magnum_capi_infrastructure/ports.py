@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mechanism driver of Neutron's ML2 plugin: it binds every port.
+
+A port becomes ACTIVE as soon as it has a host. One whose name begins with
+``fault.unbound`` is refused by this driver, so that its binding fails as it
+does where no agent of the network is on the host.
+"""
+
+from neutron_lib.api.definitions import portbindings
+from neutron_lib import constants
+from neutron_lib.plugins.ml2 import api
+
+
+#: How the names of ports begin that cannot be bound.
+UNBOUND = 'fault.unbound'
+
+
+class MechanismDriver(api.MechanismDriver):
+    """Binds ports to the first segment of their network."""
+
+    def initialize(self):
+        """There is nothing to set up."""
+
+    @property
+    def connectivity(self):
+        return portbindings.CONNECTIVITY_L2
+
+    def bind_port(self, context):
+        if context.current['name'].startswith(UNBOUND) or (
+                not context.segments_to_bind):
+            return
+        context.set_binding(
+            context.segments_to_bind[0][api.ID], portbindings.VIF_TYPE_OVS,
+            {portbindings.CAP_PORT_FILTER: True},
+            status=constants.PORT_STATUS_ACTIVE)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Servers, networks and load balancers of ``--infrastructure openstack``."""
+
+import base64
+
+import openstack
+
+from magnum_capi import waiting
+from tests.functional import boxes
+from tests.functional.infrastructure import machine_service
+
+_USER_DATA = base64.b64encode(b'#cloud-config\n').decode()
+
+
+class LifeTest(boxes.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.box = boxes.Box()
+        cls.box.setUp()
+        cls.addClassCleanup(cls.box.cleanUp)
+        ended = cls.box.up('--infrastructure', 'openstack')
+        if ended.code:
+            raise AssertionError(ended.err)
+        file = str(cls.box.directory / 'clouds.yaml')
+        config = openstack.config.OpenStackConfig(
+            config_files=[file], secure_files=[], load_envvars=False)
+        cls.cloud, cls.admin = (
+            openstack.connection.Connection(config=config.get_one(name))
+            for name in ('sandbox', 'sandbox-admin'))
+
+    def setUp(self):
+        super().setUp()
+        self.machines = self.useFixture(machine_service.MachineService(
+            self.box.sandbox.layout().machines)).machines
+        self.addCleanup(self.box.sandbox.layout().machines.unlink)
+        self.public = self.admin.network.find_network('public')
+        self.image = self.admin.image.find_image('ubuntu-capi')
+
+    def network(self):
+        """A network with a subnet and a router, removed at the end."""
+        network = self.cloud.network
+        net = network.create_network(name='life')
+        self.addCleanup(network.delete_network, net)
+        subnet = network.create_subnet(
+            network_id=net.id, ip_version=4, cidr='10.6.0.0/24')
+        router = network.create_router(
+            external_gateway_info={'network_id': self.public.id})
+        self.addCleanup(network.delete_router, router)
+        network.add_interface_to_router(router, subnet_id=subnet.id)
+        self.addCleanup(network.remove_interface_from_router, router,
+                        subnet_id=subnet.id)
+        return net, subnet
+
+    def server(self, net, flavor='m1.small', status='ACTIVE', **more):
+        compute = self.cloud.compute
+        server = compute.create_server(
+            name='life', image_id=self.image.id, flavor_id=flavor,
+            networks=[{'uuid': net.id}], user_data=_USER_DATA, **more)
+        self.addCleanup(self.remove, server)
+        return compute.wait_for_server(
+            server, status=status, failures=[], wait=90, interval=0.5)
+
+    def remove(self, server):
+        compute = self.cloud.compute
+        compute.delete_server(server, ignore_missing=True)
+        compute.wait_for_delete(server, wait=90, interval=0.5)
+
+    def wait(self, condition):
+        waiting.wait_for(condition, done=bool, timeout=60,
+                         what='the cloud')
+
+    def usages(self):
+        """What placement says is in use, over all hosts."""
+        total = 0
+        for host in self.admin.placement.resource_providers():
+            total += sum(self.admin.placement.get(
+                f'/resource_providers/{host.id}/usages').json()[
+                    'usages'].values())
+        return total
+
+    def test_a_server_is_a_machine(self):
+        net, _ = self.network()
+        server = self.server(net)
+        machine = self.machines[server.id]
+        port, = self.cloud.network.ports(device_id=server.id)
+        self.assertEqual('life', machine['name'])
+        self.assertEqual(_USER_DATA, machine['user_data'])
+        self.assertEqual([i['ip_address'] for i in port.fixed_ips],
+                         machine['addresses'])
+        self.assertEqual('m1.small', machine['flavor']['name'])
+        self.assertEqual(self.image.id, machine['image'])
+        self.assertEqual('ACTIVE', port.status)
+        compute = self.cloud.compute
+        self.assertIn('has booted', compute.get_server_console_output(
+            server)['output'])
+        compute.stop_server(server)
+        compute.wait_for_server(server, status='SHUTOFF', wait=60,
+                                interval=0.5)
+        self.assertEqual('stopped', self.machines[server.id]['state'])
+        compute.start_server(server)
+        compute.wait_for_server(server, wait=60, interval=0.5)
+        self.assertGreater(self.usages(), 0)
+        self.remove(server)
+        self.assertEqual({}, self.machines)
+        self.assertEqual([], [*self.cloud.network.ports(
+            device_id=server.id)])
+        self.assertEqual(0, self.usages())
+
+    def test_a_flavor_that_fails(self):
+        net, _ = self.network()
+        server = self.server(net, 'fault.failed', 'ERROR')
+        self.assertIn('No valid host', server.fault['message'])
+        self.assertEqual({}, self.machines)
+
+    def test_a_port_that_cannot_be_bound(self):
+        net, _ = self.network()
+        port = self.admin.network.create_port(
+            network_id=net.id, name='fault.unbound')
+        self.addCleanup(self.admin.network.delete_port, port)
+        port = self.admin.network.update_port(
+            port, binding_host_id='sandbox')
+        self.assertEqual('binding_failed', port.binding_vif_type)
+
+    def test_a_load_balancer_with_a_member(self):
+        net, subnet = self.network()
+        lbs = self.cloud.load_balancer
+        lb = lbs.create_load_balancer(
+            name='life', vip_subnet_id=subnet.id, provider='amphora')
+
+        def settled():
+            return lbs.wait_for_load_balancer(lb.id, wait=30, interval=0.2)
+
+        self.assertEqual('ONLINE', settled().operating_status)
+        address = self.cloud.network.create_ip(
+            floating_network_id=self.public.id, port_id=lb.vip_port_id)
+        self.assertTrue(address.floating_ip_address.startswith('198.18.'))
+        listener = lbs.create_listener(
+            protocol='TCP', protocol_port=6443, load_balancer_id=lb.id)
+        settled()
+        pool = lbs.create_pool(protocol='TCP', lb_algorithm='ROUND_ROBIN',
+                               listener_id=listener.id)
+        settled()
+        member = lbs.create_member(pool, address='10.6.0.12',
+                                   protocol_port=6443, subnet_id=subnet.id)
+        settled()
+        self.assertEqual('NO_MONITOR',
+                         lbs.get_member(member, pool).operating_status)
+        self.cloud.network.delete_ip(address)
+        lbs.delete_load_balancer(lb.id, cascade=True)
+        self.wait(lambda: not [*lbs.load_balancers()])
+        self.assertEqual([], [*lbs.pools(), *lbs.listeners()])
+        self.assertEqual([], [*self.admin.network.ports(
+            device_owner='Octavia')])

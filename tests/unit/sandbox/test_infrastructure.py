@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import testtools
+
+from magnum_capi import errors
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox.cloud import credentials
+from magnum_capi_tempest.sandbox.cloud import databases
+from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox.cloud import flavors
+from magnum_capi_tempest.sandbox import infrastructure
+from magnum_capi_tempest.sandbox import layout as layouts
+from magnum_capi_tempest.sandbox import releases
+from magnum_capi_tempest.sandbox import spec
+
+
+class InfrastructureTest(testtools.TestCase):
+
+    def test_the_default_is_memory(self):
+        self.assertEqual(infrastructure.MEMORY,
+                         spec.infrastructure_of(spec.Spec()))
+
+    def test_openstack_is_refused_with_the_profile_full(self):
+        self.assertRaises(
+            errors.UsageError, spec.infrastructure_of,
+            spec.Spec('full', infrastructure=infrastructure.OPENSTACK))
+
+    def test_openstack_is_refused_with_nodes_in_containers(self):
+        self.assertRaises(errors.UsageError, spec.nodes, spec.Spec(
+            nodes='docker', infrastructure=infrastructure.OPENSTACK))
+
+    def test_its_environment_is_another_one(self):
+        self.assertNotEqual(
+            environment.key(),
+            environment.key(kind=infrastructure.OPENSTACK))
+
+    def test_an_earlier_magnum_has_the_environment_that_it_has(self):
+        release = releases.get('2025.2')
+        self.assertEqual(
+            environment.key(release),
+            environment.key(release, infrastructure.OPENSTACK))
+
+    def test_its_pins_repeat_nothing_of_the_clouds(self):
+        names = [{line.partition('==')[0]
+                  for line in resources.find(path).read_text().splitlines()
+                  if '==' in line}
+                 for path in (releases.CLOUD, infrastructure.PINS)]
+        self.assertEqual(set(), set.intersection(*names))
+
+    def test_every_service_has_a_user(self):
+        known = {'admin': 'a', 'demo': 'd', 'service': 's'}
+        more = set(credentials.of_users(known, infrastructure.OPENSTACK)) \
+            - set(credentials.of_users(known))
+        self.assertEqual({'placement', 'octavia'}, more)
+
+    def test_memory_has_no_more_than_it_had(self):
+        self.assertEqual(dict(layouts.ENDPOINTS),
+                         layouts.endpoints(infrastructure.MEMORY))
+        self.assertEqual(databases.NAMES,
+                         databases.names(infrastructure.MEMORY))
+
+    def test_knobs_of_servers_are_extra_specs(self):
+        found = {f.name: flavors.extra_specs(f) for f in flavors.FLAVORS}
+        self.assertEqual({'sandbox:create_delay': '20'},
+                         found['slow.create'])
+        self.assertEqual({'sandbox:delete_delay': '70'},
+                         found['slow.minute'])
+        self.assertIn('No valid host',
+                      found['fault.failed']['sandbox:failure'])
+        self.assertEqual({}, found['slow.node'])
