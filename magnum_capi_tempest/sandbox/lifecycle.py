@@ -44,8 +44,6 @@ from magnum_capi_tempest import toolchain
 #: Free space that a running sandbox needs, in bytes.
 ROOM = 2 << 30
 
-TOOLS = (*local.TOOLS, 'helm')
-
 
 def default_directory() -> pathlib.Path:
     """Folder of the sandbox when none is named."""
@@ -102,8 +100,8 @@ class Sandbox:
             self._check_room()
             if profile.broker:
                 backends.check()
-            programs = toolchain.ensure(TOOLS, progress)
             kind = spec.infrastructure_of(wanted)
+            programs = toolchain.ensure(_tools(kind), progress)
             venvs = environment.both(progress, release, kind)
             base = wanted.port_base or layouts.DEFAULT_PORT_BASE
             with network.allocate(_ports(base),
@@ -125,7 +123,8 @@ class Sandbox:
             progress.info('supervisord has gone: what it left is ended and '
                           'started again with its data')
             runmarks.sweep(self.directory)
-        programs = toolchain.ensure(TOOLS, progress)
+        programs = toolchain.ensure(
+            _tools(record.infrastructure), progress)
         venvs = environment.both(progress, record.release,
                                  record.infrastructure)
         lock = paths.cache() / 'networks' / f'{record.prefix}.lock'
@@ -145,7 +144,9 @@ class Sandbox:
             layout.management, programs, flavors.behaviours(), lock,
             docker_host=machines.up(
                 self.directory, record, self.supervisor, progress),
-            rate_limiting=record.additions.rate_limiting)
+            rate_limiting=record.additions.rate_limiting,
+            endpoint_network=infrastructure.EXTERNAL_NETWORK
+            if record.infrastructure == infrastructure.OPENSTACK else None)
         above = deployment.Cloud(layout, record, venvs, self.supervisor,
                                  programs['helm'])
         # Side by side: neither needs the other until a cluster is made.
@@ -351,6 +352,10 @@ class Sandbox:
                 f'Only {free >> 20} MiB are free, {ROOM >> 20} MiB are '
                 'needed', where=folder, hint='Make room or name another '
                 'folder with --directory or MAGNUM_CAPI_STATE')
+
+
+def _tools(kind):
+    return (*local.tools(kind == infrastructure.OPENSTACK), 'helm')
 
 
 def _ports(base):

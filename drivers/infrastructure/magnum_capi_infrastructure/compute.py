@@ -215,5 +215,10 @@ def machine(instance, network_info):
         'flavor': {'name': flavor.name, 'vcpus': flavor.vcpus,
                    'ram_mib': flavor.memory_mb, 'disk_gib': flavor.root_gb},
         'image': instance.image_ref or '',
+        # Which kubelet is in it: kubeadm's join says nothing of that.
+        'image_properties': {
+            key.removeprefix('image_'): value
+            for key, value in instance.system_metadata.items()
+            if key.startswith('image_')},
         'metadata': dict(instance.metadata or {}),
     }
