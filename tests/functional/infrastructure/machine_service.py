@@ -75,6 +75,8 @@ class MachineService(fixtures.Fixture):
         self._path = path
 
     def _setUp(self):
+        # Nova asks us instead of the one in the management cluster.
+        self._path.unlink(missing_ok=True)
         server = _Server(str(self._path), _Handler)
         os.chmod(self._path, 0o600)
         server.machines = self.machines = {}
