@@ -94,6 +94,10 @@ class Watch:
     def check(self, stacks):
         """Wait until all is gone.
 
+        There is nothing to wait for while Magnum still has a cluster: its
+        deletion was waited for, and what belongs to it stays as long as it
+        does.
+
         :param stacks: mapping of uuids of clusters and their stack_id.
         :raises LeakFound: something stays.
         """
@@ -102,9 +106,9 @@ class Watch:
         try:
             waiting.wait_for(
                 lambda: self._left(stacks), done=lambda left: not left,
-                timeout=self._timeout, what='nothing to be left behind',
-                clock=self._clock)
-        except errors.WaitTimeout as e:
+                failed=self._undeleted_cluster, timeout=self._timeout,
+                what='nothing to be left behind', clock=self._clock)
+        except errors.WaitFailed as e:
             raise LeakFound(e.state, e.elapsed) from None
 
     def _look(self, kinds=None):
@@ -132,6 +136,15 @@ class Watch:
         if self._management and self.clusters():
             found += self._objects(stacks)
         return sorted(found)
+
+    def _undeleted_cluster(self, left):
+        """Return which cluster is still there, in words, or None."""
+        for leak in left:
+            thing = leak.thing
+            if thing.kind == model.CLUSTER and (
+                    thing.kind, thing.ident) in {**self.made, **self.known}:
+                return f'{thing} was not deleted'
+        return None
 
     def _objects(self, stacks):
         words = {cluster: (stacks.get(cluster.ident), cluster.words())

@@ -98,6 +98,19 @@ class WatchTest(testtools.TestCase):
                       'project p, left by: m.T.test_a', str(error))
         self.assertGreaterEqual(self.clock.now, watches.COLLECTED)
 
+    def test_a_cluster_that_stays_is_not_waited_for(self):
+        watch = self.watch()
+        watch.begin()
+        watch.add(model.CLUSTER, UUID, 'c1')
+        self.cloud.answers['clusters'] = [
+            {'uuid': UUID, 'name': 'c1', 'user_id': 'u'}]
+        self.cloud.answers['application_credentials'] = [
+            {'id': 'a', 'name': f'magnum-{UUID}'}]
+
+        self.assertEqual({model.CLUSTER, model.CREDENTIAL},
+                         {leak.thing.kind for leak in self.left(watch)})
+        self.assertEqual(0, self.clock.now)
+
     def test_a_template_of_before_the_first_look_that_stays(self):
         self.cloud.answers['clustertemplates'] = [
             {'uuid': 't', 'user_id': 'u'}]
