@@ -4,9 +4,15 @@
 A port becomes ACTIVE as soon as it has a host. One whose name begins with
 ``fault.unbound`` is refused by this driver, so that its binding fails as it
 does where no agent of the network is on the host.
+
+A floating IP is ACTIVE while it has a port: what the L3 agent of its router
+reports otherwise.
 """
 
 from neutron_lib.api.definitions import portbindings
+from neutron_lib.callbacks import events
+from neutron_lib.callbacks import registry
+from neutron_lib.callbacks import resources
 from neutron_lib import constants
 from neutron_lib.plugins.ml2 import api
 
@@ -19,7 +25,9 @@ class MechanismDriver(api.MechanismDriver):
     """Binds ports to the first segment of their network."""
 
     def initialize(self):
-        """There is nothing to set up."""
+        for event in (events.AFTER_CREATE, events.AFTER_UPDATE):
+            registry.subscribe(report_floating_ip, resources.FLOATING_IP,
+                               event)
 
     @property
     def connectivity(self):
@@ -33,3 +41,15 @@ class MechanismDriver(api.MechanismDriver):
             context.segments_to_bind[0][api.ID], portbindings.VIF_TYPE_OVS,
             {portbindings.CAP_PORT_FILTER: True},
             status=constants.PORT_STATUS_ACTIVE)
+
+
+def report_floating_ip(resource, event, trigger, payload):
+    """Tell Neutron whether a floating IP forwards to a port.
+
+    :param trigger: the L3 plugin.
+    """
+    status = (constants.FLOATINGIP_STATUS_ACTIVE
+              if payload.latest_state['port_id']
+              else constants.FLOATINGIP_STATUS_DOWN)
+    trigger.update_floatingip_status(
+        payload.context, payload.resource_id, status)

@@ -137,6 +137,7 @@ class LifeTest(boxes.TestCase):
         address = self.cloud.network.create_ip(
             floating_network_id=self.public.id, port_id=lb.vip_port_id)
         self.assertTrue(address.floating_ip_address.startswith('198.18.'))
+        self.assertEqual('ACTIVE', self.cloud.network.get_ip(address).status)
         listener = lbs.create_listener(
             protocol='TCP', protocol_port=6443, load_balancer_id=lb.id)
         settled()
@@ -148,6 +149,8 @@ class LifeTest(boxes.TestCase):
         settled()
         self.assertEqual('NO_MONITOR',
                          lbs.get_member(member, pool).operating_status)
+        self.cloud.network.update_ip(address, port_id=None)
+        self.assertEqual('DOWN', self.cloud.network.get_ip(address).status)
         self.cloud.network.delete_ip(address)
         lbs.delete_load_balancer(lb.id, cascade=True)
         self.wait(lambda: not [*lbs.load_balancers()])
