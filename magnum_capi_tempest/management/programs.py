@@ -20,10 +20,6 @@ NAMES = ('etcd', 'kube-apiserver', 'kube-controller-manager', 'capi')
 #: Cluster API Provider OpenStack, for infrastructure from a cloud; the last.
 OPENSTACK = 'capo'
 
-#: Where floating IPs and load balancers of clusters are: reserved for tests
-#: of networks (RFC 2544), so that no other machine is missed.
-ENDPOINT_NETWORK = '198.18.0.0/16'
-
 #: What of :data:`.layout.OFFSETS` each of them listens on.
 LISTENERS = types.MappingProxyType({
     'etcd': ('etcd', 'etcd-peer'),
@@ -170,7 +166,6 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
     :param endpoint_network: boot machines from their user data, for the
         OpenStack provider (:func:`capo`), with control plane endpoints in
         this network; needs root.
-
     :param docker_host: engine for machines that are containers, a URL
         ``unix:///...``; None: there are no such machines.
     :param rate_limiting: reconcile an object once a second at most, as

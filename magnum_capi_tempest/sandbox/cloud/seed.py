@@ -52,7 +52,8 @@ def content(layout, passwords, trusts=False,
         'extra_specs': {f.name: flavors.extra_specs(f)
                         for f in flavors.FLAVORS} if real else {},
         'roles': list(ROLES) if real else [],
-        'external_cidr': '198.18.0.0/16' if real else '192.0.2.0/24',
+        'external_cidr': infrastructure.EXTERNAL_NETWORK
+        if real else '192.0.2.0/24',
         'public_key': _PUBLIC_KEY,
     }
 
