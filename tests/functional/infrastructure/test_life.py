@@ -4,32 +4,14 @@
 
 import base64
 
-import openstack
-
 from magnum_capi import waiting
-from tests.functional import boxes
+from tests.functional.infrastructure import clouds
 from tests.functional.infrastructure import machine_service
 
 _USER_DATA = base64.b64encode(b'#cloud-config\n').decode()
 
 
-class LifeTest(boxes.TestCase):
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.box = boxes.Box()
-        cls.box.setUp()
-        cls.addClassCleanup(cls.box.cleanUp)
-        ended = cls.box.up('--infrastructure', 'openstack')
-        if ended.code:
-            raise AssertionError(ended.err)
-        file = str(cls.box.directory / 'clouds.yaml')
-        config = openstack.config.OpenStackConfig(
-            config_files=[file], secure_files=[], load_envvars=False)
-        cls.cloud, cls.admin = (
-            openstack.connection.Connection(config=config.get_one(name))
-            for name in ('sandbox', 'sandbox-admin'))
+class LifeTest(clouds.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -71,15 +53,6 @@ class LifeTest(boxes.TestCase):
     def wait(self, condition):
         waiting.wait_for(condition, done=bool, timeout=60,
                          what='the cloud')
-
-    def usages(self):
-        """What placement says is in use, over all hosts."""
-        total = 0
-        for host in self.admin.placement.resource_providers():
-            total += sum(self.admin.placement.get(
-                f'/resource_providers/{host.id}/usages').json()[
-                    'usages'].values())
-        return total
 
     def test_a_server_is_a_machine(self):
         net, _ = self.network()
