@@ -78,7 +78,7 @@ def make(layout, cloud: pathlib.Path):
         mine / 'sandbox.pth', 'import site; ' + '; '.join(
             f'site.addsitedir({str(path)!r})'
             for path in (library(cloud), layout.drivers)) + '\n')
-    _add_library(mine)
+    add_library(mine)
     command = layout.magnum_env / 'bin' / 'magnum-capi'
     outfile.write_private(command, _COMMAND.format(
         python=shlex.quote(str(layout.magnum_env / 'bin' / 'python'))))
@@ -110,15 +110,18 @@ def add_infrastructure(layout, cloud: pathlib.Path):
         for group, entries in project['entry-points'].items()))
 
 
-def _add_library(library_):
-    """Add the package and its metadata, and nothing that lies beside it."""
+def add_library(where: pathlib.Path):
+    """Add the package and its metadata, and nothing that lies beside it.
+
+    :param where: a folder of ``sys.path``.
+    """
     package = pathlib.Path(magnum_capi.__file__).parent
-    _link(library_ / package.name, package)
+    _link(where / package.name, package)
     found = importlib.metadata.distribution(_DISTRIBUTION)
     for name, text in (
             ('METADATA', metadata()),
             ('entry_points.txt', found.read_text('entry_points.txt'))):
-        outfile.write_private(library_ / folder() / name, text or '')
+        outfile.write_private(where / folder() / name, text or '')
 
 
 def folder() -> str:
