@@ -12,7 +12,7 @@ import pathlib
 import types
 
 from magnum_capi_tempest import management
-from magnum_capi_tempest.sandbox import infrastructure
+from magnum_capi_tempest.sandbox import catalog
 
 #: Offsets of the ports of the cloud from the sandbox's port base. With the
 #: default base they resemble the services' registered ports (25000, 25774).
@@ -31,31 +31,6 @@ PORTS = types.MappingProxyType({
 })
 
 DEFAULT_PORT_BASE = 25000
-
-#: Service types of the catalog and the paths of their endpoints.
-ENDPOINTS = types.MappingProxyType({
-    'identity': ('keystone', '/v3'),
-    'image': ('glance', ''),
-    'compute': ('nova', '/v2.1'),
-    'network': ('neutron', ''),
-    'block-storage': ('cinder', '/v3'),
-    'container-infra': ('magnum', '/v1'),
-})
-
-#: What else is in the catalog with a real OpenStack under the clusters.
-MORE_ENDPOINTS = types.MappingProxyType({
-    'placement': ('placement', ''),
-    'load-balancer': ('octavia', ''),
-})
-
-
-def endpoints(kind) -> dict[str, tuple[str, str]]:
-    """Service types and paths of a sandbox.
-
-    :param kind: one of :data:`.infrastructure.KINDS`.
-    """
-    more = MORE_ENDPOINTS if kind == infrastructure.OPENSTACK else {}
-    return {**ENDPOINTS, **more}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,9 +106,9 @@ class Layout:
         return self.port_base + PORTS[service]
 
     def url(self, service_type: str) -> str:
-        """Endpoint of a service type of :func:`endpoints`."""
-        service, path = {**ENDPOINTS, **MORE_ENDPOINTS}[service_type]
-        return f'http://{self.address}:{self.port(service)}{path}'
+        """Endpoint of a service type of :mod:`.catalog`."""
+        service = catalog.BY_TYPE[service_type]
+        return f'http://{self.address}:{self.port(service.name)}{service.path}'
 
     @property
     def auth_url(self) -> str:

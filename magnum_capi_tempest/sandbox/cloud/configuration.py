@@ -5,15 +5,10 @@ import jinja2
 
 from magnum_capi.discovery import paste
 from magnum_capi import outfile
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import infrastructure
 
 REGION = 'RegionOne'
-
-SERVICE_FILES = ('keystone.conf', 'glance-api.conf', 'nova.conf',
-                 'neutron.conf', 'cinder.conf', 'magnum.conf')
-
-#: With a real OpenStack under the clusters.
-MORE_FILES = ('placement.conf', 'octavia.conf')
 
 #: Values that cluster templates of k8s_capi_v1 can name.
 OVERLAY = 'operators.yaml'
@@ -47,8 +42,7 @@ def write_services(layout, *, venv, magnum_venv, discovery_filter=False,
         text = paste.with_filter(api_paste.read_text())
         api_paste = layout.etc / 'magnum-api-paste.ini'
         outfile.write_private(api_paste, text)
-    real = kind == infrastructure.OPENSTACK
-    for name in (*SERVICE_FILES, OVERLAY, *(MORE_FILES if real else ())):
+    for name in (*(s.file for s in catalog.services(kind)), OVERLAY):
         outfile.write_private(layout.etc / name, render(
-            name, layout=layout, venv=venv, api_paste=api_paste, real=real,
-            **values))
+            name, layout=layout, venv=venv, api_paste=api_paste,
+            real=kind == infrastructure.OPENSTACK, **values))

@@ -12,8 +12,8 @@ import pathlib
 import secrets
 
 from magnum_capi import outfile
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import layout as layouts
 
 #: Folders of Keystone's keys, below that of the sandbox.
 REPOSITORIES = ('keystone/fernet-keys', 'keystone/credential-keys')
@@ -56,6 +56,6 @@ def of_users(known: dict[str, str],
     :param known: what :func:`make` returned.
     :param kind: one of :data:`.infrastructure.KINDS`.
     """
-    services = {name for name, _ in layouts.endpoints(kind).values()}
+    services = {service.name for service in catalog.services(kind)}
     return {'admin': known['admin'], 'demo': known['demo']} | dict.fromkeys(
         services - {'keystone'}, known['service'])

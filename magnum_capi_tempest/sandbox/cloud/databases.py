@@ -13,17 +13,11 @@ import sqlite3
 
 from magnum_capi import processes
 from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox import infrastructure
 
 _PROGRAMS = pathlib.Path(__file__).with_name('programs')
-
-NAMES = ('keystone', 'glance', 'nova_api', 'nova_cell0', 'neutron', 'cinder',
-         'magnum')
-
-
-#: With a real OpenStack under the clusters.
-MORE = ('nova_cell1', 'placement', 'octavia')
 
 
 def names(kind) -> tuple[str, ...]:
@@ -31,7 +25,8 @@ def names(kind) -> tuple[str, ...]:
 
     :param kind: one of :data:`.infrastructure.KINDS`.
     """
-    return (*NAMES, *(MORE if kind == infrastructure.OPENSTACK else ()))
+    return tuple(name for service in catalog.services(kind)
+                 for name in service.databases)
 
 
 class Databases:

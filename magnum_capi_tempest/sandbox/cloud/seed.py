@@ -6,10 +6,10 @@ import pathlib
 import types
 
 from magnum_capi import processes
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox.cloud import flavors
 from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import layout as layouts
 
 _PROGRAMS = pathlib.Path(__file__).with_name('programs')
 
@@ -44,8 +44,8 @@ def content(layout, passwords, trusts=False,
         'passwords': passwords,
         'trusts': trusts,
         'endpoints': {
-            kind: (service, layout.url(kind))
-            for kind, (service, _) in layouts.endpoints(kind).items()},
+            service.type_: (service.name, layout.url(service.type_))
+            for service in catalog.services(kind)},
         'images': dict(IMAGES),
         'flavors': [{'name': f.name, 'ram': f.ram, 'vcpus': f.vcpus,
                      'disk': f.disk} for f in flavors.FLAVORS],
@@ -101,8 +101,8 @@ def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
         [url('keystone'),
          'UPDATE endpoint SET url = :url WHERE service_id IN '
          '(SELECT id FROM service WHERE type = :type)',
-         {'url': layout.url(type_), 'type': type_}]
-        for type_ in layouts.endpoints(kind)]
+         {'url': layout.url(service.type_), 'type': service.type_}]
+        for service in catalog.services(kind)]
     statements.append(
         [url('nova_api'),
          'UPDATE cell_mappings SET database_connection = :url '

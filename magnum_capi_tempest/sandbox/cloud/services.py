@@ -20,9 +20,6 @@ PROGRAMS = pathlib.Path(__file__).with_name('programs')
 #: makes them do so. They start when it is known who listens there.
 KEYSTONE = 'keystone'
 
-#: The services in front of Magnum.
-BASE = (KEYSTONE, 'glance', 'nova', 'neutron', 'cinder')
-
 
 def answers(address, port, path='/'):
     """A readiness probe: the server answers, and not with a 5xx.
@@ -59,13 +56,18 @@ def _listens(layout, service):
     return {'listens': ((layout.address, layout.port(service)),)}
 
 
-def _wsgi(name, module, layout, venv, profile, *arguments, threads=None,
-          path='/', **env):
+def _wsgi(name, application, layout, venv, profile, *arguments,
+          threads=None, path='/', **env):
+    """A service's API.
+
+    :param application: its WSGI module, or a program of :data:`PROGRAMS`.
+    """
+    program = ((application,) if application.endswith('.py')
+               else ('serve.py', application))
     return supervision.Program(
         name=name,
-        argv=(str(venv / 'bin' / 'python'),
-              str(PROGRAMS / 'serve.py'), module,
-              layout.address, str(layout.port(name)),
+        argv=(str(venv / 'bin' / 'python'), str(PROGRAMS / program[0]),
+              *program[1:], layout.address, str(layout.port(name)),
               str(threads or profile.threads), *map(str, arguments)),
         env=environment(layout, venv) | {k: str(v) for k, v in env.items()},
         after=() if name == KEYSTONE else (KEYSTONE,),
@@ -74,7 +76,7 @@ def _wsgi(name, module, layout, venv, profile, *arguments, threads=None,
 
 
 def base(layout, venv, profile, kind=infrastructure.MEMORY):
-    """Programs in front of Magnum: :data:`BASE`, and what else there is.
+    """Programs of the services in front of Magnum.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
     """
@@ -82,27 +84,21 @@ def base(layout, venv, profile, kind=infrastructure.MEMORY):
     if kind == infrastructure.OPENSTACK:
         ours = layout.cloud_env
         return [
-            *(p for p in base(layout, ours, profile)
-              if p.name != 'nova'),
-            dataclasses.replace(_nova(layout, ours, profile), after=(
-                KEYSTONE, 'placement'), argv=(
-                str(ours / 'bin' / 'python'), str(PROGRAMS / 'nova_all.py'),
-                layout.address, str(layout.port('nova')), '4')),
+            *(p for p in base(layout, ours, profile) if p.name != 'nova'),
+            dataclasses.replace(
+                _nova('nova_all.py', layout, ours, profile, threads=4),
+                after=(KEYSTONE, 'placement')),
             _wsgi('placement', 'placement.wsgi.api', layout, ours, profile,
                   OS_PLACEMENT_CONFIG_DIR=etc),
-            dataclasses.replace(
-                _wsgi('octavia', '', layout, ours, profile), argv=(
-                    str(ours / 'bin' / 'python'),
-                    str(PROGRAMS / 'octavia_api.py'), layout.address,
-                    str(layout.port('octavia')), str(profile.threads),
-                    '--config-file', str(etc / 'octavia.conf'))),
+            _wsgi('octavia', 'octavia_api.py', layout, ours, profile,
+                  '--config-file', etc / 'octavia.conf'),
         ]
     return [
         _wsgi(KEYSTONE, 'keystone.wsgi.api', layout, venv, profile,
               path='/v3', OS_KEYSTONE_CONFIG_FILES=etc / 'keystone.conf'),
         _wsgi('glance', 'glance.wsgi.api', layout, venv, profile,
               path='/versions', OS_GLANCE_CONFIG_DIR=etc),
-        _nova(layout, venv, profile),
+        _nova('nova.wsgi.osapi_compute', layout, venv, profile),
         _wsgi('neutron', 'neutron.wsgi.api', layout, venv, profile,
               OS_NEUTRON_CONFIG_DIR=etc,
               OS_NEUTRON_CONFIG_FILES='neutron.conf'),
@@ -111,9 +107,9 @@ def base(layout, venv, profile, kind=infrastructure.MEMORY):
     ]
 
 
-def _nova(layout, venv, profile):
+def _nova(application, layout, venv, profile, **more):
     # It takes the first file for the paste configuration.
-    return _wsgi('nova', 'nova.wsgi.osapi_compute', layout, venv, profile,
+    return _wsgi('nova', application, layout, venv, profile, **more,
                  OS_NOVA_CONFIG_DIR=layout.etc,
                  OS_NOVA_CONFIG_FILES=';'.join((
                      str(venv / 'etc/nova/api-paste.ini'), 'nova.conf')))

@@ -13,7 +13,7 @@ import tarfile
 
 from magnum_capi import errors
 from magnum_capi_tempest import paths
-from magnum_capi_tempest.sandbox.cloud import configuration
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import releases
@@ -34,9 +34,8 @@ def path(profile, release=releases.NEWEST,
     :param kind: one of :data:`.infrastructure.KINDS`.
     """
     sources = sorted([*(_HERE / 'programs').glob('*.py'),
-                      *(_TEMPLATES / f'{name}.j2'
-                        for name in (*configuration.SERVICE_FILES,
-                                     *configuration.MORE_FILES)),
+                      *(_TEMPLATES / f'{service.file}.j2'
+                        for service in catalog.BY_TYPE.values()),
                       _TEMPLATES / '_common.j2',
                       *(_HERE / f'{n}.py' for n in (
                           'seed', 'flavors', 'databases', 'backends'))])

@@ -12,25 +12,9 @@ import concurrent.futures
 import requests
 
 from magnum_capi import errors
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import rest
-
-#: One harmless list per service type.
-LISTS = {
-    'identity': 'projects',
-    'image': 'v2/images',
-    'compute': 'flavors',
-    'network': 'v2.0/networks',
-    'block-storage': 'types',
-    'container-infra': 'clustertemplates',
-}
-
-
-#: With a real OpenStack under the clusters.
-MORE = {
-    'placement': 'resource_providers',
-    'load-balancer': 'v2/lbaas/loadbalancers',
-}
 
 
 def first_requests(layout, password, kind=infrastructure.MEMORY):
@@ -40,16 +24,16 @@ def first_requests(layout, password, kind=infrastructure.MEMORY):
     :param kind: one of :data:`.infrastructure.KINDS`.
     :raises EnvironmentProblem: a service does not answer as it should.
     """
-    lists = {**LISTS, **(
-        MORE if kind == infrastructure.OPENSTACK else {})}
+    services = catalog.services(kind)
     try:
         admin = rest.User(layout, password, 'admin')
 
-        def ask(type_):
-            admin.request(type_, 'GET', lists[type_]).raise_for_status()
+        def ask(service):
+            admin.request(
+                service.type_, 'GET', service.first).raise_for_status()
 
-        with concurrent.futures.ThreadPoolExecutor(len(lists)) as pool:
-            list(pool.map(ask, lists))
+        with concurrent.futures.ThreadPoolExecutor(len(services)) as pool:
+            list(pool.map(ask, services))
     except requests.RequestException as e:
         text = e.response.text[:300] if e.response is not None else ''
         raise errors.EnvironmentProblem(

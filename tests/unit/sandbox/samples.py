@@ -6,6 +6,7 @@ import json
 import pathlib
 import sys
 
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox import layout
 from magnum_capi_tempest.sandbox import profiles
@@ -15,6 +16,8 @@ PASSWORDS = {'admin': 'adminsecret', 'demo': 'demosecret',
              'service': 'servicesecret', 'broker': 'brokersecret'}
 
 VENV = pathlib.Path('/cache/cloud/venv')
+
+SERVICES = frozenset(service.name for service in catalog.services())
 
 SEEDED = {'images': {'ubuntu-capi': 'image-id'},
           'networks': {'public': 'network-id'}}

@@ -10,10 +10,13 @@ import testtools
 
 from magnum_capi.discovery import paste
 from magnum_capi import outfile
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox.cloud import configuration
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import releases
 from tests.unit.sandbox import samples
+
+FILES = tuple(service.file for service in catalog.services())
 
 
 class ServicesTest(testtools.TestCase):
@@ -31,13 +34,13 @@ class ServicesTest(testtools.TestCase):
 
     def test_every_file_parses_in_every_profile(self):
         for profile in profiles.PROFILES:
-            for name in configuration.SERVICE_FILES:
+            for name in FILES:
                 with self.subTest(f'{name} of {profile}'):
                     config = self.read(name, profile)
                     self.assertTrue(config.get('database', 'connection'))
 
     def test_who_finds_sqlite_locked_waits(self):
-        for name in configuration.SERVICE_FILES:
+        for name in FILES:
             with self.subTest(name):
                 self.assertEqual(
                     'timeout=30', self.read(name, 'embedded')['database'][
@@ -49,8 +52,7 @@ class ServicesTest(testtools.TestCase):
     def test_files_are_private(self):
         samples.write_services(self.layout)
         self.assertEqual(
-            {name: 0o600 for name in (*configuration.SERVICE_FILES,
-                                      configuration.OVERLAY)}
+            {name: 0o600 for name in (*FILES, configuration.OVERLAY)}
             | {'magnum.d': 0o700},
             {p.name: p.stat().st_mode & 0o777
              for p in self.layout.etc.iterdir()})
@@ -62,7 +64,7 @@ class ServicesTest(testtools.TestCase):
 
     def test_also_when_an_open_one_is_replaced(self):
         self.layout.etc.mkdir()
-        for name in configuration.SERVICE_FILES:
+        for name in FILES:
             (self.layout.etc / name).touch(0o666)
         self.layout.etc.chmod(0o700)
         self.test_files_are_private()
@@ -111,7 +113,7 @@ class ServicesTest(testtools.TestCase):
                 f'{self.layout.directory}/'), section)
 
     def test_services_but_keystone_log_in_at_this_keystone(self):
-        for name in configuration.SERVICE_FILES:
+        for name in FILES:
             if name == 'keystone.conf':
                 continue
             with self.subTest(name):

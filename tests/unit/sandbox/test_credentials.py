@@ -7,8 +7,8 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.sandbox.cloud import credentials
-from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox.cloud import snapshot
+from tests.unit.sandbox import samples
 
 
 class CredentialsTest(testtools.TestCase):
@@ -65,7 +65,7 @@ class CredentialsTest(testtools.TestCase):
         made = credentials.make(self.folder)
         found = credentials.of_users(made)
         self.assertEqual(
-            {'admin', 'demo', 'magnum', *services.BASE} - {'keystone'},
+            {'admin', 'demo', *samples.SERVICES} - {'keystone'},
             set(found))
         self.assertEqual(
             {made[who] for who in ('admin', 'demo', 'service')},

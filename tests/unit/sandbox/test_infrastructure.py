@@ -4,12 +4,12 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox.cloud import credentials
 from magnum_capi_tempest.sandbox.cloud import databases
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox.cloud import flavors
 from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
 
@@ -53,11 +53,14 @@ class InfrastructureTest(testtools.TestCase):
             - set(credentials.of_users(known))
         self.assertEqual({'placement', 'octavia'}, more)
 
-    def test_memory_has_no_more_than_it_had(self):
-        self.assertEqual(dict(layouts.ENDPOINTS),
-                         layouts.endpoints(infrastructure.MEMORY))
-        self.assertEqual(databases.NAMES,
-                         databases.names(infrastructure.MEMORY))
+    def test_what_a_real_openstack_has_in_addition(self):
+        more = {s.name for s in catalog.services(infrastructure.OPENSTACK)} \
+            - {s.name for s in catalog.services()}
+        self.assertEqual({'placement', 'octavia'}, more)
+        self.assertEqual(
+            {'nova_cell1', *more},
+            set(databases.names(infrastructure.OPENSTACK))
+            - set(databases.names(infrastructure.MEMORY)))
 
     def test_knobs_of_servers_are_extra_specs(self):
         found = {f.name: flavors.extra_specs(f) for f in flavors.FLAVORS}

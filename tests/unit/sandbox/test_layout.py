@@ -4,6 +4,7 @@ import pathlib
 
 import testtools
 
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import layout as layouts
 
 
@@ -32,7 +33,8 @@ class LayoutTest(testtools.TestCase):
              'network': 'http://127.80.0.1:30696',
              'block-storage': 'http://127.80.0.1:30776/v3',
              'container-infra': 'http://127.80.0.1:30511/v1'},
-            {kind: self.layout.url(kind) for kind in layouts.ENDPOINTS})
+            {service.type_: self.layout.url(service.type_)
+             for service in catalog.services()})
 
     def test_the_management_cluster_shares_the_network(self):
         management = self.layout.management

@@ -8,10 +8,13 @@ import sqlite3
 import fixtures
 import testtools
 
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox.cloud import flavors
 from magnum_capi_tempest.sandbox.cloud import seed
 from magnum_capi_tempest.sandbox import layout as layouts
 from tests.unit.sandbox import samples
+
+TYPES = tuple(service.type_ for service in catalog.services())
 
 CELL_0 = '00000000-0000-0000-0000-000000000000'
 
@@ -32,7 +35,7 @@ class ContentTest(testtools.TestCase):
             layout, samples.PASSWORDS, trusts=True)['trusts'])
 
     def test_every_endpoint(self):
-        self.assertEqual(set(layouts.ENDPOINTS),
+        self.assertEqual(set(TYPES),
                          set(self.content['endpoints']))
         self.assertEqual(['magnum', 'http://127.80.0.1:25511/v1'],
                          self.content['endpoints']['container-infra'])
@@ -90,7 +93,7 @@ class RelocationTest(testtools.TestCase):
             CREATE TABLE service (id, type);
             CREATE TABLE endpoint (id, service_id, interface, url);
             ''')
-        for kind in (*layouts.ENDPOINTS, 'foreign'):
+        for kind in (*TYPES, 'foreign'):
             self.database('keystone', f'''
                 INSERT INTO service VALUES ('s-{kind}', '{kind}');
                 INSERT INTO endpoint VALUES
@@ -112,7 +115,7 @@ class RelocationTest(testtools.TestCase):
         self.make()
         self.relocate()
         wanted = {f's-{kind}': self.layout.url(kind)
-                  for kind in layouts.ENDPOINTS} | {
+                  for kind in TYPES} | {
                       's-foreign': 'http://old'}
         for interface in ('public', 'internal'):
             self.assertEqual(wanted, dict(self.rows(

@@ -43,12 +43,11 @@ class ProgramsTest(testtools.TestCase):
         return {p.name: p for p in found}
 
     def test_embedded(self):
-        self.assertEqual({*services.BASE, 'magnum'},
-                         set(self.programs('embedded')))
+        self.assertEqual(samples.SERVICES, set(self.programs('embedded')))
 
     def test_full(self):
         self.assertEqual(
-            {*services.BASE, 'magnum', 'magnum-conductor', 'mariadb',
+            {*samples.SERVICES, 'magnum-conductor', 'mariadb',
              'rabbitmq'}, set(self.programs('full')))
 
     def test_each_program(self):
@@ -80,7 +79,7 @@ class ProgramsTest(testtools.TestCase):
                 {n: ((self.layout.address, self.layout.port(n)),)
                  for n in servers}, {n: found[n].listens for n in servers})
             self.assertEqual(
-                {*services.BASE, 'magnum', 'magnum-conductor'} & set(found)
+                {*samples.SERVICES, 'magnum-conductor'} & set(found)
                 - {'keystone'},
                 {n for n, p in found.items() if 'keystone' in p.after})
             self.assertEqual(
