@@ -7,8 +7,9 @@
 Writes ``tests/unit/zuul/devstack.yaml`` from checkouts of
 openstack/devstack, openstack/tempest and openstack/magnum, as they are
 committed there: names of functions and variables by the file that defines
-them, the files that each script sources, the phases that it runs, and what
-the jobs copy into the logs that everybody may read.
+them, those of variables that have a value before a plugin's defaults are read,
+the files that each script sources, the phases that it runs, and what the jobs
+copy into the logs that everybody may read.
 """
 
 import argparse
@@ -69,9 +70,9 @@ def variables(text) -> list[str]:
     return sorted(set(_VARIABLE.findall(text)))
 
 
-def sourced(repository, script) -> list[str]:
-    """A script and all files that it sources, these by theirs."""
-    found, waiting = {EXTRA}, [script, EXTRA]
+def sourced(repository, *paths) -> list[str]:
+    """Files and all that they source, these by theirs."""
+    found, waiting = set(), [*paths]
     while waiting:
         path = waiting.pop()
         found.add(path)
@@ -79,6 +80,15 @@ def sourced(repository, script) -> list[str]:
             if name in repository.files and name not in found:
                 waiting.append(name)
     return sorted(found)
+
+
+def early(devstack) -> list[str]:
+    """Variables that are set when override-defaults of plugins are read."""
+    begin, _, _ = devstack.text('stack.sh').partition(
+        'run_phase override_defaults')
+    files = sourced(devstack, *(name for name in _SOURCED.findall(begin)
+                                if name in devstack.files))
+    return variables('\n'.join((begin, *map(devstack.text, files))))
 
 
 def copied(devstack, tempest) -> list[str]:
@@ -114,7 +124,7 @@ def _paths(tasks):
 
 def record(devstack, tempest, magnum):
     """What the file holds."""
-    scripts = {s: sourced(devstack, s) for s in SCRIPTS}
+    scripts = {s: sourced(devstack, s, EXTRA) for s in SCRIPTS}
     files = sorted({path for found in scripts.values() for path in found})
     texts = {path: devstack.text(path) for path in files}
     plugin = '\n'.join(magnum.text(f'devstack/{name}') for name in (
@@ -129,6 +139,7 @@ def record(devstack, tempest, magnum):
             'plugin_files': sorted(
                 set(_PLUGIN_FILE.findall(texts['functions-common']))),
             'functions': {p: functions(t) for p, t in texts.items()},
+            'early': early(devstack),
             'variables': sorted(
                 {name for t in texts.values() for name in variables(t)})},
         'magnum': {'commit': magnum.commit, 'functions': functions(plugin),

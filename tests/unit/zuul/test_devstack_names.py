@@ -84,6 +84,15 @@ class NamesTest(testtools.TestCase):
             name: unknown for name in FILES
             for unknown in [used(text(name)) - known] if unknown})
 
+    def test_a_default_is_overridden_before_devstack_has_it(self):
+        """Too late, it would have no effect: NAME=${NAME:-VALUE}."""
+        early = set(content.upstream()['devstack']['early'])
+        ours = set(re.findall(r'(?m)^(\w+)=', text('override-defaults')))
+
+        self.assertIn('VOLUME_BACKING_FILE_SIZE', early)
+        self.assertIn('TEMPEST_PLUGINS', ours)
+        self.assertEqual(set(), ours & early)
+
     def test_every_phase_is_one_of_devstack(self):
         phases = {' '.join(words) for found in
                   content.upstream()['devstack']['phases'].values()
@@ -152,6 +161,18 @@ class RecorderTest(testtools.TestCase):
     def test_variables(self):
         self.assertEqual(['A', 'B', 'C', 'D_1'], self.tool.variables(
             'A=1 B+=x\nexport C=$E\n: ${F:-G}\nD_1=${D_1:-}\nh=2\n'))
+
+    def test_what_is_set_in_front_of_override_defaults(self):
+        class Checkout:
+            files = {
+                'stack.sh': 'A=1\nsource $TOP_DIR/rc\nA2=1\n'
+                            'run_phase override_defaults\nB=2\n'
+                            'source $TOP_DIR/lib/b\n',
+                'rc': 'C=${C:-1}\nsource $RC_DIR/functions\n',
+                'functions': 'D=1', 'lib/b': 'E=1'}
+            text = files.get
+
+        self.assertEqual(['A', 'A2', 'C', 'D'], self.tool.early(Checkout))
 
     def test_where_roles_take_files_from(self):
         self.assertEqual(

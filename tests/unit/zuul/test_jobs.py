@@ -86,6 +86,15 @@ class JobsTest(testtools.TestCase):
         self.assertEqual({'br-+'}, {
             rule.get('in_interface') for rule in rules})
 
+    def test_no_backups_of_volumes_without_swift(self):
+        """lib/cinder of devstack: CINDER_BACKUP_DRIVER is swift."""
+        for name in self.jobs:
+            services = content.variables(name, self.jobs).get(
+                'devstack_services', {})
+            # The job of devstack has both.
+            self.assertEqual(services.get('s-proxy', True),
+                             services.get('c-bak', True), name)
+
     def test_what_is_on_devstack_does_not_vote(self):
         project, = content.bodies('project')
         voting = {job for pipeline in ('check', 'gate')
