@@ -29,6 +29,7 @@ from magnum_capi_tempest.sandbox.cloud import backends
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest import supervision
 from tests import proofs
+from tests.zuul import builds
 from tests.zuul import expectations
 from tests.zuul import programs
 from tests.zuul import repositories
@@ -162,8 +163,8 @@ class Run:
         told = set()
 
         def poll():
-            builds = self._client.get('builds', pipeline='manual', limit=500)
-            for build in builds:
+            for build in self._client.get('builds', pipeline='manual',
+                                          limit=500):
                 if build['result'] and build['uuid'] not in told:
                     told.add(build['uuid'])
                     self._tell_build(build)
@@ -187,7 +188,7 @@ class Run:
                 self._tell('build', 'all', [str(e)])
 
     def _tell_build(self, build):
-        problems = expectations.build_problems(build)
+        problems = builds.problems(build)
         log = self._results / 'logs' / build['uuid'] / 'job-output.txt'
         seconds = build['duration'] or 0
         self._progress.info(
@@ -195,10 +196,13 @@ class Run:
         links = '\n'.join([f'{build["result"]}: {build["log_url"]}', *(
             f'{found["name"]}: {found["url"]}'
             for found in build['artifacts'])])
+        ends = {'end of job-output.txt': supervision.tail(log, 60),
+                'end of what zuul-executor said of it': builds.said(
+                    self._supervisor.log('zuul-executor'), build['uuid'])}
         self._tell('build', build['job_name'], problems, seconds, (
             model.Detail('links', links),
-            *(model.Detail('end of job-output.txt',
-                           supervision.tail(log, 60)),) * bool(problems)))
+            *(model.Detail(name, text) for name, text in ends.items()
+              if problems and text)))
 
     def _logs(self):
         """Keep what Zuul's own programs have said."""
@@ -253,7 +257,8 @@ def main():
         'machine lacks something.')
     parser.add_argument(
         'jobs', metavar='JOB', nargs='*',
-        help='run only these; patterns such as "*-clash" are fine')
+        help='run only these; patterns such as "*-clash" are fine (default: '
+        'the proof-* and those of check)')
     parser.add_argument('--list', action='store_true',
                         help='name the jobs that can be run')
     parser.add_argument('--read', action='store_true',
@@ -265,8 +270,9 @@ def main():
                         metavar='SECONDS', help='for all jobs '
                         '(default: %(default)s)')
     args = parser.parse_args()
-    chosen = [name for name in known if not args.jobs or any(
-        fnmatch.fnmatchcase(name, pattern) for pattern in args.jobs)]
+    chosen = [name for name in known if any(
+        fnmatch.fnmatchcase(name, pattern)
+        for pattern in args.jobs or expectations.usual())]
     if args.list:
         print(*known, sep='\n')
         return 0

@@ -3,6 +3,7 @@
 """What a run of a real Zuul (tests.zuul) has to find, with its answers."""
 
 import copy
+import json
 import pathlib
 
 import fixtures
@@ -10,6 +11,7 @@ import testtools
 
 from tests.unit.zuul import content
 from tests.zuul import __main__ as command
+from tests.zuul import builds
 from tests.zuul import expectations
 from tests.zuul import repositories
 from tests.zuul import site as sites
@@ -34,6 +36,25 @@ class JobsTest(testtools.TestCase):
         self.assertIn('magnum-capi-sandbox-clash', found)
         self.assertIn('proof-sandbox-failure', found)
         self.assertEqual(len(found), len(set(found)))
+
+    def test_what_wants_to_be_root_is_never_run(self):
+        """The node is a person's machine."""
+        found = expectations.runnable()
+
+        self.assertNotIn('magnum-capi-sandbox-nodes', found)
+        self.assertEqual([], [
+            name for name in found
+            for book in content.playbooks(name, content.jobs())
+            if 'become' in (content.TOP / book).read_text()])
+
+    def test_jobs_of_periodic_are_run_by_name(self):
+        found, usual = expectations.runnable(), expectations.usual()
+
+        self.assertLess(set(usual), set(found))
+        self.assertEqual({'magnum-capi-driver-test',
+                          'magnum-capi-sandbox-2025-2',
+                          'magnum-capi-sandbox-2026-1'},
+                         set(found) - set(usual))
 
     def test_the_node_has_the_small_label_only(self):
         large = {node['label'] for nodeset in content.bodies('nodeset')
@@ -122,7 +143,10 @@ class FrozenTest(testtools.TestCase):
 
 
 class BuildTest(testtools.TestCase):
-    """A build as the API lists it."""
+    """A build as the API lists it, with job-output.json of Zuul's callback."""
+
+    #: Where tests/zuul/config says that proof-sandbox-failure fails.
+    WANTED = ('run', 'Run the tests in the sandbox', 1)
 
     def setUp(self):
         super().setUp()
@@ -131,17 +155,39 @@ class BuildTest(testtools.TestCase):
             (self.logs / name).write_text('x')
 
     def problems(self, name='proof-sandbox-failure', result='FAILURE',
-                 links=('report.html',), **more):
+                 links=('report.html',), failed=(WANTED,), **more):
         url = f'file://{self.logs}/'
-        return expectations.build_problems({
+        (self.logs / 'job-output.json').write_text(json.dumps([
+            self.playbook('pre', 'Install', 0), self.playbook('run', 'Up', 0),
+            *(self.playbook(*found, failed=True) for found in failed)]))
+        return builds.problems({
             'job_name': name, 'result': result, 'log_url': url,
             'artifacts': [{'name': 'Report', 'url': url + link}
                           for link in links], **more})
 
+    @staticmethod
+    def playbook(phase, task, rc, **more):
+        return {'phase': phase, 'plays': [{'tasks': [
+            {'task': {'name': task},
+             'hosts': {'controller': {'rc': rc, **more}}}]}]}
+
     def test_right(self):
         self.assertEqual([], self.problems())
         self.assertEqual([], self.problems('magnum-capi-sandbox-clash',
-                                           'SUCCESS'))
+                                           'SUCCESS', failed=()))
+
+    def test_every_job_that_must_fail_says_where(self):
+        failing = {name for name in expectations.known()
+                   if expectations.failure(name)}
+
+        self.assertEqual({name for name in expectations.known()
+                          if name.endswith('-failure')}, failing)
+        for name in failing:
+            phase, task, _rc = expectations.failure(name)
+            self.assertEqual('run', phase)
+            self.assertIn(f'- name: {task}\n', '\n'.join(
+                path.read_text() for path in (content.TOP / 'roles').glob(
+                    '*/tasks/*.yaml')))
 
     def test_a_failure_that_is_hidden(self):
         self.assertEqual(
@@ -152,12 +198,52 @@ class BuildTest(testtools.TestCase):
         self.assertEqual(['SUCCESS, expected FAILURE'],
                          self.problems(result='SUCCESS'))
 
+    def test_a_failure_of_another_task(self):
+        self.assertEqual(
+            ['run: "Bring the sandbox up" failed with exit code 3',
+             'run: "Run the tests in the sandbox" did not fail with exit '
+             'code 1'],
+            self.problems(failed=[('run', 'Bring the sandbox up', 3)]))
+
+    def test_a_failure_of_the_task_for_another_reason(self):
+        """Exit code 2: a wrong option, so that no test ran."""
+        self.assertEqual(
+            ['run: "Run the tests in the sandbox" failed with exit code 2',
+             'run: "Run the tests in the sandbox" did not fail with exit '
+             'code 1'],
+            self.problems(failed=[('run', self.WANTED[1], 2)]))
+
+    def test_a_failure_behind_the_one_that_is_wanted(self):
+        """Rescued, so that the result is the same."""
+        self.assertEqual(
+            ['post: "Collect objects and logs" failed with exit code 3'],
+            self.problems(failed=[
+                self.WANTED, ('post', 'Collect objects and logs', 3)]))
+
+    def test_a_module_that_has_no_exit_code(self):
+        self.assertEqual(
+            ['pre: "Push the repositories" failed'],
+            self.problems('magnum-capi-zuul-lint', 'SUCCESS',
+                          failed=[('pre', 'Push the repositories', None)]))
+
+    def test_a_playbook_that_timed_out(self):
+        """Zuul notes it in the same file, with no task."""
+        self.problems()
+        found = json.loads((self.logs / 'job-output.json').read_text())
+        self.assertEqual(
+            [self.WANTED], builds.failed([*found, {
+                'phase': 'post', 'plays': [{'play': {}, 'tasks': [
+                    {'hosts': {}, 'task': {'name': ''}}]}]}]))
+
     def test_a_report_that_is_not_linked(self):
         self.assertEqual(['no report is linked'], self.problems(links=()))
+        # Not by a role.
+        self.assertEqual(['no report is linked'], self.problems(
+            'magnum-capi-driver-test', 'SUCCESS', (), ()))
 
     def test_a_job_without_a_report(self):
         self.assertEqual([], self.problems(
-            'magnum-capi-zuul-lint', 'SUCCESS', ()))
+            'magnum-capi-zuul-lint', 'SUCCESS', (), ()))
 
     def test_links_that_lead_nowhere(self):
         (self.logs / 'job-output.txt').write_text('')
@@ -170,3 +256,33 @@ class BuildTest(testtools.TestCase):
             ['NODE_FAILURE, expected SUCCESS', 'no log is linked'],
             self.problems('magnum-capi-zuul-lint', 'NODE_FAILURE', (),
                           log_url=None))
+
+
+class ExecutorLogTest(testtools.TestCase):
+
+    LOG = '''\
+2026-11-25 10:00:00,001 INFO zuul.Executor: [e: 1] [build: a] Beginning
+2026-11-25 10:00:01,002 ERROR zuul.Job: [e: 1] [build: a] No socket
+Traceback (most recent call last):
+OSError: path is too long
+2026-11-25 10:00:02,003 INFO zuul.Executor: [e: 1] [build: b] Beginning
+Traceback of b
+2026-11-25 10:00:03,004 INFO zuul.Executor: [e: 1] [build: a] Result
+'''
+
+    def setUp(self):
+        super().setUp()
+        self.path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path, 'zuul-executor.log')
+
+    def test_what_it_said_of_one_build(self):
+        self.path.write_text(self.LOG)
+        lines = self.LOG.splitlines()
+
+        self.assertEqual('\n'.join([*lines[:4], lines[6]]),
+                         builds.said(self.path, 'a'))
+        self.assertEqual('\n'.join([lines[3], lines[6]]),
+                         builds.said(self.path, 'a', lines=2))
+
+    def test_a_build_that_no_executor_had(self):
+        self.assertEqual('', builds.said(self.path, 'a'))
