@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Magnum's API of a sandbox behind the servers that deployments have.
 
-Each is a process beside the sandbox's own, on its database and with its
-configuration, on another port of its address.
+Each is a process on the sandbox's database and with its configuration, on a
+port of its address: beside the sandbox's own API, or in its place.
 """
 
 import os
@@ -19,14 +19,18 @@ from magnum_capi_tempest.sandbox.cloud import services
 MOD_WSGI = pathlib.Path('/usr/lib/apache2/modules/mod_wsgi.so')
 _APACHE = pathlib.Path('/usr/sbin/apache2')
 
-#: The application as a server loads it; SQLite has two writers here.
+#: The application as a server loads it.
 _SCRIPT = '''
 import sys
-sys.path.insert(0, {programs!r})
 sys.argv = ['magnum-api', *{config!r}]
+{before}
+from magnum.wsgi.api import application
+'''
+#: SQLite has two writers then.
+_SQLITE = '''
+sys.path.insert(0, {programs!r})
 import magnum_all
 magnum_all.immediate_transactions()
-from magnum.wsgi.api import application
 '''
 
 _HTTPD = '''
@@ -75,13 +79,15 @@ class Server(fixtures.Fixture):
     :param layout: of the sandbox.
     :param port: to listen on.
     :param filtered: whether the discovery filter is in front.
+    :param sqlite: whether the sandbox has no other database.
     """
 
-    def __init__(self, layout, port, filtered):
+    def __init__(self, layout, port, filtered=True, sqlite=True):
         super().__init__()
         self.layout = layout
         self.port = port
         self._filtered = filtered
+        self._sqlite = sqlite
 
     def _setUp(self):
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
@@ -95,7 +101,8 @@ class Server(fixtures.Fixture):
             config += ['--config-file', str(unfiltered)]
         self.script = self.folder / 'magnum.wsgi'
         self.script.write_text(_SCRIPT.format(
-            programs=str(services.PROGRAMS), config=config))
+            config=config, before=_SQLITE.format(
+                programs=str(services.PROGRAMS)) if self._sqlite else ''))
         log = self.folder / 'out'
         with open(log, 'wb') as out:
             process = subprocess.Popen(
@@ -138,6 +145,7 @@ class Uwsgi(Server):
         return (self.layout.magnum_env / 'bin/python',
                 self._cloud / 'bin/uwsgi', '--need-app', '--die-on-term',
                 '--enable-threads', '--threads', '4', '--master',
+                '--lazy-apps',
                 '--http-socket', f'{self.layout.address}:{self.port}',
                 '--wsgi-file', self.script)
 
