@@ -13,6 +13,8 @@ VERSION=23.0.0
 UNIT=magnum.tests.unit
 MODULES=(
     "$UNIT.drivers.test_driver"
+    "$UNIT.objects.test_cluster"
+    "$UNIT.conductor.test_utils"
     "$UNIT.api.test_validation"
     "$UNIT.api.test_attr_validator"
     "$UNIT.api.controllers.test_root"
