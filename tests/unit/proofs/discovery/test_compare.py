@@ -84,6 +84,19 @@ class DifferencesTest(testtools.TestCase):
             ended('T.plain'), ended('T.uncured', model.FAILED),
             ended('setUpClass (T)', model.FAILED, 'x'))
 
+    def test_what_is_left_by_one_that_must_fail(self):
+        def leaks(*left):
+            return ended('tearDownClass (T)', model.FAILED, '\n'.join((
+                'x.LeakFound: 2 left behind; last seen:', *(
+                    f'cluster c (1), left by: a.{name}[id-1,magnum-d7]'
+                    for name in left))))
+
+        others = ended('T.plain'), ended('T.uncured', model.FAILED)
+        self.assertEqual([], self.differences(*others, leaks('T.uncured')))
+        for left in ['T.plain'], ['T.uncured', 'T.plain'], []:
+            found, = self.differences(*others, leaks(*left))
+            self.assertIn('is no test that was wanted', found)
+
     def test_one_ran_twice(self):
         self.assert_differs(
             'T.plain ended twice', ended('T.plain'), ended('T.plain'),
