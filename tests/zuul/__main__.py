@@ -185,7 +185,9 @@ class Run:
                     describe=lambda found: f'{len(found)} have ended',
                     pace=waiting.Pace(2, 1.2, 10))
             except errors.MagnumCapiError as e:
-                self._tell('build', 'all', [str(e)])
+                self._tell('build', 'all', [str(e)], details=[model.Detail(
+                    'end of zuul-executor.log', supervision.tail(
+                        self._supervisor.log('zuul-executor'), 60))])
 
     def _tell_build(self, build):
         problems = builds.problems(build)

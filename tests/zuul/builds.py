@@ -28,7 +28,8 @@ def problems(build) -> list[str]:
             name, expectations.known()) if (content.TOP / book).exists()):
         out.append('no report is linked')
     if not logs:
-        return [*out, 'no log is linked']
+        return [*out, 'no log is linked: see the report, and zuul/ beside '
+                'it']
     out += _task_problems(logs, expectations.failure(name))
     return out + [problem for link in (*links, 'job-output.txt')
                   for problem in _broken(urllib.parse.urljoin(logs, link))]
@@ -103,7 +104,7 @@ def said(log, build, lines=60) -> str:
             for line in f:
                 # A line without a time belongs to the one before.
                 if re.match(r'\d{4}-\d\d-\d\d ', line):
-                    ours = f'[build: {build}]' in line
+                    ours = f'[build: {build}] ' in line
                 if ours:
-                    found.append(line)
+                    found.append(re.sub(r'\[(e|build): \w+\] ', '', line))
     return ''.join(found).rstrip()

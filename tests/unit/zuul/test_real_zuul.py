@@ -253,7 +253,8 @@ class BuildTest(testtools.TestCase):
 
     def test_a_job_that_never_ran(self):
         self.assertEqual(
-            ['NODE_FAILURE, expected SUCCESS', 'no log is linked'],
+            ['NODE_FAILURE, expected SUCCESS',
+             'no log is linked: see the report, and zuul/ beside it'],
             self.problems('magnum-capi-zuul-lint', 'NODE_FAILURE', (),
                           log_url=None))
 
@@ -277,7 +278,7 @@ Traceback of b
 
     def test_what_it_said_of_one_build(self):
         self.path.write_text(self.LOG)
-        lines = self.LOG.splitlines()
+        lines = self.LOG.replace('[e: 1] [build: a] ', '').splitlines()
 
         self.assertEqual('\n'.join([*lines[:4], lines[6]]),
                          builds.said(self.path, 'a'))
