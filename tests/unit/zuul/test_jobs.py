@@ -63,6 +63,25 @@ class JobsTest(testtools.TestCase):
                         job.get('timeout', content.MAX_JOB_TIMEOUT),
                         f'{name}: {task.get("name")}')
 
+    def test_the_steps_of_a_sandbox_end_before_their_job_does(self):
+        """Then Zuul ends the job, and no report is linked."""
+        book = 'playbooks/sandbox/run.yaml'
+        found = {name for name in self.jobs
+                 if book in content.playbooks(name, self.jobs)}
+        self.assertIn('magnum-capi-sandbox-clash', found)
+
+        for name in found:
+            variables = content.variables(name, self.jobs)
+            steps = {argument: variables.get(argument, option['default'])
+                     for role in content.roles_of(book)
+                     for argument, option in content.arguments(role).items()
+                     if argument.endswith('_timeout')}
+            allowed = [job['timeout']
+                       for job in content.chain(name, self.jobs)
+                       if 'timeout' in job][-1]
+            self.assertEqual(2, len(steps))
+            self.assertLess(sum(steps.values()), allowed, steps)
+
     def test_what_collects_hides_no_failure(self):
         """A task that fails in post-run makes a FAILURE a POST_FAILURE."""
         for book in {job['post-run'] for job in self.jobs.values()
