@@ -2,15 +2,17 @@
 
 """The commands of "You still have Heat clusters", typed as they are written.
 
-On the last Magnum that ships the Heat driver. Heat is not there, and need not
-be: the commands are about templates. What becomes of clusters is in
-:mod:`.test_stranded`.
+On the last Magnum that ships the Heat driver, which is then upgraded to the
+first without. Heat is not there, and need not be: the commands are about
+templates. What becomes of clusters is in :mod:`.test_stranded`. Needs the
+packages of bindep's profile "full": Magnum is upgraded by its migrations.
 """
 
 import pathlib
 
 import fixtures
 
+from magnum_capi import waiting
 from tests.functional import boxes
 from tests.functional import typed
 from tests.unit.docs import pages
@@ -21,13 +23,17 @@ _OLD = ('coe cluster template create old-template --coe kubernetes '
         '--master-flavor m1.small --network-driver flannel '
         '--labels kube_tag=v1.28.9-rancher1,boot_volume_size=20')
 
+#: The page's section that is for the upgraded Magnum.
+_UPGRADED = 'After the upgrade\n-----------------\n'
+
 
 @boxes.LONG
 class HeatPageTest(boxes.TestCase):
 
-    def test_on_the_last_magnum_with_heat(self):
+    def test_before_and_after_the_upgrade(self):
         box = self.box()
-        self.assert_done(box.up('--magnum', '2026.1', '--install',
+        self.assert_done(box.up('--profile', 'full', '--magnum', '2026.1',
+                                '--install',
                                 pages.TOP / 'drivers' / 'k8s_capi_v1'))
         folder = pathlib.Path(
             self.useFixture(fixtures.TempDir(rootdir='/tmp')).path)
@@ -49,16 +55,31 @@ class HeatPageTest(boxes.TestCase):
         (folder / 'image').write_bytes(bytes(100))
         shell.run(f'{openstack} image create --public --file image '
                   '--property os_distro=fedora-coreos fedora-coreos; '
-                  f'{openstack} {_OLD}', cwd=folder)
+                  f'{openstack} {_OLD}; '
+                  f'{openstack} keypair create mykey', cwd=folder)
 
-        commands = sum(pages.blocks(
-            (pages.SOURCE / 'heat.rst').read_text()), [])
-        seen = shell.type(commands, cwd=folder, replace=(
-            ('magnum-capi ', f'{layout.magnum_env}/bin/magnum-capi '),
-            ('openstack ', f'{openstack} ')))
+        before, after = (
+            sum(pages.blocks(text), []) for text in
+            (pages.SOURCE / 'heat.rst').read_text().split(_UPGRADED))
 
-        for one in seen:
-            self.assertEqual(one.command.code, one.code, one.output)
-            self.assertTrue(one.command.printed(one.output),
-                            f'{one.command.text}\n{one.output}')
-        self.assertEqual(len(commands), len(seen))
+        def type_(commands):
+            seen = shell.type(commands, cwd=folder, replace=(
+                ('magnum-capi ', f'{layout.magnum_env}/bin/magnum-capi '),
+                ('openstack ', f'{openstack} ')))
+            for one in seen:
+                self.assertEqual(one.command.code, one.code, one.output)
+                self.assertTrue(one.command.printed(one.output),
+                                f'{one.command.text}\n{one.output}')
+            self.assertEqual(len(commands), len(seen))
+
+        type_(before)
+        self.assert_done(box.call('upgrade', '2026.2'))
+        type_(after)
+
+        # The page leaves the new cluster to its reader.
+        waiting.wait_for(
+            lambda: shell.run(f'{openstack} coe cluster list -f value '
+                              '-c name -c status').strip(),
+            done=lambda seen: seen == 'moved CREATE_COMPLETE',
+            failed=lambda seen: seen if 'FAILED' in seen else None,
+            timeout=300, what='the new cluster to be complete')
