@@ -347,8 +347,14 @@ FEATURE_OPTS = [
     cfg.BoolOpt(
         'real_nodes', default=False,
         help='The nodes of clusters are servers of this cloud. When true, '
-             'ports, volumes and load balancers that are left of a cluster '
-             'are found, and fail its test.'),
+             'ports, volumes, load balancers and what else is left of a '
+             'cluster is found, and fails its test.'),
+    cfg.BoolOpt(
+        'cloud_provider', default=True,
+        help='Clusters whose nodes are servers run pods, and a cloud '
+             'provider that makes load balancers of services and volumes of '
+             'claims. When false, this is not tested. Only used with '
+             'real_nodes.'),
     cfg.BoolOpt(
         'three_masters', default=False,
         help='The quota has room for clusters with three control plane '

@@ -11,6 +11,7 @@ import pathlib
 from magnum_capi.cli import base
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import files
+from magnum_capi_tempest.leaks import model
 
 
 class _OfCloud:
@@ -28,7 +29,8 @@ class _OfCloud:
             help='kubeconfig of the management cluster, to look there, too')
         parser.add_argument(
             '--real-nodes', action='store_true',
-            help='look for ports, volumes and load balancers, too')
+            help='look for what nodes that are servers leave, too: '
+                 f'{", ".join(f"{kind}s" for kind in model.REAL)}')
         return parser
 
     def look(self, args):

@@ -380,5 +380,8 @@ def tempest(box, order) -> int:
 def _snapshot(box):
     """What there is in a sandbox; nobody else works there."""
     layout = box.layout()
-    return leaks.take('sandbox-admin', layout.kubeconfig,
-                      clouds=layout.directory / 'clouds.yaml')
+    return leaks.take(
+        'sandbox-admin', layout.kubeconfig,
+        clouds=layout.directory / 'clouds.yaml',
+        real_nodes=records.require_ready(
+            box.directory).infrastructure == infrastructure.OPENSTACK)

@@ -11,6 +11,7 @@ TIMEOUT = 60
 
 #: Service types, as of listing, and attributes of openstacksdk.
 _PROXIES = {
+    'compute': 'compute',
     'container-infra': 'container_infrastructure_management',
     'identity': 'identity',
     'network': 'network',

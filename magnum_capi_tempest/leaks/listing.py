@@ -32,9 +32,12 @@ class CloudReadFailed(errors.MagnumCapiError):
 class _Listing:
     """Where a kind is listed.
 
-    :param path: with ``{user}`` and ``{project}`` where they belong.
+    :param path: with ``{user}`` where it belongs.
     :param key: of the list in the answer.
+    :param name: of what has no "name", its field that says which one it is.
     :param paged: the service takes limit and marker.
+    :param everywhere: parameter with which an administrator sees what all
+        projects have; empty: without one.
     """
 
     kind: str
@@ -42,8 +45,10 @@ class _Listing:
     path: str
     key: str
     ident: str = 'id'
+    name: str = 'name'
     user: str = 'user_id'
     paged: bool = True
+    everywhere: str = ''
 
 
 _MAGNUM = (
@@ -68,9 +73,20 @@ _OF_CLOUD = (
 _USERS_NAMED = _Listing(model.USER, 'identity', 'users?name__contains={user}',
                         'users', user='id', paged=False)
 _REAL = (
-    _Listing('port', 'network', 'ports', 'ports'),
-    _Listing('volume', 'volume', 'volumes/detail', 'volumes'),
-    _Listing('load balancer', 'load-balancer', 'lbaas/loadbalancers',
+    _Listing('server', 'compute', 'servers/detail', 'servers',
+             everywhere='all_tenants=1'),
+    _Listing('server group', 'compute', 'os-server-groups', 'server_groups',
+             paged=False, everywhere='all_projects=1'),
+    _Listing(model.PORT, 'network', 'ports', 'ports'),
+    _Listing('floating IP', 'network', 'floatingips', 'floatingips',
+             name='floating_ip_address'),
+    _Listing('router', 'network', 'routers', 'routers'),
+    _Listing('network', 'network', 'networks', 'networks'),
+    _Listing(model.SECURITY_GROUP, 'network', 'security-groups',
+             'security_groups'),
+    _Listing(model.VOLUME, 'volume', 'volumes/detail', 'volumes',
+             everywhere='all_tenants=1'),
+    _Listing(model.BALANCER, 'load-balancer', 'lbaas/loadbalancers',
              'loadbalancers'),
 )
 
@@ -85,8 +101,7 @@ def of_user(get, user, project, *, kinds=None, real_nodes=False):
     :param user: id.
     :param project: id.
     :param kinds: those that are wanted, by default all.
-    :param real_nodes: ports, volumes and load balancers of the project,
-        too.
+    :param real_nodes: the kinds model.REAL of the project, too.
     :returns: model.Snapshot.
     """
     listings = [wanted for wanted in (
@@ -109,7 +124,7 @@ def of_cloud(get, users=(), *, real_nodes=False):
     :returns: model.Snapshot.
     """
     found = _read(get, (*_MAGNUM, *_OF_CLOUD,
-                        *(_REAL if real_nodes else ())), '')
+                        *(_REAL if real_nodes else ())), '', everywhere=True)
     for user in users:
         found = found.and_also(_read(get, _OF_USER[:1], user))
     return found
@@ -140,17 +155,21 @@ def of_management(management):
         frozenset((model.OBJECT,)))
 
 
-def _read(get, listings, user):
+def _read(get, listings, user, everywhere=False):
     things, kinds, unread = set(), set(), {}
     for listing in listings:
         path = listing.path.format(user=user)
+        if everywhere and listing.everywhere:
+            path += f'?{listing.everywhere}'
         try:
             things.update(
                 model.Thing(
-                    listing.kind, item[listing.ident], item.get('name') or '',
+                    listing.kind, item[listing.ident],
+                    item.get(listing.name) or '',
                     item.get('project_id') or item.get('tenant_id') or '',
                     item.get(listing.user) or '', _about(item))
-                for item in _items(get, listing, path))
+                for item in _items(get, listing, path)
+                if not _is_neutrons(listing.kind, item))
             kinds.add(listing.kind)
         except CloudReadFailed as e:
             if e.status == 404 and user:
@@ -159,6 +178,15 @@ def _read(get, listings, user):
             else:
                 unread[listing.kind] = str(e)
     return model.Snapshot(frozenset(things), frozenset(kinds), unread)
+
+
+def _is_neutrons(kind, item) -> bool:
+    """Whether it is the group that Neutron makes for every project.
+
+    It does so when the project's groups are first listed; it cannot be
+    deleted.
+    """
+    return kind == model.SECURITY_GROUP and item.get('name') == 'default'
 
 
 def _about(item) -> str:
@@ -178,8 +206,8 @@ def _items(get, listing, path):
         return
     marker = ''
     while True:
-        page = get(listing.service, f'{path}?limit={PAGE}{marker}')[
-            listing.key]
+        page = get(listing.service, f'{path}{"&" if "?" in path else "?"}'
+                   f'limit={PAGE}{marker}')[listing.key]
         yield from page
         if len(page) < PAGE:
             return

@@ -14,8 +14,12 @@ TRUST = 'trust'
 USER = 'user'
 OBJECT = 'object of the management cluster'
 
+PORT, VOLUME, BALANCER = 'port', 'volume', 'load balancer'
+SECURITY_GROUP = 'security group'
+
 #: What drivers leave that make servers of Nova.
-REAL = ('port', 'volume', 'load balancer')
+REAL = ('server', 'server group', PORT, 'floating IP', 'router', 'network',
+        SECURITY_GROUP, VOLUME, BALANCER)
 
 #: Characters of a name that is like nothing else; Tempest's have more, but
 #: there are tests of short ones.

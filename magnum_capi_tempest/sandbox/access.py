@@ -10,6 +10,7 @@ from magnum_capi import outfile
 from magnum_capi_tempest import features
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox.cloud import configuration
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import options as magnum_options
@@ -114,7 +115,8 @@ def of_clash(driver) -> dict[str, str]:
 def tempest_config(layout, passwords, additions, driver=None,
                    third_party=False, promise='kept', options=(),
                    artifact_dir=None, made_of=nodes.Nodes(),
-                   release=releases.NEWEST, described=None) -> str:
+                   release=releases.NEWEST, described=None,
+                   kind=infrastructure.MEMORY) -> str:
     """Text of a tempest.conf for this sandbox.
 
     :param additions: what this sandbox has that others do not.
@@ -125,6 +127,7 @@ def tempest_config(layout, passwords, additions, driver=None,
     :param made_of: what the nodes of its clusters are.
     :param release: of Magnum.
     :param described: driver_info.Description of the driver under test.
+    :param kind: one of :data:`.infrastructure.KINDS`.
     """
     seeded = json.loads((layout.directory / 'seeded.json').read_text())
     images = [*map(nodes.image_name, made_of.kubernetes)] or [
@@ -141,6 +144,7 @@ def tempest_config(layout, passwords, additions, driver=None,
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
         nodes=made_of, real=made_of.real,
+        servers=kind == infrastructure.OPENSTACK,
         # The two modes of the filter promise the opposite.
         ambiguity='first_driver_taken' if magnum_options.value(
             layout.magnum_conf[1], 'k8s_discovery', 'mode') == 'hibiscus'

@@ -79,7 +79,8 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
         box.layout(), box.passwords(), record.additions, order.driver,
         order.third_party, order.promise, order.options, artifact_dir,
         record.nodes, record.release,
-        usable_drivers.description(box, driver)), etc=etc)
+        usable_drivers.description(box, driver), record.infrastructure),
+        etc=etc)
     return workspace
 
 

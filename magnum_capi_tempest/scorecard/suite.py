@@ -20,7 +20,8 @@ OPERATIONS = pathlib.Path(__file__).with_name('operations.csv')
 #: What a cloud is, or where the tests run, and not what anybody promises.
 OF_THE_PLACE = frozenset((
     'workload_api', 'template_driver', 'hidden_template_unseen',
-    'failed_cluster_polled', 'image_driver', 'real_nodes'))
+    'failed_cluster_polled', 'image_driver', 'real_nodes',
+    'cloud_provider'))
 
 
 @dataclasses.dataclass(frozen=True)

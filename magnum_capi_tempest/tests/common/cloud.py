@@ -23,6 +23,8 @@ def getter(manager, magnum):
             return magnum.clusters, ''
         if service == 'identity':
             return manager.users_v3_client, ''
+        if service == 'compute':
+            return manager.servers_client, ''
         if service == 'network':
             return manager.ports_client, 'v2.0/'
         if service == 'volume':

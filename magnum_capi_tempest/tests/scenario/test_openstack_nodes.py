@@ -2,8 +2,8 @@
 
 """What Kubernetes asks the cloud for comes, and goes with its cluster.
 
-For nodes that are servers of the cloud and run pods, of which the sandbox has
-none: see real_nodes.
+For nodes that are servers of the cloud: see real_nodes; what its cloud
+provider does needs pods, too: see cloud_provider.
 """
 
 from tempest import config
@@ -17,8 +17,6 @@ from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 
 CONF = config.CONF
-
-_PORT, VOLUME, BALANCER = model.REAL
 
 
 class OpenStackNodesTest(remediation.BaseWorkloadTest):
@@ -77,39 +75,42 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
             'Nodes whose servers have no port')
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promised('cloud_provider')
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')
     def test_a_load_balancer_comes_and_goes(self):
-        before = self.things(BALANCER)
+        before = self.things(model.BALANCER)
 
         name = self.rand_name('service').lower()
         self.addCleanup(self.inside.delete_service, name)
         self.inside.create_service(name)
 
-        self.wait_for_change(BALANCER, before, 1)
+        self.wait_for_change(model.BALANCER, before, 1)
         waiting.wait_for(
             lambda: self.inside.balancer_address(name), done=bool,
             timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
             what=f'service {name} to have an address')
         self.inside.delete_service(name)
-        self.wait_for_change(BALANCER, before, 0)
+        self.wait_for_change(model.BALANCER, before, 0)
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promised('cloud_provider')
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
     def test_a_load_balancer_goes_with_its_cluster(self):
         # The class looks for it when its cluster is gone.
-        before = self.things(BALANCER)
+        before = self.things(model.BALANCER)
 
         self.inside.create_service(self.rand_name('service').lower())
 
-        self.wait_for_change(BALANCER, before, 1)
+        self.wait_for_change(model.BALANCER, before, 1)
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promised('cloud_provider')
     @flags.promise('network.service.volume')
     @decorators.idempotent_id('3209b8dd-fefb-4fce-af87-66033a62f729')
     def test_a_volume_comes_and_goes(self):
-        before = self.things(VOLUME)
+        before = self.things(model.VOLUME)
 
         name = self.rand_name('claim').lower()
         self.addCleanup(self.inside.delete_claim, name)
@@ -118,7 +119,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         self.addCleanup(self.inside.delete_pod, name)
         self.inside.create_pod(name, claim=name)
 
-        self.wait_for_change(VOLUME, before, 1)
+        self.wait_for_change(model.VOLUME, before, 1)
         self.inside.delete_pod(name)
         self.inside.delete_claim(name)
-        self.wait_for_change(VOLUME, before, 0)
+        self.wait_for_change(model.VOLUME, before, 0)

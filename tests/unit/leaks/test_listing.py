@@ -21,8 +21,9 @@ class Cloud:
         answer = self.answers.get(key, [])
         if isinstance(answer, Exception):
             raise answer
-        return {'detail': {'clusters': answer, 'volumes': answer}}.get(
-            key, {key: answer})
+        return {'detail': {'clusters': answer, 'volumes': answer,
+                           'servers': answer}}.get(
+            key, {key.replace('os-', '').replace('-', '_'): answer})
 
 
 def refused(status):
@@ -77,6 +78,26 @@ class OfUserTest(testtools.TestCase):
         self.assertEqual(['lb'], idents(found, 'load balancer'))
         self.assertEqual(set(model.REAL), found.kinds)
 
+    def test_each_kind_that_servers_leave(self):
+        found = self.of_servers(
+            **{'floatingips': [{'id': 'f', 'floating_ip_address': '1.2.3.4'}],
+               'os-server-groups': [{'id': 's', 'name': 'apart'}]},
+            routers=[{'id': 'r'}], networks=[{'id': 'n'}])
+
+        self.assertEqual(
+            ['floating IP 1.2.3.4 (f)', 'network n', 'router r',
+             'server group apart (s)'], sorted(map(str, found.things)))
+
+    def test_the_group_of_every_project_is_neutrons(self):
+        found = self.of_servers(**{'security-groups': [
+            {'id': 'd', 'name': 'default'}, {'id': 'm', 'name': 'mine'}]})
+
+        self.assertEqual(['m'], idents(found, model.SECURITY_GROUP))
+
+    def of_servers(self, **answers):
+        return listing.of_user(Cloud(**answers).get, 'u', 'p',
+                               kinds=set(model.REAL), real_nodes=True)
+
     def test_nova_is_not_asked_where_nodes_are_not_real(self):
         cloud = Cloud()
 
@@ -127,6 +148,15 @@ class OfCloudTest(testtools.TestCase):
         self.assertEqual(['u'], idents(found, model.USER))
         self.assertEqual(['r'], idents(found, model.TRUST))
         self.assertEqual(['a'], idents(found, model.CREDENTIAL))
+
+    def test_servers_of_all_projects(self):
+        cloud = Cloud()
+
+        listing.of_cloud(cloud.get, real_nodes=True)
+
+        self.assertIn('compute servers/detail?all_tenants=1'
+                      f'&limit={listing.PAGE}', cloud.asked)
+        self.assertIn('compute os-server-groups?all_projects=1', cloud.asked)
 
     def test_users_by_a_part_of_the_name(self):
         cloud = Cloud(users=[{'id': 'u', 'name': 'c1_p'}])

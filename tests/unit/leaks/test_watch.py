@@ -19,20 +19,15 @@ UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 class Cloud:
     """Lists per kind; what is a list of lists is answered in turn."""
 
-    KEYS = {'clusters/detail': 'clusters', 'clustertemplates':
-            'clustertemplates', 'application_credentials':
-            'application_credentials', 'trusts': 'trusts', 'users': 'users',
-            'ports': 'ports', 'volumes/detail': 'volumes',
-            'loadbalancers': 'loadbalancers'}
-
     def __init__(self):
         self.answers = collections.defaultdict(list)
         self.asked = []
 
     def get(self, service, path):
         self.asked.append(path)
-        bare = path.partition('?')[0]
-        key, = (k for end, k in self.KEYS.items() if bare.endswith(end))
+        name = path.partition('?')[0].removesuffix('/detail').rpartition(
+            '/')[2]
+        key = name.removeprefix('os-').replace('-', '_')
         answer = self.answers[key]
         if answer and isinstance(answer[0], (list, Exception)):
             answer = answer.pop(0) if len(answer) > 1 else answer[0]

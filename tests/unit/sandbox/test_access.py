@@ -12,6 +12,7 @@ import yaml
 
 from magnum_capi_tempest import config
 from magnum_capi_tempest.sandbox import access
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
@@ -134,6 +135,13 @@ class AccessTest(testtools.TestCase):
             self.assertNotIn(name, conf)
         self.assertGreater(int(conf['build_timeout']),
                            int(was['build_timeout']))
+
+    def test_servers_leave_what_servers_leave(self):
+        feature = 'magnum_capi_feature_enabled'
+        self.assertNotIn('real_nodes', self.tempest_conf()[feature])
+        conf = self.tempest_conf(kind=infrastructure.OPENSTACK)[feature]
+        self.assertEqual(('true', 'false'), (
+            conf['real_nodes'], conf['cloud_provider']))
 
     def test_stand_ins_are_told(self):
         conf = self.real('v1.34.9', stand_ins=True, workload_image='x:1')
