@@ -22,7 +22,7 @@ def main():
     address, port, threads = sys.argv[1:4]
     sys.argv = ['octavia', *sys.argv[4:]]
     import sqlite
-    sqlite.immediate_transactions()
+    sqlite.immediate_transactions(sessions=True)
     without_pool()
     from magnum_capi_infrastructure import balancers
     from octavia.api.drivers.amphora_driver.v2 import driver

@@ -4,17 +4,22 @@
 oslo.db begins them "deferred"; one that reads and then writes fails at once
 with "database is locked" when another has written meanwhile. SQLite waits
 (busy timeout) when the lock is taken at the beginning. Reading ones stay
-deferred.
+deferred, but for those within a writing one: what comes first may be a read.
 """
 
 import contextlib
 import threading
 
-_WRITING = threading.local()
+_THREAD = threading.local()
 
 
-def immediate_transactions():
-    """Do so for all databases of this process that oslo.db opens."""
+def immediate_transactions(sessions=False):
+    """Do so for all databases of this process that oslo.db opens.
+
+    :param sessions: those of plain sessions may write, too. Octavia has
+        these, and within them now and then a second one that only reads,
+        which must not wait for the first.
+    """
     from oslo_db.sqlalchemy import enginefacade
     import sqlalchemy
 
@@ -22,20 +27,34 @@ def immediate_transactions():
 
     @contextlib.contextmanager
     def block(self, mode, *args, **kwargs):
-        before = getattr(_WRITING, 'mode', None)
-        _WRITING.mode = mode
+        before = getattr(_THREAD, 'writes', sessions)
+        _THREAD.writes = before or mode is enginefacade._WRITER
         try:
             with produce(self, mode, *args, **kwargs) as resource:
                 yield resource
         finally:
-            _WRITING.mode = before
+            _THREAD.writes = before
 
     enginefacade._TransactionContext._produce_block = block
 
     @sqlalchemy.event.listens_for(
         sqlalchemy.engine.Engine, 'before_cursor_execute', retval=True)
     def begin(connection, cursor, statement, parameters, context, many):
-        if statement == 'BEGIN' and getattr(
-                _WRITING, 'mode', None) is enginefacade._WRITER:
+        if (statement == 'BEGIN' and getattr(_THREAD, 'writes', sessions)
+                and not (sessions and _locked())):
             statement = 'BEGIN IMMEDIATE'
+            _THREAD.connection = connection
         return statement, parameters
+
+    for end in ('commit', 'rollback'):
+        sqlalchemy.event.listen(sqlalchemy.engine.Engine, end, _ended)
+
+
+def _locked():
+    """Whether this thread has the lock already."""
+    return getattr(_THREAD, 'connection', None) is not None
+
+
+def _ended(connection):
+    if getattr(_THREAD, 'connection', None) is connection:
+        _THREAD.connection = None
