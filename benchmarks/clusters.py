@@ -6,8 +6,9 @@
 Prints, for every round, the wall time until all clusters were complete and
 until all were gone, the CPU seconds of the sandbox's programs and their
 memory, and at the end what must not happen: answers with a 5xx, clusters that
-did not get where they should, and "database is locked" in Magnum's log. The
-exit code is 1 when any of it happened.
+did not get where they should, "database is locked" in a log, and what
+is left of a cluster in the cloud or in its management cluster. The exit code
+is 1 when any of it happened.
 """
 
 import argparse
@@ -20,6 +21,8 @@ import time
 
 from magnum_capi import errors
 from magnum_capi import waiting
+from magnum_capi_tempest.cli import sandbox as commands
+from magnum_capi_tempest import leaks
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import rest
 
@@ -75,6 +78,12 @@ def usage(box):
     return sum(s.cpu for s in status), sum(s.rss for s in status) / 2**20
 
 
+def refusals(box):
+    """How often SQLite has refused a service of the sandbox."""
+    return sum(log.read_bytes().count(b'database is locked')
+               for log in box.layout().log.glob('*.log'))
+
+
 def one_round(box, magnum, template, number, clusters):
     """Create and delete; returns the statuses that should not be."""
     cpu, _ = usage(box)
@@ -118,20 +127,19 @@ def main():
         'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small'})
     answer.raise_for_status()
     template = answer.json()['uuid']
-    log = box.supervisor.log('magnum')
-    before = log.stat().st_size
+    there, locked = commands.snapshot(box), refusals(box)
     print('round created/s deleted/s   CPU s  RSS MiB')
     wrong = []
     for number in range(args.rounds):
         wrong += one_round(box, magnum, template, number, args.clusters)
     magnum.call('DELETE', f'clustertemplates/{template}')
-    with open(log, 'rb') as f:
-        f.seek(before)
-        locked = f.read().count(b'database is locked')
+    locked = refusals(box) - locked
+    left = leaks.compare(there, commands.snapshot(box), strict=True)
+    print(left)
     bad = sum(n for code, n in magnum.answers.items() if code >= 500)
     print(f'answers: {dict(sorted(magnum.answers.items()))}; 5xx: {bad}; '
           f'wrong or lost: {wrong or "none"}; "database is locked": {locked}')
-    return 1 if wrong or bad or locked else 0
+    return 1 if wrong or bad or locked or left.leaks else 0
 
 
 if __name__ == '__main__':

@@ -270,7 +270,7 @@ class Rehearse(_OfSandbox, base.Lister):
                             magnum=plan.start.name), say)
         try:
             outcome = rehearsal.Rehearsal(
-                box, plan, functools.partial(_snapshot, box), say).run()
+                box, plan, functools.partial(snapshot, box), say).run()
         finally:
             if not args.keep:
                 box.down(say)
@@ -367,9 +367,9 @@ def option(text):
 
 def tempest(box, order) -> int:
     """Run Tempest, show the result; 0 when everything has passed."""
-    before = _snapshot(box)
+    before = snapshot(box)
     stream, facts = tempest_run.run(box, order)
-    left = leaks.compare(before, _snapshot(box),
+    left = leaks.compare(before, snapshot(box),
                          stream.parent / tempest_run.ARTEFACTS, strict=True)
     ok = report.summarise(stream, stream.parent, 'tempest run', facts).ok
     print(left)
@@ -377,8 +377,8 @@ def tempest(box, order) -> int:
     return 0 if ok and (order.third_party or not left.leaks) else 1
 
 
-def _snapshot(box):
-    """What there is in a sandbox; nobody else works there."""
+def snapshot(box):
+    """What there is in a sandbox: nobody else works there."""
     layout = box.layout()
     return leaks.take(
         'sandbox-admin', layout.kubeconfig,

@@ -35,7 +35,7 @@ from magnum_capi_tempest.workspace import runs
 import pathlib, sys
 from unittest import mock
 folder = pathlib.Path(sys.argv[-1])
-sandbox._snapshot = tempest_run.records.require_ready = mock.MagicMock()
+sandbox.snapshot = tempest_run.records.require_ready = mock.MagicMock()
 tempest_run.prepare = lambda *args: folder
 access.of_nodes = lambda *args: {}
 runs.beside = lambda name: folder / 'bin' / name
