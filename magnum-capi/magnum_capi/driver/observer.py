@@ -9,7 +9,8 @@ the Cluster             1        always read, and first
 ``control_plane``       1        the KubeadmControlPlane
 ``machine_deployments`` 1        all, however many node groups there are
 ``machine_sets``        1
-``machines``            1
+``machines``            1 or 2   the OpenStackServers of those that are no
+                                 nodes yet, too
 ``addons``              0 to 3   one for each kind that the server knows
 ``leftovers``           0 to 3   OpenStackCluster, OpenStackMachines; the
                                  DevCluster of a server that knows it
@@ -35,9 +36,11 @@ import typing
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.observed import addons
 from magnum_capi.driver.observed import deletion
+from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import snapshot
 from magnum_capi.kube import kinds
 from magnum_capi.kube import kube as kube_module
+from magnum_capi.kube import rest
 
 #: What a judgement "complete" or "failed" needs.
 PARTS = ('control_plane', 'machine_deployments', 'machine_sets', 'machines',
@@ -83,8 +86,10 @@ def read(kube: kube_module.Kube, namespace: str, name: str,
 
     :returns: the same with these parts.
     """
-    return dataclasses.replace(known, **{
-        part: _READERS[part](kube, namespace, name) for part in parts})
+    found = {part: _READERS[part](kube, namespace, name) for part in parts}
+    if not all(map(machines.is_node, found.get('machines', ()))):
+        found['servers'] = _servers(kube, namespace, name)
+    return dataclasses.replace(known, **found)
 
 
 def is_busy(cluster: kinds.Object | None) -> bool:
@@ -124,6 +129,16 @@ def _machine_deployments(kube: kube_module.Kube, namespace: str, name: str
 def _labelled(kube: kube_module.Kube, namespace: str, name: str,
               kind: str) -> _Objects:
     return tuple(kube.list(kind, namespace, {_CLUSTER: name}))
+
+
+def _servers(kube: kube_module.Kube, namespace: str, name: str
+             ) -> dict[str, kinds.Object]:
+    try:
+        return {server['metadata']['name']: server for server in _labelled(
+            kube, namespace, name, 'OpenStackServer')}
+    except rest.Forbidden:
+        # The user's role may be of a time when they were not looked at.
+        return {}
 
 
 def _addons(kube: kube_module.Kube, namespace: str, name: str) -> _Objects:

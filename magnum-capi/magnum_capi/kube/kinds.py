@@ -32,6 +32,8 @@ _DISCOVERED = {
         'infrastructure.cluster.x-k8s.io', 'openstackmachines'),
     'OpenStackMachineTemplate': (
         'infrastructure.cluster.x-k8s.io', 'openstackmachinetemplates'),
+    'OpenStackServer': (
+        'infrastructure.cluster.x-k8s.io', 'openstackservers'),
     'DevCluster': ('infrastructure.cluster.x-k8s.io', 'devclusters'),
     'DevMachineTemplate': (
         'infrastructure.cluster.x-k8s.io', 'devmachinetemplates'),
@@ -146,6 +148,9 @@ def is_dispensable(name: str,
     :param name: of a kind that is not served.
     :param served: names of those that are.
     """
+    if name == 'OpenStackServer':
+        # Older providers have none, and say all in their OpenStackMachines.
+        return True
     served = set(served)
     provider = next((kinds for kinds in (*_INFRASTRUCTURES, *_ADDONS)
                      if name in kinds), None)

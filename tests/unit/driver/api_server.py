@@ -58,7 +58,8 @@ DISCOVERY = {
             ('infrastructure.cluster.x-k8s.io', (
                 ('v1beta2', ('devclusters', 'devmachinetemplates')),
                 ('v1beta1', ('openstackclusters', 'openstackmachines',
-                             'openstackmachinetemplates')))),
+                             'openstackmachinetemplates')),
+                ('v1alpha1', ('openstackservers',)))),
             ('addons.stackhpc.com', (
                 ('v1alpha1', ('helmreleases', 'manifests')),)))],
 }

@@ -4,12 +4,15 @@ import testtools
 
 from magnum_capi.driver.observed import snapshot
 from magnum_capi.driver import observer
+from magnum_capi.kube import rest
 from tests.unit.driver import api_server
 
 CAPI = '/apis/cluster.x-k8s.io/v1beta2/namespaces/n'
 KCP = '/apis/controlplane.cluster.x-k8s.io/v1beta2/namespaces/n'
 ADDONS = '/apis/addons.stackhpc.com/v1alpha1/namespaces/n'
 CAPO = '/apis/infrastructure.cluster.x-k8s.io/v1beta1/namespaces/n'
+SERVERS = '/apis/infrastructure.cluster.x-k8s.io/v1alpha1/namespaces/n/' \
+    'openstackservers'
 OF_C1 = {'labels': {'cluster.x-k8s.io/cluster-name': 'c1'}}
 
 
@@ -103,9 +106,39 @@ class LookTest(testtools.TestCase):
 
     def test_number_of_node_groups_does_not_count(self):
         self.look()
-        # Cluster, control plane, machine deployments, machines, two addon
-        # kinds; magnum-capi-helm needs 8 for the three groups here.
-        self.assertEqual(7, len(self.api.calls()))
+        # Cluster, control plane, machine deployments and sets, machines, their
+        # servers, two addon kinds; magnum-capi-helm needs 8 for three groups.
+        self.assertEqual(8, len(self.api.calls()))
+
+    def test_servers_of_machines_that_are_no_nodes(self):
+        self.api.put(f'{SERVERS}/c1-g1-a', {'metadata': OF_C1})
+        self.api.put(f'{SERVERS}/c2-g1-a', {'metadata': {
+            'labels': {'cluster.x-k8s.io/cluster-name': 'c2'}}})
+        self.assertEqual({'c1-g1-a'}, set(self.look().servers))
+
+    def test_servers_of_nodes_are_not_asked_for(self):
+        self.api.put(f'{CAPI}/machines/c1-g1-a', {
+            'metadata': OF_C1, 'status': {'nodeRef': {'name': 'a'}}})
+        self.assertEqual({}, self.look().servers)
+        self.assertNotIn('openstackservers', str(self.api.calls()))
+
+    def test_provider_without_servers(self):
+        api = self.useFixture(api_server.ApiServer(
+            discovery=api_server.without('openstackservers')))
+        api.put(f'{CAPI}/clusters/c1', cluster())
+        api.put(f'{CAPI}/machines/c1-g1-a', {'metadata': OF_C1})
+        found = observer.look(api.kube(), 'n', 'c1')
+        self.assertEqual((1, {}), (len(found.machines), found.servers))
+
+    def test_user_who_may_not_list_servers(self):
+        def denied(kind, namespace, labels):
+            if kind == 'OpenStackServer':
+                raise rest.Forbidden('denied')
+            return listed(kind, namespace, labels)
+        listed = self.kube.list
+        self.kube.list = denied
+        found = self.look()
+        self.assertEqual((1, {}), (len(found.machines), found.servers))
 
     def test_cluster_that_is_busy_costs_one_request(self):
         self.put(cluster(workers=counts(readyReplicas=1)))

@@ -101,7 +101,7 @@ def _control_plane(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
                           group)]
     found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
     failures = _failures('control plane', 'control_plane', plane,
-                         machines.masters(snapshot))
+                         machines.masters(snapshot), snapshot)
     if failures:
         return _failed(failures, **found)
     blocked = drift or _unsettled(plane, counts, _CONTROL_PLANE_NEW,
@@ -140,7 +140,8 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
         # Ill or not: what follows may be its cure.
         return Observation(State.HELD, f'{label}: waits for its turn', **found)
     own = machines.of_group(snapshot, group, wanted)
-    failures = _failures(label, 'machine_deployments', deployment, own)
+    failures = _failures(label, 'machine_deployments', deployment, own,
+                         snapshot)
     if failures:
         return _failed(failures, **found)
     blocked = drift or _unsettled(deployment, counts, _DEPLOYMENT_NEW,
@@ -175,10 +176,11 @@ def _joined(snapshot: snapshot_module.Snapshot, label: str, own: kinds.Objects,
 
 
 def _failures(label: str, part: str, obj: kinds.Object,
-              own: kinds.Objects) -> dict[str, str]:
+              own: kinds.Objects, snapshot: snapshot_module.Snapshot
+              ) -> dict[str, str]:
     """What was given up of a group: itself, and its machines."""
     found = {f'machines/{name}': text
-             for name, text in machines.failed(own).items()}
+             for name, text in machines.failed(own, snapshot.servers).items()}
     text = conditions.failure(obj)
     if text:
         found = {f'{part}/{conditions.name(obj)}': text, **found}

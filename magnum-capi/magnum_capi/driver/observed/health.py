@@ -69,7 +69,8 @@ def health(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
         ill |= text != OK
     for machine in _machines(snapshot, wanted):
         key, text, bad = _machine(
-            machine, _expected(machine, snapshot, wanted), now)
+            machine, machines.given_up(machine, snapshot.servers),
+            _expected(machine, snapshot, wanted), now)
         found[reasons.readable(key, wanted)] = reasons.cut(
             reasons.readable(text, wanted), reasons.PART)
         ill |= bad
@@ -135,7 +136,7 @@ def _machines(snapshot: snapshot_module.Snapshot,
             and machine not in going]
 
 
-def _machine(machine: kinds.Object, expected: bool,
+def _machine(machine: kinds.Object, failure: str, expected: bool,
              now: datetime.datetime) -> tuple[str, str, bool]:
     """Key and text of a machine, and whether it is ill.
 
@@ -149,7 +150,6 @@ def _machine(machine: kinds.Object, expected: bool,
     found = conditions.status(machine)
     node = (found.get('nodeRef') or {}).get('name')
     key = f'{node or conditions.name(machine)}.Ready'
-    failure = machines.given_up(machine)
     if failure:
         return key, f'False: {failure}', True
     known = conditions.newer(machine) or conditions.older(machine)

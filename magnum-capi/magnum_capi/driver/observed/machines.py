@@ -48,13 +48,18 @@ def is_node(machine: kinds.Object) -> bool:
                 and not conditions.deleting(machine))
 
 
-def given_up(machine: kinds.Object) -> str:
+def given_up(machine: kinds.Object,
+             servers: collections.abc.Mapping[str, kinds.Object]) -> str:
     """Why a machine was given up; empty when it was not.
 
     After v1beta1 there is no failureReason; what the provider says of the
-    infrastructure is then all there is.
+    infrastructure is then all there is. Of a server that Nova refused, or
+    could not build, it says nothing there (0.14): the machine waits for
+    ever, and the OpenStackServer of its name has the reason.
+
+    :param servers: OpenStackServers by name.
     """
-    text = conditions.failure(machine)
+    text = conditions.failure(machine) or _refused(machine, servers)
     ready = (conditions.newer(machine) or conditions.older(machine)).get(
         'InfrastructureReady')
     if text or ready is None or ready.well or (
@@ -64,12 +69,36 @@ def given_up(machine: kinds.Object) -> str:
     return f'{ready.reason}: {ready.message}'
 
 
-def failed(found: collections.abc.Iterable[kinds.Object]) -> dict[str, str]:
+def _refused(machine: kinds.Object,
+             servers: collections.abc.Mapping[str, kinds.Object]) -> str:
+    """Why the provider has no server for a machine that is no node.
+
+    One in this state it does not reconcile any more
+    (controllers/openstackserver_controller.go of 0.14, reconcileNormal).
+    """
+    reference = conditions.spec(machine).get('infrastructureRef') or {}
+    server = servers.get(reference.get('name') or '', {})
+    if (conditions.status(server).get('instanceState') != 'ERROR'
+            or conditions.status(machine).get('nodeRef')):
+        return ''
+    # Its version is v1alpha1, whose conditions are in the old place.
+    ready = (conditions.older(server) | conditions.newer(server)).get(
+        'InstanceReady')
+    if ready is None:
+        return 'its server is in the state ERROR'
+    return ': '.join(filter(None, (ready.reason, ready.message)))
+
+
+def failed(found: collections.abc.Iterable[kinds.Object],
+           servers: collections.abc.Mapping[str, kinds.Object]
+           ) -> dict[str, str]:
     """Texts about the machines that were given up, by their names.
 
     Those that are being deleted are already replaced.
+
+    :param servers: OpenStackServers by name.
     """
-    texts = {conditions.name(machine): given_up(machine)
+    texts = {conditions.name(machine): given_up(machine, servers)
              for machine in found if not conditions.deleting(machine)}
     return {name: f'machine {name} failed: {text}'
             for name, text in texts.items() if text}

@@ -21,8 +21,7 @@ class _Unseen:
         return 'UNSEEN'
 
 
-#: By the name of a node group in Kubernetes.
-_ByGroup: typing.TypeAlias = collections.abc.Mapping[str, kinds.Object]
+_ByName: typing.TypeAlias = collections.abc.Mapping[str, kinds.Object]
 
 _Objects: typing.TypeAlias = tuple[kinds.Object, ...]
 
@@ -61,6 +60,8 @@ class Snapshot:
     :param machine_sets: all of the cluster. They tell which template each
         machine was made of, exactly and at once.
     :param machines: all of the cluster.
+    :param servers: OpenStackServers by name; none when all machines are
+        nodes, or when the provider has no such kind.
     :param addons: HelmReleases, Manifests, HelmChartProxies of the cluster.
     :param leftovers: of the infrastructure; read for a deletion.
     :param templates: metadata and kind of those that Helm keeps; read when
@@ -71,9 +72,10 @@ class Snapshot:
 
     cluster: kinds.Object | None
     control_plane: kinds.Object | None = UNSEEN
-    machine_deployments: _ByGroup = UNSEEN
+    machine_deployments: _ByName = UNSEEN
     machine_sets: _Objects = UNSEEN
     machines: _Objects = UNSEEN
+    servers: _ByName = dataclasses.field(default_factory=dict)
     addons: _Objects = UNSEEN
     leftovers: _Objects = UNSEEN
     templates: _Objects = UNSEEN
@@ -96,7 +98,7 @@ class Snapshot:
 
     @typing.overload
     def get(self, part: typing.Literal['machine_deployments'],
-            default: _ByGroup) -> _ByGroup:
+            default: _ByName) -> _ByName:
         ...
 
     @typing.overload

@@ -507,6 +507,45 @@ class FailureTest(testtools.TestCase):
         self.assertEqual('UPDATE_FAILED', verdict.status)
         self.assertIn('InstanceStateError: No valid host', verdict.reason)
 
+    def refused(self, message, **status):
+        """A cluster whose only worker Nova has refused."""
+        machine = objects.machine()
+        name = machine['metadata']['name']
+        machine['spec']['infrastructureRef'] = {'name': name}
+        # As the provider (0.14.6) leaves it for ever.
+        machine['status'].update(status, conditions=[{
+            'type': 'InfrastructureReady', 'status': 'False',
+            'reason': 'WaitingForBootstrapData'}])
+        server = {
+            'apiVersion': 'infrastructure.cluster.x-k8s.io/v1alpha1',
+            'metadata': {'name': name}, 'status': {
+                'instanceState': 'ERROR', 'conditions': [{
+                    'type': 'InstanceReady', 'status': 'False',
+                    'severity': 'Error', 'reason': 'InstanceCreateFailed',
+                    'message': message}]}}
+        return objects.complete(machines=(
+            *objects.complete().machines[:-1], machine),
+            servers={name: server})
+
+    def test_a_server_that_nova_refuses_fails(self):
+        verdict = judge(self.refused('Quota exceeded for cores'))
+
+        self.assertEqual('CREATE_FAILED', verdict.status)
+        self.assertIn('InstanceCreateFailed: Quota exceeded for cores',
+                      verdict.reason)
+
+    def test_a_server_that_fails_under_a_node_is_left_to_be_replaced(self):
+        seen = self.refused('gone', nodeRef={'name': 'x'})
+
+        self.assertEqual({}, judge(seen).failing)
+
+    def test_a_server_that_is_being_built_is_waited_for(self):
+        seen = self.refused('')
+        for server in seen.servers.values():
+            server['status']['instanceState'] = 'BUILD'
+
+        self.assertNotIn('FAILED', judge(seen).status)
+
     def test_a_node_whose_instance_is_in_trouble_is_not_given_up(self):
         seen = objects.complete()
         seen.machines[-1]['status']['conditions'].append({
