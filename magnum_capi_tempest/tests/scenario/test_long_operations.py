@@ -42,17 +42,6 @@ class BaseLongTest(remediation.BaseWorkloadTest):
             cls.new_waiter().until_handed_over(uuid)
         return uuid
 
-    @classmethod
-    def until_complete(cls, uuid):
-        """Wait until a cluster is complete, be it after a failure."""
-        waiter = cls.new_waiter()
-        return waiting.wait_for(
-            functools.partial(waiter.look, uuid),
-            done=lambda look: observations.is_complete(look.status),
-            timeout=CONF.magnum_capi.build_timeout, pace=cls.pace(),
-            what=f'cluster {uuid} to be complete after all',
-            describe=str).cluster
-
     def create_late_group(self, cluster):
         """Ask for a node group whose machine takes its time."""
         return self.magnum.nodegroups.create_nodegroup(

@@ -13,6 +13,7 @@ from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common.management import graph
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -31,6 +32,17 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
             self.enterContext(access.private_folder()).path, 'kubeconfig')
         access.write_kubeconfig(self.magnum.certificates, cluster, path)
         return capi_objects.Workload(path)
+
+    @classmethod
+    def until_complete(cls, uuid):
+        """Wait until a cluster is complete, be it after a failure."""
+        waiter = cls.new_waiter()
+        return waiting.wait_for(
+            functools.partial(waiter.look, uuid),
+            done=lambda look: observations.is_complete(look.status),
+            timeout=CONF.magnum_capi.build_timeout, pace=cls.pace(),
+            what=f'cluster {uuid} to be complete after all',
+            describe=str).cluster
 
     @staticmethod
     def pace():
