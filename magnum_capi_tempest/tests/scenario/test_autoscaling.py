@@ -2,6 +2,8 @@
 
 """Autoscaled node groups: their bounds, and sizes that Magnum must follow."""
 
+import time
+
 from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
@@ -121,12 +123,25 @@ class AutoscalingTest(operations.BaseOperationsTest):
                 {'op': 'replace', 'path': '/max_node_count',
                  'value': HIGH + 1}])
 
+        followed_since = None
+
+        def poll():
+            nonlocal followed_since
+            bounds = {found.name: found.bounds
+                      for found in scaler.groups(stack_id)}
+            if not any(bounds.get(name) == (str(LOW), str(HIGH + 1))
+                       for name in known):
+                followed_since = None
+            elif followed_since is None:
+                followed_since = time.monotonic()
+            return bounds
+
+        # For some time: a driver may still be at work when it says that the
+        # cluster is complete, which is not judged here, and a deletion would
+        # fail meanwhile.
         waiting.wait_for(
-            lambda: {found.name: found.bounds
-                     for found in scaler.groups(stack_id)},
-            done=lambda found: any(
-                found.get(name) == (str(LOW), str(HIGH + 1))
-                for name in known),
+            poll, done=lambda _: followed_since is not None and (
+                time.monotonic() - followed_since >= operations.STAYS_AWAY),
             timeout=CONF.magnum_capi.build_timeout,
             what=f'{HIGH + 1} to be the most that the autoscaler may make')
         self.waiter.until_settled(self.cluster['uuid'], group['uuid'])
