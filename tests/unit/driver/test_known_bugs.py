@@ -22,7 +22,7 @@ LIBRARY = pathlib.Path(magnum_capi.__file__).parent
 #: Numbers of the bugs that were measured.
 KNOWN = ([f'H{number}' for number in range(1, 22)]
          + [f'V{number}' for number in range(1, 13)]
-         + [f'C{number}' for number in range(1, 7)])
+         + [f'C{number}' for number in range(1, 8)])
 
 
 class BugsTest(testtools.TestCase):
