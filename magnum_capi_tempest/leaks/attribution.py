@@ -36,7 +36,7 @@ def still_there(after, made):
                   if (thing.kind, thing.ident) in idents)
 
 
-def remaining(before, after, own, made, test, user, shared=False):
+def remaining(before, after, own, made, test, user, shared=False, held=()):
     """Return what a test, or a class, has to wait for: a list of model.Leak.
 
     :param own: model.Made of the test itself, which must go even if it was
@@ -46,6 +46,8 @@ def remaining(before, after, own, made, test, user, shared=False):
     :param user: id of the user who looks.
     :param shared: others may work as this user, and in this project: what
         has nothing to do with what was made is theirs.
+    :param held: model.Made of the class that the tests share: what comes for
+        these meanwhile, servers for one, stays as long as they do.
     """
     # What cannot be listed any more is not gone for that reason: Magnum
     # refuses to list while a cluster is half deleted.
@@ -54,9 +56,11 @@ def remaining(before, after, own, made, test, user, shared=False):
                                f'listed now: {why}'), test, f'user {user}')
         for kind, why in after.unread.items() if kind in before.kinds]
     found = {*leaked(before, after, made), *still_there(after, own)}
+    kept = _named_after(after.things, held)
     return unlisted + [
         leak if leak.test else dataclasses.replace(leak, test=test)
-        for leak in found if leak.test or not shared]
+        for leak in found if leak.thing not in kept
+        and (leak.test or not shared)]
 
 
 def attributed(thing, made):
@@ -87,6 +91,17 @@ def left(before, after, made=(), strict=False):
         tuple(sorted({f'{kind} could not be listed: {why}'
                       for snapshot in (before, after)
                       for kind, why in snapshot.unread.items()})))
+
+
+def _named_after(things, makers):
+    """The things named after what was made, and those named after these.
+
+    The port of a load balancer has the name of the balancer alone.
+    """
+    first = {thing for thing in things
+             if any(_is_named_after(thing, maker) for maker in makers)}
+    return first | {thing for thing in things if any(
+        other.ident in thing.name for other in first)}
 
 
 def _is(thing, maker):

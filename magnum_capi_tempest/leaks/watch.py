@@ -69,6 +69,8 @@ class Watch:
         self.made = {}
         #: What the tests of a class made: they are its owners then.
         self.known = {}
+        #: What the class made, whose test this is: it goes with the class.
+        self.held = {}
         self._before = None
 
     def begin(self):
@@ -124,10 +126,13 @@ class Watch:
         if self._before is None:
             after = self._look({m.kind for m in own})
             return attribution.still_there(after, own)
-        made = [dataclasses.replace(m, stack_id=stacks.get(m.ident) or '')
-                for m in (*own, *self.known.values())]
-        found = attribution.remaining(self._before, self._look(), own, made,
-                                      self.test, self.user, self._shared)
+        made, held = (
+            [dataclasses.replace(m, stack_id=stacks.get(m.ident) or '')
+             for m in them]
+            for them in ((*own, *self.known.values()), self.held.values()))
+        found = attribution.remaining(
+            self._before, self._look(), own, made, self.test, self.user,
+            self._shared, held)
         if self._admin_get:
             for cluster in self.clusters():
                 users = listing.users_named(self._admin_get, cluster.ident)

@@ -159,6 +159,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         self.waiter = self.new_waiter()
         self._began = time.time()
         self._own_watch = self._new_watch(self.id())
+        self._own_watch.held = self._watch.made
         # The first one: it runs when all other clean-up is done.
         self.addCleanup(self._assert_nothing_left)
         self.addOnException(self._attach_evidence)

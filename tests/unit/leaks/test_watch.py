@@ -154,6 +154,24 @@ class WatchTest(testtools.TestCase):
     def test_what_others_do_in_a_shared_project(self):
         self.assertEqual({'ours', 'volume'}, self.left_in_project(True))
 
+    def test_what_comes_for_a_cluster_of_the_class_is_not_of_the_test(self):
+        watch = self.watch(real_nodes=True)
+        held = model.Made(model.CLUSTER, UUID, 'shared', 'm.T')
+        watch.held = {(held.kind, held.ident): held}
+        watch.begin()
+        watch.add(model.TEMPLATE, 't', 'template')
+        self.cloud.answers['servers'] = [
+            {'id': 'expected', 'name': 'c-abc-md-0-x', 'tenant_id': 'p'},
+            {'id': 'left', 'name': 'c-def-md-0-x', 'tenant_id': 'p'}]
+        self.cloud.answers['loadbalancers'] = [
+            {'id': '5ca1ab1e', 'name': 'k8s-c-abc', 'project_id': 'p'}]
+        self.cloud.answers['ports'] = [
+            {'id': 'vip', 'name': 'octavia-lb-5ca1ab1e', 'project_id': 'p'}]
+
+        leak, = self.left(watch, {UUID: 'c-abc'})
+
+        self.assertEqual('left', leak.thing.ident)
+
     def test_nothing_of_a_shared_account_is_written_down(self):
         folder = self.useFixture(fixtures.TempDir()).path
         self.watch(folder=folder, shared=True).add(model.CLUSTER, UUID, 'c')
