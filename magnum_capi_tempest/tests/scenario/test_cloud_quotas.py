@@ -10,6 +10,7 @@ import json
 
 from tempest import config
 from tempest.lib.common import rest_client
+from tempest.lib.common.utils import test_utils
 from tempest.lib import decorators
 import testtools
 
@@ -70,7 +71,8 @@ class CloudQuotasTest(remediation.BaseWorkloadTest):
         """
         update, reset = service
         project = self.os_primary.credentials.project_id
-        self.addCleanup(reset, project)
+        self.addCleanup(
+            test_utils.call_and_ignore_notfound_exc, reset, project)
         update(project, **{what: 0})
         return self.request_cluster(
             self.template, keypair=self.create_keypair())
