@@ -128,6 +128,12 @@ class Sandbox:
         venvs = environment.both(progress, record.release,
                                  record.infrastructure)
         lock = paths.cache() / 'networks' / f'{record.prefix}.lock'
+        if record.infrastructure == infrastructure.OPENSTACK and any(
+                program.name == 'capi' and not program.pid
+                for program in self.status()):
+            # The machines have gone with it, as with a host that lost its
+            # power: nova-compute boots its servers again when it starts.
+            self.supervisor.stop('nova')
         self._start(record, programs, venvs, lock, progress)
         return record
 

@@ -4,7 +4,16 @@
 
 import openstack
 
+from magnum_capi import waiting
 from tests.functional import boxes
+
+
+def wait(what, condition, timeout=300):
+    """Wait until a condition, a function without arguments, is true.
+
+    :param timeout: seconds.
+    """
+    return waiting.wait_for(condition, done=bool, timeout=timeout, what=what)
 
 
 class TestCase(boxes.TestCase):
@@ -32,3 +41,21 @@ class TestCase(boxes.TestCase):
                 f'/resource_providers/{host.id}/usages').json()[
                     'usages'].values())
             for host in self.admin.placement.resource_providers())
+
+    def resources(self):
+        """What there is of all projects, as pairs of kind and id."""
+        network, balancers = self.admin.network, self.admin.load_balancer
+        # Neutron makes a default group for each project that asks.
+        groups = (group for group in network.security_groups()
+                  if group.name != 'default')
+        return {(kind, one.id) for kind, found in {
+            'server': self.admin.compute.servers(all_projects=True),
+            'server group': self.admin.compute.server_groups(
+                all_projects=True),
+            'volume': self.admin.block_storage.volumes(all_projects=True),
+            'port': network.ports(), 'router': network.routers(),
+            'network': network.networks(), 'subnet': network.subnets(),
+            'floating IP': network.ips(), 'security group': groups,
+            'load balancer': balancers.load_balancers(),
+            'listener': balancers.listeners(), 'pool': balancers.pools(),
+        }.items() for one in found}

@@ -18,24 +18,6 @@ class ClustersTest(clouds.TestCase):
 
     arguments = ('--install', 'drivers/k8s_capi_v1')
 
-    def resources(self):
-        """What there is of all projects, as pairs of kind and id."""
-        network, balancers = self.admin.network, self.admin.load_balancer
-        # Neutron makes a default group for each project that asks.
-        groups = (group for group in network.security_groups()
-                  if group.name != 'default')
-        return {(kind, one.id) for kind, found in {
-            'server': self.admin.compute.servers(all_projects=True),
-            'server group': self.admin.compute.server_groups(
-                all_projects=True),
-            'volume': self.admin.block_storage.volumes(all_projects=True),
-            'port': network.ports(), 'router': network.routers(),
-            'network': network.networks(), 'subnet': network.subnets(),
-            'floating IP': network.ips(), 'security group': groups,
-            'load balancer': balancers.load_balancers(),
-            'listener': balancers.listeners(), 'pool': balancers.pools(),
-        }.items() for one in found}
-
     def routers(self):
         return [router.name for router in self.admin.network.routers()]
 

@@ -4,7 +4,6 @@
 
 import base64
 
-from magnum_capi import waiting
 from tests.functional.infrastructure import clouds
 from tests.functional.infrastructure import machine_service
 
@@ -49,10 +48,6 @@ class LifeTest(clouds.TestCase):
         compute = self.cloud.compute
         compute.delete_server(server, ignore_missing=True)
         compute.wait_for_delete(server, wait=90, interval=0.5)
-
-    def wait(self, condition):
-        waiting.wait_for(condition, done=bool, timeout=60,
-                         what='the cloud')
 
     def test_a_server_is_a_machine(self):
         net, _ = self.network()
@@ -126,7 +121,7 @@ class LifeTest(clouds.TestCase):
         self.assertEqual('DOWN', self.cloud.network.get_ip(address).status)
         self.cloud.network.delete_ip(address)
         lbs.delete_load_balancer(lb.id, cascade=True)
-        self.wait(lambda: not [*lbs.load_balancers()])
+        clouds.wait('the cloud', lambda: not [*lbs.load_balancers()])
         self.assertEqual([], [*lbs.pools(), *lbs.listeners()])
         self.assertEqual([], [*self.admin.network.ports(
             device_owner='Octavia')])

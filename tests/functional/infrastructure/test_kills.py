@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A program is killed while a cluster is made, and while one is deleted.
+
+``sandbox up`` brings it back, as systemd would in a cloud. Takes minutes.
+"""
+
+from magnum_capi_tempest.sandbox import rest
+from tests.functional import boxes
+from tests.functional.infrastructure import clouds
+
+
+@boxes.LONG
+class KillsTest(clouds.TestCase):
+
+    arguments = ('--install', 'drivers/k8s_capi_v1')
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.magnum = cls.cloud.container_infrastructure_management
+        # openstacksdk leaves out the driver.
+        answer = rest.User(
+            cls.box.sandbox.layout(), cls.box.sandbox.passwords()['demo']
+        ).request('container-infra', 'POST', 'clustertemplates', {
+            'name': 'killed', 'coe': 'kubernetes', 'image_id': 'ubuntu-capi',
+            'driver': 'k8s_capi_v1', 'external_network_id': 'public',
+            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
+            'network_driver': 'calico', 'master_lb_enabled': True})
+        answer.raise_for_status()
+        cls.template = answer.json()['uuid']
+
+    def servers(self):
+        return [s.status for s in self.admin.compute.servers(
+            all_projects=True)]
+
+    def come_back(self, program):
+        self.box.kill(program)
+        self.assert_done(self.box.up())
+
+    def cluster(self, name):
+        return self.magnum.find_cluster(name, ignore_missing=True)
+
+    def settled(self, name):
+        """The cluster when its creation has ended, else None."""
+        found = self.cluster(name)
+        return None if found.status.endswith('IN_PROGRESS') else found
+
+    def remove(self, name):
+        if self.cluster(name):
+            self.magnum.delete_cluster(self.cluster(name))
+            clouds.wait(f'the end of {name}', lambda: not self.cluster(name))
+
+    def life(self, program, builds=True):
+        """Create and delete a cluster, the program killed in each.
+
+        :param builds: whether servers are built without the program.
+        """
+        name = f'killed-{program}'
+        before = self.resources()
+        self.magnum.create_cluster(
+            name=name, cluster_template_id=self.template, master_count=1,
+            node_count=2, keypair='demo')
+        self.addCleanup(self.remove, name)
+        clouds.wait('the first server', self.servers)
+        self.come_back(program)
+        found = clouds.wait(f'a creation while {program} was killed',
+                            lambda: self.settled(name))
+        if builds or found.status == 'CREATE_COMPLETE':
+            self.assertEqual('CREATE_COMPLETE', found.status,
+                             found.status_reason)
+            self.assertEqual(['ACTIVE'] * 3, self.servers())
+        else:
+            self.assertIn('InstanceStateError', found.status_reason)
+        before_end = len(self.servers())
+        self.magnum.delete_cluster(self.cluster(name))
+        clouds.wait('a server to be gone',
+                    lambda: len(self.servers()) < before_end)
+        self.come_back(program)
+        clouds.wait(f'a deletion while {program} was killed',
+                    lambda: not self.cluster(name))
+        self.assertEqual(set(), self.resources() - before)
+        self.assertEqual(0, self.usages())
+
+    def test_nova(self):
+        self.life('nova')
+
+    def test_neutron(self):
+        self.life('neutron')
+
+    def test_octavia(self):
+        self.life('octavia')
+
+    def test_placement(self):
+        self.life('placement')
+
+    def test_keystone(self):
+        self.life('keystone')
+
+    def test_capi(self):
+        """The controllers, and with them the host of all servers.
+
+        A server that is being built ends in ERROR, and the cluster says so.
+        """
+        self.life('capi', builds=False)
+
+    def test_magnum(self):
+        self.life('magnum')
