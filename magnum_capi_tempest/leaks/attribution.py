@@ -96,12 +96,14 @@ def left(before, after, made=(), strict=False):
 def _named_after(things, makers):
     """The things named after what was made, and those named after these.
 
-    The port of a load balancer has the name of the balancer alone.
+    The port of a load balancer has the name of the balancer alone, that of a
+    router its id.
     """
     first = {thing for thing in things
              if any(_is_named_after(thing, maker) for maker in makers)}
     return first | {thing for thing in things if any(
-        other.ident in thing.name for other in first)}
+        other.ident in text for other in first
+        for text in (thing.name, thing.about))}
 
 
 def _is(thing, maker):

@@ -193,10 +193,12 @@ def _about(item) -> str:
     """What else is written on a thing.
 
     A volume of Cinder's CSI driver, for one, has the name of its cluster in
-    its metadata only (cinder.csi.openstack.org/cluster).
+    its metadata only (cinder.csi.openstack.org/cluster), and a port of a
+    router nothing but the router's id.
     """
     return ' '.join(filter(None, (
-        item.get('description'), *(item.get('tags') or ()),
+        item.get('description'), item.get('device_id'),
+        *(item.get('tags') or ()),
         *map(str, (item.get('metadata') or {}).values()))))
 
 

@@ -33,7 +33,7 @@ class Thing:
     :param ident: what tells it from others of its kind.
     :param project: id of the project it belongs to, if known.
     :param user: id of the user it belongs to, if known.
-    :param about: its description, tags and metadata, one text.
+    :param about: its description, tags, metadata and device, one text.
     """
 
     kind: str

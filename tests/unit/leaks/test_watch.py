@@ -166,7 +166,10 @@ class WatchTest(testtools.TestCase):
         self.cloud.answers['loadbalancers'] = [
             {'id': '5ca1ab1e', 'name': 'k8s-c-abc', 'project_id': 'p'}]
         self.cloud.answers['ports'] = [
-            {'id': 'vip', 'name': 'octavia-lb-5ca1ab1e', 'project_id': 'p'}]
+            {'id': 'vip', 'name': 'octavia-lb-5ca1ab1e', 'project_id': 'p'},
+            {'id': 'gateway', 'device_id': 'f00d', 'project_id': 'p'}]
+        self.cloud.answers['routers'] = [
+            {'id': 'f00d', 'name': 'k8s-c-abc', 'project_id': 'p'}]
 
         leak, = self.left(watch, {UUID: 'c-abc'})
 
