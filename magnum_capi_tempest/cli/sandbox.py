@@ -308,7 +308,8 @@ class Tempest(_OfSandbox, base.Command):
         parser.add_argument(
             '--third-party', action='store_true',
             help='run the API tests of magnum-tempest-plugin, except the slow '
-                 'ones, instead of ours; needs the extra "third_party"')
+                 'ones, instead of ours; needs the extra "third_party", and '
+                 'a sandbox without --clash')
         parser.add_argument(
             '-c', '--concurrency', type=int, default=2,
             help='workers (default: 2)')

@@ -90,6 +90,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     :returns: the recorded subunit stream, and facts for a report. The
         folder of the stream is for the reports.
     :raises EnvironmentProblem: Tempest is not installed.
+    :raises UsageError: the third-party suite cannot run in this sandbox.
     :raises MagnumCapiError: it did not run any test.
     """
     record = records.require_ready(box.directory)
@@ -98,6 +99,11 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
         raise errors.EnvironmentProblem(
             'magnum-tempest-plugin is not installed', where=sys.prefix,
             hint='pip install magnum-tempest-plugin')
+    if order.third_party and record.additions.clash:
+        raise errors.UsageError(
+            'magnum-tempest-plugin names no driver in its templates, and the '
+            'drivers of this sandbox clash', where=str(box.directory),
+            hint='start a sandbox without --clash')
     begin = time.time()
     results = (order.results or paths.state() / 'results' / time.strftime(
         '%Y%m%dT%H%M%S', time.gmtime(begin))).absolute()

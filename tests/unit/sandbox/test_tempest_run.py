@@ -9,6 +9,7 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import spec
@@ -82,7 +83,7 @@ class RunTest(_Base):
         self.durations = self.useFixture(fixtures.MockPatchObject(
             tempest_run, 'durations')).mock
 
-    def options(self, *given, **additions):
+    def options(self, *given, third_party=False, **additions):
         record.save(self.layout.directory, dataclasses.replace(
             record.load(self.layout.directory),
             additions=spec.Additions(**additions)))
@@ -91,7 +92,8 @@ class RunTest(_Base):
                 return_value=['a', 'b']), mock.patch.object(
                 tempest_run.runs, 'run') as run:
             tempest_run.run(self.box, tempest_run.Order(
-                options=given, results=self.layout.directory / 'results'))
+                options=given, third_party=third_party,
+                results=self.layout.directory / 'results'))
         return self.config(run.call_args.args[0],
                            run.call_args.kwargs['etc'])['magnum_capi']
 
@@ -102,6 +104,12 @@ class RunTest(_Base):
                 results=self.layout.directory / 'results', **order))
         return (run.call_args.args[0], self.durations.tell.call_args_list,
                 self.durations.keep.call_args_list)
+
+    def test_the_third_party_suite_cannot_choose_a_driver(self):
+        refused = self.assertRaises(
+            errors.UsageError, self.options, third_party=True, clash=True)
+        self.assertIn('names no driver', str(refused))
+        self.assertIn('without --clash', str(refused))
 
     def test_a_whole_run_uses_and_keeps_durations(self):
         workspace, told, kept = self.durations_of(driver='k8s/x')
