@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -255,21 +256,23 @@ func (s *machines) find(c *bootConfig) (client.ObjectKey, bool) {
 
 func (c *bootConfig) endpoint() string { return net.JoinHostPort(c.host, fmt.Sprint(c.port)) }
 
-// kubelet tells of the node. Its version is that of the image, or else of the
-// control plane: a kubeadm configuration that joins names none.
+// installed is the version of the kubelet in the image, or what kubeadm's
+// configuration says, or nothing: one that joins names none.
+func (m *bootedMachine) installed() string {
+	return cmp.Or(m.spec.ImageProperties["kube_version"], m.config.version)
+}
+
+// kubelet tells of the node. Its version is that of the machine, or else of the
+// control plane.
 func (s *machines) kubelet(ctx context.Context, key client.ObjectKey, m *bootedMachine) kubelet {
-	k := kubelet{name: m.nodeName(), version: m.spec.ImageProperties["kube_version"], address: m.address(),
+	k := kubelet{name: m.nodeName(), version: m.installed(), address: m.address(),
 		flavor: m.spec.Flavor.Name, cpus: m.spec.Flavor.VCPUs, memoryMiB: m.spec.Flavor.RAMMiB,
 		controlPlane: m.config.controlPlane, registration: m.config.registration,
 		providerID: "openstack:///" + m.id}
 	if ids := kubeletArg(m.config.registration, "provider-id"); len(ids) > 0 {
 		k.providerID = ids[len(ids)-1]
 	}
-	switch {
-	case k.version != "":
-	case m.config.version != "":
-		k.version = m.config.version
-	default:
+	if k.version == "" {
 		k.version = s.version(ctx, key)
 	}
 	return k
@@ -284,10 +287,8 @@ func (s *machines) version(ctx context.Context, key client.ObjectKey) string {
 		if m.config == nil || !m.config.controlPlane || m.cluster != key {
 			continue
 		}
-		if v := m.spec.ImageProperties["kube_version"]; v != "" {
+		if v := m.installed(); v != "" {
 			versions = append(versions, v)
-		} else if m.config.version != "" {
-			versions = append(versions, m.config.version)
 		}
 	}
 	if len(versions) == 0 {

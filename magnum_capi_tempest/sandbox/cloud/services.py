@@ -6,7 +6,6 @@ How each WSGI module finds its configuration was read from the modules
 """
 
 import contextlib
-import dataclasses
 import http.client
 import pathlib
 
@@ -57,7 +56,7 @@ def _listens(layout, service):
 
 
 def _wsgi(name, application, layout, venv, profile, *arguments,
-          threads=None, path='/', **env):
+          threads=None, path='/', after=(KEYSTONE,), **env):
     """A service's API.
 
     :param application: its WSGI module, or a program of :data:`PROGRAMS`.
@@ -70,7 +69,7 @@ def _wsgi(name, application, layout, venv, profile, *arguments,
               *program[1:], layout.address, str(layout.port(name)),
               str(threads or profile.threads), *map(str, arguments)),
         env=environment(layout, venv) | {k: str(v) for k, v in env.items()},
-        after=() if name == KEYSTONE else (KEYSTONE,),
+        after=after,
         ready=answers(layout.address, layout.port(name), path),
         **_listens(layout, name))
 
@@ -85,9 +84,8 @@ def base(layout, venv, profile, kind=infrastructure.MEMORY):
         ours = layout.cloud_env
         return [
             *(p for p in base(layout, ours, profile) if p.name != 'nova'),
-            dataclasses.replace(
-                _nova('nova_all.py', layout, ours, profile, threads=4),
-                after=(KEYSTONE, 'placement')),
+            _nova('nova_all.py', layout, ours, profile, threads=4,
+                  after=(KEYSTONE, 'placement')),
             _wsgi('placement', 'placement.wsgi.api', layout, ours, profile,
                   OS_PLACEMENT_CONFIG_DIR=etc),
             _wsgi('octavia', 'octavia_api.py', layout, ours, profile,
@@ -95,7 +93,8 @@ def base(layout, venv, profile, kind=infrastructure.MEMORY):
         ]
     return [
         _wsgi(KEYSTONE, 'keystone.wsgi.api', layout, venv, profile,
-              path='/v3', OS_KEYSTONE_CONFIG_FILES=etc / 'keystone.conf'),
+              path='/v3', after=(),
+              OS_KEYSTONE_CONFIG_FILES=etc / 'keystone.conf'),
         _wsgi('glance', 'glance.wsgi.api', layout, venv, profile,
               path='/versions', OS_GLANCE_CONFIG_DIR=etc),
         _nova('nova.wsgi.osapi_compute', layout, venv, profile),

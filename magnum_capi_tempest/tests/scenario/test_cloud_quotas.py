@@ -5,7 +5,6 @@ For nodes that are servers of the cloud. The quotas are those of a project
 that Tempest has made for these tests.
 """
 
-import functools
 import json
 
 from tempest import config
@@ -15,7 +14,6 @@ from tempest.lib import decorators
 import testtools
 
 from magnum_capi import errors
-from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
@@ -84,12 +82,6 @@ class CloudQuotasTest(remediation.BaseWorkloadTest):
         return ' '.join(map(str, filter(None, (
             cluster['status_reason'],
             *(cluster.get('health_status_reason') or {}).values()))))
-
-    def until(self, uuid, done, what, timeout=None):
-        return waiting.wait_for(
-            functools.partial(self.waiter.look, uuid), done=done,
-            timeout=timeout or CONF.magnum_capi.build_timeout,
-            pace=self.pace(), what=what, describe=str)
 
     def assert_named(self, service, what):
         uuid = self.request_without_room(service, what)

@@ -29,8 +29,8 @@ from magnum.wsgi.api import application
 #: SQLite has two writers then.
 _SQLITE = '''
 sys.path.insert(0, {programs!r})
-import magnum_all
-magnum_all.immediate_transactions()
+import sqlite
+sqlite.immediate_transactions()
 '''
 
 _HTTPD = '''

@@ -19,36 +19,6 @@ import sys
 STATUS_SPACING = 1
 
 
-def immediate_transactions():
-    """Have SQLite take the write lock when a writing transaction begins.
-
-    oslo.db begins them "deferred"; one that reads and then writes fails at
-    once with "database is locked" when another has written meanwhile. SQLite
-    waits (busy timeout) when the lock is taken at the beginning.
-
-    Reading ones stay deferred: Magnum runs the query of some lists after
-    their session was closed (get_cluster_template_list of
-    magnum.db.sqlalchemy.api), and such a transaction stays open until the
-    garbage collector finds it.
-    """
-    from magnum.db.sqlalchemy import api
-    from oslo_db.sqlalchemy import enginefacade
-    import sqlalchemy
-
-    def reads():
-        # Where enginefacade keeps the mode of the block that runs.
-        contexts = getattr(api._CONTEXT, '_enginefacade_context', None)
-        current = getattr(contexts, 'current', None)
-        return current is None or current.mode is not enginefacade._WRITER
-
-    @sqlalchemy.event.listens_for(
-        sqlalchemy.engine.Engine, 'before_cursor_execute', retval=True)
-    def begin(connection, cursor, statement, parameters, context, many):
-        if statement == 'BEGIN' and not reads():
-            statement = 'BEGIN IMMEDIATE'
-        return statement, parameters
-
-
 def import_periodic_tasks():
     """Have the periodic tasks know the intervals of this sandbox.
 
@@ -112,7 +82,9 @@ def main():
     if not green:
         from oslo_service import backend
         backend.init_backend(backend.BackendType.THREADING)
-    immediate_transactions()
+    # After magnum.cmd: its thread's locals are those of eventlet, if any.
+    import sqlite
+    sqlite.immediate_transactions()
     import_periodic_tasks()
     from magnum.wsgi import api
     start_conductor()

@@ -5,6 +5,9 @@ oslo.db begins them "deferred"; one that reads and then writes fails at once
 with "database is locked" when another has written meanwhile. SQLite waits
 (busy timeout) when the lock is taken at the beginning. Reading ones stay
 deferred, but for those within a writing one: what comes first may be a read.
+So do those of no block: Magnum runs the query of some lists after their
+session was closed (get_cluster_template_list of magnum.db.sqlalchemy.api), and
+such a transaction stays open until the garbage collector finds it.
 """
 
 import contextlib

@@ -36,13 +36,22 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
     @classmethod
     def until_complete(cls, uuid):
         """Wait until a cluster is complete, be it after a failure."""
-        waiter = cls.new_waiter()
+        return cls.until(
+            uuid, lambda look: observations.is_complete(look.status),
+            f'cluster {uuid} to be complete after all').cluster
+
+    @classmethod
+    def until(cls, uuid, done, what, timeout=None):
+        """Wait until a condition holds for a look at a cluster; that look.
+
+        :param done: called with an observations.ClusterLook.
+        :param what: is waited for, in messages.
+        :param timeout: seconds, build_timeout if None.
+        """
         return waiting.wait_for(
-            functools.partial(waiter.look, uuid),
-            done=lambda look: observations.is_complete(look.status),
-            timeout=CONF.magnum_capi.build_timeout, pace=cls.pace(),
-            what=f'cluster {uuid} to be complete after all',
-            describe=str).cluster
+            functools.partial(cls.new_waiter().look, uuid), done=done,
+            timeout=timeout or CONF.magnum_capi.build_timeout,
+            pace=cls.pace(), what=what, describe=str)
 
     @staticmethod
     def pace():
