@@ -35,7 +35,8 @@ from magnum_capi.kube import shared
 
 LOG = logging.getLogger(__name__)
 
-OS_DISTROS = ('ubuntu', 'flatcar')
+#: Rocky Linux under the name of libosinfo, and under magnum-cluster-api's.
+OS_DISTROS = ('ubuntu', 'flatcar', 'debian', 'rocky', 'rockylinux')
 
 
 class Driver(driver.Driver):

@@ -32,6 +32,9 @@ from magnum_capi import errors
 
 _ZONE = 'topology.cinder.csi.openstack.org/zone'
 
+#: Type of Manila in the catalog.
+_SHARES = 'shared-file-system'
+
 #: No node group waits for its turn in an upgrade.
 _NOBODY: rows_module.Held = types.MappingProxyType({})
 
@@ -137,6 +140,8 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
     found = _describe(rows, look, volumes, applied, held, in_secret,
                       cloud.services.identity_url(
                           settings.credential_interface))
+    found = dataclasses.replace(
+        found, management_cidrs=settings.management_cidrs)
     default_labels = (settings.default_labels if pins.default_labels is None
                       else pins.default_labels)
     rules = label_rules.Policy(
@@ -144,6 +149,9 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
     labels = validation.check(
         found, rules, creating=creating, joining=joining,
         scale_from_zero=settings.scale_from_zero)
+    if labels.manila_csi_enabled and not cloud.services.has(_SHARES):
+        raise spec_model.InvalidSpec([
+            'label manila_csi_enabled: this cloud has no Manila'])
     chart_pin = pins.chart or pin(choose_chart(settings, labels))
     if chart_pin.digest not in (None, _digest(chart_pin.name)):
         raise errors.UsageError(

@@ -31,6 +31,12 @@ OPTIONS = (
              '<prefix>-<project id> of the management cluster. Two Magnums '
              'that share a management cluster need two prefixes. At most 30 '
              'characters of a-z, 0-9 and dashes, beginning with a letter.'),
+    cfg.ListOpt(
+        'management_cidrs', default=[],
+        help='Networks, such as 192.0.2.0/24, that requests of the management '
+             'cluster to API servers of clusters come from. They are added '
+             'to those of the label api_master_lb_allowed_cidrs: without '
+             'them a cluster that keeps others away would never be ready.'),
     cfg.StrOpt(
         'chart_name', default=CHART_NAME,
         help='Helm chart that makes a cluster: a name in chart_repository, '
@@ -69,8 +75,9 @@ OPTIONS = (
              'last, before those of its template.'),
     cfg.ListOpt(
         'extra_os_distros', default=[],
-        help='Values of os_distro beside ubuntu and flatcar whose images '
-             'this driver serves. The chart has to know them.'),
+        help='Values of os_distro beside ubuntu, flatcar, debian, rocky and '
+             'rockylinux whose images this driver serves. The chart has to '
+             'know them.'),
     cfg.IntOpt(
         'minimum_flavor_ram', default=2048, min=0,
         help='Least memory of a flavor in MiB. kubeadm wants 2 GiB.'),

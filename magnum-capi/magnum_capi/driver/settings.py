@@ -65,6 +65,7 @@ class Settings:
 
     kubeconfig_file: str
     namespace_prefix: str
+    management_cidrs: tuple[str, ...]
     chart: Chart
     allowed_chart_versions: tuple[str, ...]
     charts: dict[str, Chart]
@@ -256,6 +257,12 @@ def _problems(settings: Settings) -> collections.abc.Iterator[str]:
         yield (f'namespace_prefix is "{settings.namespace_prefix}" and has '
                'to be 1 to 30 of a-z, 0-9 and dashes, beginning with a '
                'letter and not ending with a dash')
+    for cidr in settings.management_cidrs:
+        try:
+            label_types.Cidr().read(cidr)
+        except ValueError as e:
+            yield (f'management_cidrs: "{cidr}" is no network like '
+                   f'192.0.2.0/24 {e}'.rstrip())
     for version in settings.allowed_chart_versions:
         if not _label_can_name(version):
             yield (f'allowed_chart_versions: "{version}" is not exact, such '

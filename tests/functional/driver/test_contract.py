@@ -29,7 +29,7 @@ connection = sqlite:///{folder}/magnum.sqlite
 cert_manager_type = x509keypair
 [k8s_capi]
 kubeconfig_file = {folder}/missing
-extra_os_distros = rocky
+extra_os_distros = suse
 [drivers]
 disabled_drivers = k8s_capi_helm_v1
 """
@@ -63,7 +63,9 @@ class DriverContractTest(testtools.TestCase):
 
     def test_discovered_for_what_it_provides(self):
         self.assertEqual(
-            {os: 'k8s_capi_v1' for os in ('ubuntu', 'flatcar', 'rocky')},
+            {os: 'k8s_capi_v1' for os in (
+                'ubuntu', 'flatcar', 'debian', 'rocky', 'rockylinux',
+                'suse')},
             answers()['map'])
 
     def test_found_by_name(self):

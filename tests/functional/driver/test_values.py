@@ -441,6 +441,81 @@ class TestPublishedChart(Promises, ChartCase):
         self.assertIn('az2', str(self.control_plane_machine(objects)[
             'rootVolume']))
 
+    def of(self, **labels):
+        """Objects of a small cluster with labels."""
+        return self.render(dataclasses.replace(
+            SMALL, labels=labels, volumes=spec_model.Volumes(types=())))
+
+    def test_arguments_and_images_of_kubernetes_arrive(self):
+        objects = self.of(kubelet_extra_args='max-pods=200',
+                          container_infra_prefix='r.example.org/k8s/')
+        plane = objects['KubeadmControlPlane', names.control_plane(
+            names.cluster(UUID))]['spec']['kubeadmConfigSpec']
+        self.assertEqual('r.example.org/k8s', plane['clusterConfiguration'][
+            'imageRepository'])
+        for registration in (
+                plane['initConfiguration']['nodeRegistration'],
+                plane['joinConfiguration']['nodeRegistration'],
+                self.registration(objects, WORKER)):
+            self.assertEqual(
+                ('200', 'external'),
+                (registration['kubeletExtraArgs']['max-pods'],
+                 registration['kubeletExtraArgs']['cloud-provider']))
+
+    def test_control_plane_is_rolled_out_before_certificates_expire(self):
+        with open(os.path.join(self.chart_path(), 'values.yaml')) as file:
+            knows = 'certificatesExpiryDays' in file.read()
+        plane = self.render(SMALL)['KubeadmControlPlane', names.control_plane(
+            names.cluster(UUID))]['spec']
+        self.assertEqual({'certificatesExpiryDays': 90} if knows else None,
+                         plane.get('rolloutBefore'))
+
+    def test_the_management_cluster_is_let_in(self):
+        spec = dataclasses.replace(
+            SMALL, management_cidrs=('198.51.100.0/24',),
+            labels={'api_master_lb_allowed_cidrs': '192.0.2.0/24'})
+        self.assertEqual(
+            ['192.0.2.0/24', '198.51.100.0/24'],
+            self.render(spec)['OpenStackCluster', names.cluster(UUID)][
+                'spec']['apiServerLoadBalancer']['allowedCIDRs'])
+
+    def test_flavor_of_load_balancers_arrives(self):
+        text = json.dumps([
+            found for (kind, _), found in self.of(
+                octavia_lb_flavor=NETWORK,
+                octavia_lb_availability_zone='az1').items()
+            if kind == 'Manifests'])
+        self.assertIn(f'flavor-id={NETWORK}', text)
+        self.assertIn('availability-zone=az1', text)
+
+    def test_shares_of_manila_arrive(self):
+        for protocol, addon in (('NFS', 'csi-driver-nfs'),
+                                ('CEPHFS', 'csi-cephfs')):
+            objects = self.of(
+                manila_csi_enabled='true', manila_csi_share_type='generic',
+                manila_csi_share_protocol=protocol,
+                manila_csi_share_network_id=NETWORK)
+            text = json.dumps([found for (kind, _), found in objects.items()
+                               if kind == 'Manifests'])
+            for words in ('type: generic', f'shareNetworkID: {NETWORK}',
+                          'provisioner: '
+                          f'{protocol.lower()}.manila.csi.openstack.org'):
+                self.assertIn(words, text)
+            self.assertTrue(
+                [name for name in self.names_of(objects, 'HelmRelease')
+                 if addon in name], protocol)
+
+    def test_debian_and_rocky_are_as_ubuntu(self):
+        def nodes(distro):
+            spec = dataclasses.replace(SMALL, image=dataclasses.replace(
+                IMAGE, os_distro=distro))
+            return self.documents(spec)
+
+        ubuntu = nodes('ubuntu')
+        for distro in ('debian', 'rocky', 'rockylinux'):
+            self.assertEqual(ubuntu, nodes(distro), distro)
+        self.assertNotEqual(ubuntu, nodes('flatcar'))
+
     def test_hubble_arrives(self):
         spec = dataclasses.replace(
             SMALL, network_driver='cilium',

@@ -29,6 +29,7 @@ LEAST = {
 #: What an operator has who sets nothing, and relies on with an update.
 AS_DELIVERED = {
     'kubeconfig_file': '', 'namespace_prefix': 'magnum',
+    'management_cidrs': (),
     'allowed_chart_versions': (), 'charts': {}, 'value_overlays': {},
     'default_value_overlays': (), 'extra_os_distros': (),
     'minimum_flavor_ram': 2048, 'minimum_flavor_vcpus': 2,

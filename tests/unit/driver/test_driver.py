@@ -272,18 +272,21 @@ class ProvidesTest(DriverTestCase):
             (one['server_type'], one['coe']) for one in found})
         return [one['os'] for one in found]
 
+    #: What image-builder makes images of, and the other driver serves.
+    OWN = ['ubuntu', 'flatcar', 'debian', 'rocky', 'rockylinux']
+
     def test_as_delivered(self):
-        self.assertEqual(['ubuntu', 'flatcar'], self.provided())
+        self.assertEqual(self.OWN, self.provided())
 
     def test_more_of_the_operator_each_once(self):
         self.assertEqual(
-            ['ubuntu', 'flatcar', 'debian'],
-            self.provided(extra_os_distros=['debian', 'ubuntu']))
+            [*self.OWN, 'suse'],
+            self.provided(extra_os_distros=['suse', 'ubuntu']))
 
     def test_a_wrong_configuration_takes_no_driver_from_magnum(self):
         self.assertEqual(
-            ['ubuntu', 'flatcar'],
-            self.provided(extra_os_distros=['debian'], namespace_prefix='-'))
+            self.OWN,
+            self.provided(extra_os_distros=['suse'], namespace_prefix='-'))
         self.assertIn('namespace_prefix', self.logger.output)
 
     def test_it_is_no_beta(self):

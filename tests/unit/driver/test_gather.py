@@ -55,6 +55,23 @@ class PlanTest(Base):
         self.assertEqual(1, len(values['nodeGroups']))
         self.assertEqual(1, values['controlPlane']['machineCount'])
 
+    def test_networks_of_the_management_cluster(self):
+        self.options['management_cidrs'] = ['198.51.100.0/24']
+        self.labels(api_master_lb_allowed_cidrs='192.0.2.0/24')
+        self.assertEqual(
+            ['192.0.2.0/24', '198.51.100.0/24'],
+            self.plan().values['apiServer']['allowedCIDRs'])
+
+    def test_shares_in_a_cloud_without_manila(self):
+        self.options['chart_name'] = '/charts/openstack-cluster'
+        self.labels(manila_csi_enabled='true', manila_csi_share_type='a')
+        e = self.assertRaises(spec.InvalidSpec, self.plan)
+        self.assertIn('no Manila', str(e))
+        self.cloud.has = lambda service: service in (
+            'identity', 'shared-file-system')
+        self.assertTrue(self.plan().values['addons']['openstack'][
+            'csiManila']['enabled'])
+
     def test_overlay_that_the_template_chose(self):
         self.overlay('etcd: {blockDevice: {size: 7}}')
         self.labels(capi_helm_values='small')

@@ -207,6 +207,15 @@ class WrongTest(_Base):
                               self.refused(namespace_prefix=prefix))
         self.of(namespace_prefix='a' * 30)
 
+    def test_networks_of_the_management_cluster(self):
+        self.assertEqual(
+            ('192.0.2.0/24', '2001:db8::/64'),
+            self.of(management_cidrs=['192.0.2.0/24', '2001:db8::/64'])
+            .management_cidrs)
+        for text in ('192.0.2.7/24', '192.0.2.7', 'here'):
+            self.assertIn('management_cidrs', self.refused(
+                management_cidrs=[text]))
+
     def test_admin_is_no_role_of_a_credential(self):
         for role in ('admin', 'Admin'):
             self.assertIn('admin', self.refused(

@@ -44,6 +44,7 @@ from magnum_capi.driver.observed import groups
 from magnum_capi.driver.observed import progress
 from magnum_capi.driver.observed import snapshot
 from magnum_capi.driver.observed import verdicts
+from magnum_capi.driver import other_options
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings
 from magnum_capi.driver import watch
@@ -59,7 +60,7 @@ MODULES = (
     releases, rest, attention, conditions, groups, progress, snapshot,
     verdicts, settings, charts, goal, label_registry, label_types, labels,
     names, pins, rows, spec, upgrade, watch, move, site, standing,
-    node_files, replacement, adopt, rules)
+    node_files, replacement, adopt, rules, other_options)
 
 #: What a process keeps between two looks, and only one thread has.
 KEPT = (watch.Memory, attention.Attention)

@@ -30,7 +30,10 @@ class Features:
         clusterNetworking.internalNetwork. The published chart always did,
         also where its documentation named clusterNetworking (before 0.16).
     :param autoscale_min: least machineCountMin that the chart takes.
-    :param kubeadm: whether what is told to kubeadm, and OIDC, are taken.
+    :param kubeadm: whether what is told to kubeadm, OIDC and addons of
+        other kinds are taken.
+    :param expiry: whether the control plane is rolled out before its
+        certificates expire.
     """
 
     allowed_cidrs: tuple[str, ...]
@@ -39,6 +42,7 @@ class Features:
     dns_inside: bool
     autoscale_min: int = 0
     kubeadm: bool = True
+    expiry: bool = False
 
 
 #: Since which version of openstack-cluster what is there. Older ones make
@@ -53,7 +57,7 @@ _SINCE: tuple[tuple[str, dict[str, typing.Any]], ...] = (
     ('0.24.0', {'allowed_cidrs': ('allowedCIDRs',)}),
     ('0.26.0', {'autoscale_min': 0}),
     # After 0.27.0, the newest tag when this was read.
-    ('0.27.1-0', {'dashboard': 'headlamp'}),
+    ('0.27.1-0', {'dashboard': 'headlamp', 'expiry': True}),
 )
 OLDEST = _SINCE[0][0]
 
@@ -102,10 +106,15 @@ def refusals(labels: label_registry.Labels,
         found.append(
             f'label ingress_controller: {labels.ingress_controller} is not in '
             f'this version of the chart, only {" and ".join(chart.ingress)}')
+    if (not chart.expiry and labels.certificates_expiry_days
+            and 'certificates_expiry_days' in labels.given):
+        found.append('label certificates_expiry_days: this version of the '
+                     'chart does not take it')
     if not chart.kubeadm:
         found += [f'label {name}: this chart does not take it'
                   for name in (*kubeadm.LABELS, 'oidc_issuer_url',
-                               'cilium_hubble_ui_enabled')
+                               'cilium_hubble_ui_enabled',
+                               'manila_csi_enabled')
                   if name in labels.given and getattr(labels, name)]
     return tuple(found)
 

@@ -28,8 +28,9 @@ rules:
 
 #: Labels that this module serves.
 LABELS = ('api_server_cert_sans', 'api_server_tls_cipher_suites',
-          'kubelet_tls_cipher_suites', 'admission_control_list',
-          'audit_log_enabled')
+          'kubelet_tls_cipher_suites', 'kubelet_extra_args',
+          'admission_control_list', 'audit_log_enabled',
+          'container_infra_prefix')
 
 
 def control_plane(labels: label_registry.Labels) -> _Values:
@@ -63,8 +64,14 @@ def control_plane(labels: label_registry.Labels) -> _Values:
         server['extraArgs'] = arguments
     if labels.api_server_cert_sans:
         server['certSANs'] = list(labels.api_server_cert_sans)
+    configuration: _Values = {}
     if server:
-        result['clusterConfiguration'] = {'apiServer': server}
+        configuration['apiServer'] = server
+    if labels.container_infra_prefix:
+        configuration['imageRepository'] = (
+            labels.container_infra_prefix.rstrip('/'))
+    if configuration:
+        result['clusterConfiguration'] = configuration
     for phase in ('initConfiguration', 'joinConfiguration'):
         result |= {phase: kubelet for kubelet in _kubelet(labels)}
     return result
@@ -76,7 +83,9 @@ def nodes(labels: label_registry.Labels) -> _Values:
 
 
 def _kubelet(labels: label_registry.Labels) -> typing.Iterator[_Values]:
+    arguments = dict(labels.kubelet_extra_args)
     if labels.kubelet_tls_cipher_suites:
-        yield {'nodeRegistration': {'kubeletExtraArgs': {
-            'tls-cipher-suites': ','.join(
-                labels.kubelet_tls_cipher_suites)}}}
+        arguments['tls-cipher-suites'] = ','.join(
+            labels.kubelet_tls_cipher_suites)
+    if arguments:
+        yield {'nodeRegistration': {'kubeletExtraArgs': arguments}}

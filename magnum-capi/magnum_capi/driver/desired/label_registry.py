@@ -18,6 +18,17 @@ import typing
 from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import other_drivers
 
+#: Arguments of kubelets that labels may set: what tunes a node, and nothing
+#: by which it would be less safe or no node of the cluster.
+KUBELET_ARGUMENTS = (
+    'container-log-max-files', 'container-log-max-size',
+    'cpu-manager-policy', 'eviction-hard', 'eviction-soft',
+    'eviction-soft-grace-period', 'image-gc-high-threshold',
+    'image-gc-low-threshold', 'kube-reserved', 'max-pods',
+    'memory-manager-policy', 'pod-max-pids', 'pods-per-core',
+    'registry-burst', 'registry-qps', 'serialize-image-pulls',
+    'system-reserved', 'topology-manager-policy')
+
 _CLAIM = r'[A-Za-z0-9_.:/#-]+'
 _CIPHERS = label_types.Texts(
     r'TLS_[A-Z0-9_]+', 'cipher suites by the names that Go has for them')
@@ -68,7 +79,8 @@ class Labels:
         'floating_ip_enabled of the cluster decides.')
     api_master_lb_allowed_cidrs: tuple[str, ...] = _label(
         label_types.Cidrs(), (),
-        'Networks that may reach the API server; all when not set.')
+        'Networks that may reach the API server; all when not set. Those of '
+        'the operator (management_cidrs) always may.')
     api_server_floating_ip: str | None = _label(
         label_types.Address(), None,
         'The floating IP that the API server gets; it has to be there, and '
@@ -85,6 +97,21 @@ class Labels:
         label_types.Texts(r'[A-Z][A-Za-z]+', 'admission plugins'), (),
         'Admission plugins that are enabled beside the default ones and '
         'NodeRestriction.')
+    kubelet_extra_args: tuple[tuple[str, str], ...] = _label(
+        label_types.Pairs(KUBELET_ARGUMENTS), (),
+        'Arguments of kubelets on all nodes, such as max-pods=200.')
+    certificates_expiry_days: int = _label(
+        label_types.Int(0, 364), 90,
+        'Nodes of the control plane are replaced so many days before their '
+        'certificates, which last a year, expire; at least 7, 0 is never. '
+        'Charts before 0.27.1 cannot do it.')
+    container_infra_prefix: str | None = _label(
+        label_types.Text(
+            r'[a-z0-9.-]+(:[0-9]{1,5})?(/[a-z0-9._-]+)*/?',
+            'a registry with a path, like registry.example.org/kubernetes'),
+        None, 'Where images of the control plane come from instead of '
+        'registry.k8s.io; CoreDNS is expected there as coredns. All other '
+        'images come by mirrors of the operator (registries_file).')
     audit_log_enabled: bool = _label(
         label_types.Bool(), False,
         'The API server logs who did what (level Metadata) to '
@@ -126,6 +153,12 @@ class Labels:
     octavia_lb_healthcheck: bool = _label(
         label_types.Bool(), True,
         'Load balancers of services have health monitors.')
+    octavia_lb_flavor: str | None = _label(
+        label_types.Uuid(), None,
+        "Flavor, of Octavia, of load balancers of services.")
+    octavia_lb_availability_zone: str | None = _label(
+        label_types.Name(), None,
+        'Availability zone, of Octavia, of load balancers of services.')
 
     fixed_subnet_cidr: str = _label(
         label_types.Cidr(), '10.0.0.0/24',
@@ -222,6 +255,20 @@ class Labels:
         'File system of those volumes.')
     csi_cinder_allow_volume_expansion: bool = _label(
         label_types.Bool(), True, 'Volumes may grow.')
+
+    manila_csi_enabled: bool = _label(
+        label_types.Bool(), False,
+        'Shares of Manila for pods. Goes with manila_csi_share_type.')
+    manila_csi_share_type: str | None = _label(
+        label_types.Name(), None, 'Share type of their storage class.')
+    manila_csi_share_protocol: str = _label(
+        label_types.Enum(('NFS', 'CEPHFS')), 'NFS',
+        'Protocol of those shares; the driver that mounts them is '
+        'installed, too.')
+    manila_csi_share_network_id: str | None = _label(
+        label_types.Uuid(), None,
+        'Share network of those shares, for share types whose back end makes '
+        'share servers.')
 
     monitoring_enabled: bool = _label(
         label_types.Bool(), False, 'Prometheus, Grafana and Loki.')

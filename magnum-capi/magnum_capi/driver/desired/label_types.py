@@ -29,6 +29,8 @@ _NAME = re.compile(
 _NUMBERISH = re.compile(
     r'0[xXoObB][0-9a-fA-F_]*|[0-9][0-9_.]*(?:[eE][+-]?[0-9_.]*)?'
     r'|[0-9]{4}-[0-9].*', re.ASCII).fullmatch
+#: A value of an argument: sizes, percentages, lists of them.
+_VALUE = re.compile(r'[A-Za-z0-9.,%<=:-]{1,253}', re.ASCII).fullmatch
 _YAML_WORDS = frozenset((
     'true', 'false', 'yes', 'no', 'on', 'off', 'null', 'y', 'n'))
 
@@ -192,6 +194,48 @@ class Texts:
     def _is_one(self, text: str) -> bool:
         return len(text) <= 253 and bool(
             re.fullmatch(self.pattern, text, re.ASCII))
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairs:
+    """Several of some names, each once, with values.
+
+    Values may have commas, so that only spaces are between pairs.
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    def form(self) -> str:
+        return ('name=value, separated by spaces, with the names '
+                + ', '.join(self.names))
+
+    def read(self, text: str) -> tuple[tuple[str, str], ...]:
+        found: dict[str, str] = {}
+        for pair in text.split():
+            name, is_pair, value = pair.partition('=')
+            if name not in self.names:
+                raise ValueError(f'{name!r} is none of the names')
+            if not is_pair or not _VALUE(value):
+                raise ValueError(f'{name} has no value that can be')
+            if name in found:
+                raise ValueError(f'{name} is there twice')
+            found[name] = value
+        if not found:
+            raise ValueError
+        return tuple(sorted(found.items()))
+
+
+@dataclasses.dataclass(frozen=True)
+class Uuid:
+    """A uuid, with its dashes."""
+
+    form = 'a uuid'
+
+    def read(self, text: str) -> str:
+        if not is_uuid(text):
+            raise ValueError
+        return text.lower()
 
 
 #: A name in DNS, of lower case (RFC 1123).

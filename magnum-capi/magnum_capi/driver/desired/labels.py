@@ -214,6 +214,13 @@ def _contradictions(values: typing.Mapping[str, typing.Any]
     if low is not None and high is not None and high < low:
         yield (f'label max_node_count: {high} is less than min_node_count '
                f'{low}')
+    if 0 < values.get('certificates_expiry_days', 0) < 7:
+        # The webhook of KubeadmControlPlane says so.
+        yield ('label certificates_expiry_days: it is 0, or from 7 to 364')
+    if values.get('manila_csi_enabled') and not values.get(
+            'manila_csi_share_type'):
+        yield ('label manila_csi_enabled: it goes with '
+               'manila_csi_share_type, which is not set')
     if ('oidc_issuer_url' in values) != ('oidc_client_id' in values):
         yield ('label oidc_issuer_url: it goes with oidc_client_id, and only '
                'one of them is set')

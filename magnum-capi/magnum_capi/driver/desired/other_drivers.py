@@ -17,8 +17,6 @@ _CHART = ('it is part of the chart, in the version that the chart has: '
 _GROUPS = ('this driver makes no server groups; an overlay can name an '
            'existing one (controlPlane.serverGroupId and '
            'nodeGroupDefaults.serverGroupId)')
-_MANILA = ('an overlay turns it on where the cloud has Manila '
-           '(addons.openstack.csiManila)')
 
 #: Labels that magnum-capi-helm reads, and what is different there.
 HELM = types.MappingProxyType({
@@ -73,6 +71,7 @@ CLUSTER_API = types.MappingProxyType({
     'cilium_hubble_ui_enabled': _SAME,
     'cilium_ipv4pool': 'default 10.100.0.0/16',
     'cinder_csi_enabled': _SAME,
+    'container_infra_prefix': 'also of all addons',
     'control_plane_availability_zones': _SAME,
     'dns_cluster_domain': _SAME,
     'etcd_volume_size': _SAME,
@@ -81,6 +80,8 @@ CLUSTER_API = types.MappingProxyType({
     'keystone_auth_enabled': 'default true',
     'kube_tag': 'decides, default v1.25.3',
     'kubelet_tls_cipher_suites': 'default: three suites of ECDHE',
+    'manila_csi_enabled': 'a storage class for each share type',
+    'manila_csi_share_network_id': _SAME,
     'master_lb_floating_ip_enabled': 'default true',
     'max_node_count': 'default min_node_count + 1',
     'octavia_lb_algorithm': _SAME,
@@ -103,15 +104,11 @@ REFUSED = types.MappingProxyType({
         'csi_node_driver_registrar_tag', 'csi_provisioner_tag',
         'csi_resizer_tag', 'csi_snapshotter_tag', 'manila_csi_plugin_tag'),
         _CHART),
-    'container_infra_prefix': 'an overlay names mirrors of registries '
-                              '(registryMirrors)',
     'docker_volume_type': 'nodes have no volume for container images; '
                           'boot_volume_size and boot_volume_type make the '
                           'root volume larger',
     'server_group_policies': _GROUPS,
     'different_failure_domain': _GROUPS,
-    'manila_csi_enabled': _MANILA,
-    'manila_csi_share_network_id': _MANILA,
 })
 
 

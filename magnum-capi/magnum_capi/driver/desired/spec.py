@@ -124,6 +124,7 @@ class ClusterSpec:
         as Magnum's master_lb_enabled, which is False by default: without a
         load balancer the API server is one node, which upgrades replace.
     :param auth_url: of Keystone, for keystone_auth_enabled.
+    :param management_cidrs: where the management cluster comes from.
     :param attributes: see attributes.given.
     :param given: name of the release, where another driver chose it.
     """
@@ -151,6 +152,7 @@ class ClusterSpec:
     proxies: Proxies = Proxies()
     volumes: Volumes = Volumes()
     auth_url: str | None = None
+    management_cidrs: tuple[str, ...] = ()
     attributes: typing.Mapping[str, typing.Any] = dataclasses.field(
         default_factory=dict)
     given: str | None = None

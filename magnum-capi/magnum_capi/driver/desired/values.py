@@ -35,6 +35,12 @@ PROTECTED = (
     'nodeGroupDefaults.kubernetesVersion', 'nodeGroupDefaults.machineImage',
     'nodeGroupDefaults.machineImageId')
 
+#: Mounts shares of NFS for Manila's plugin.
+_NFS_CHART = {
+    'repo': 'https://raw.githubusercontent.com/kubernetes-csi/'
+            'csi-driver-nfs/master/charts',
+    'name': 'csi-driver-nfs', 'version': '4.13.4'}
+
 _Values: typing.TypeAlias = dict[str, typing.Any]
 _STORAGE_CLASS = re.compile(
     r'[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?', re.ASCII).fullmatch
@@ -74,7 +80,7 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
                 for group in spec.node_groups]),
         'apiServer': _api_server(spec, labels, chart),
         'clusterNetworking': _networking(spec, labels, chart),
-        'controlPlane': _control_plane(spec, labels),
+        'controlPlane': _control_plane(spec, labels, chart),
         # Charts take a false of a group for nothing said (mustMerge), so
         # that a group could not be without what is on by default.
         'nodeGroupDefaults': {'healthCheck': {'enabled': False}},
@@ -115,8 +121,11 @@ def _api_server(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         'associateFloatingIP': spec_model.floating_ip(spec, labels),
         'loadBalancerProvider': labels.octavia_provider}
     if labels.api_master_lb_allowed_cidrs:
+        # Without the management cluster's a cluster would never be ready.
+        allowed = dict.fromkeys((*labels.api_master_lb_allowed_cidrs,
+                                 *spec.management_cidrs))
         for key in chart.allowed_cidrs:
-            result[key] = list(labels.api_master_lb_allowed_cidrs)
+            result[key] = list(allowed)
     if labels.api_server_floating_ip:
         result['floatingIP'] = labels.api_server_floating_ip
     return result
@@ -166,13 +175,15 @@ def _networking(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     return result
 
 
-def _control_plane(spec: spec_model.ClusterSpec,
-                   labels: label_rules.Labels) -> _Values:
+def _control_plane(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+                   chart: charts.Features) -> _Values:
     result: _Values = {
         'machineFlavor': spec.master_flavor,
         'machineCount': spec.master_count,
         'healthCheck': {'enabled': labels.auto_healing_enabled},
         **_disk(spec, labels)}
+    if chart.expiry and labels.certificates_expiry_days:
+        result['certificatesExpiryDays'] = labels.certificates_expiry_days
     if labels.extra_network_control_plane:
         result |= _networks(labels)
     if labels.control_plane_availability_zones:
@@ -256,11 +267,15 @@ def _addons(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     provider = labels.octavia_provider
     algorithm = labels.octavia_lb_algorithm or (
         'SOURCE_IP_PORT' if provider == 'ovn' else 'ROUND_ROBIN')
-    openstack: _Values = {
-        'csiCinder': _csi(spec.volumes, labels),
-        'cloudConfig': {'LoadBalancer': {
-            'lb-provider': provider, 'lb-method': algorithm,
-            'create-monitor': labels.octavia_lb_healthcheck}}}
+    balancers: _Values = {
+        'lb-provider': provider, 'lb-method': algorithm,
+        'create-monitor': labels.octavia_lb_healthcheck}
+    if labels.octavia_lb_flavor:
+        balancers['flavor-id'] = labels.octavia_lb_flavor
+    if labels.octavia_lb_availability_zone:
+        balancers['availability-zone'] = labels.octavia_lb_availability_zone
+    openstack: _Values = {'csiCinder': _csi(spec.volumes, labels),
+                          'cloudConfig': {'LoadBalancer': balancers}}
     if labels.keystone_auth_enabled:
         openstack['k8sKeystoneAuth'] = {'enabled': True, 'values': {
             'openstackAuthUrl': spec.auth_url,
@@ -278,8 +293,31 @@ def _addons(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         'ingress': {'enabled': controller != 'none', **{
             name: {'enabled': name == controller}
             for name in chart.ingress}}}
+    if labels.manila_csi_enabled:
+        result = merging.merged(result, _manila(labels))
     if chart.dashboard:
         result[chart.dashboard] = {'enabled': labels.kube_dashboard_enabled}
+    return result
+
+
+def _manila(labels: label_rules.Labels) -> _Values:
+    """Manila's CSI plugin, and that of the protocol, which it calls."""
+    parameters = {'type': labels.manila_csi_share_type}
+    if labels.manila_csi_share_network_id:
+        parameters['shareNetworkID'] = labels.manila_csi_share_network_id
+    protocol = labels.manila_csi_share_protocol.lower()
+    result: _Values = {'openstack': {'csiManila': {
+        'enabled': True, 'defaultStorageClass': {
+            'enabled': True, 'parameters': parameters,
+            'provisioner': f'{protocol}.manila.csi.openstack.org'}}}}
+    if protocol == 'cephfs':
+        result['csi'] = {'cephfs': {'enabled': True}}
+    else:
+        # The chart has no addon for it.
+        result['custom'] = {'csi-driver-nfs': {
+            'kind': 'HelmRelease', 'spec': {
+                'namespace': 'kube-system', 'values': {},
+                'chart': dict(_NFS_CHART)}}}
     return result
 
 

@@ -75,7 +75,7 @@ class TestParse(LabelsCase):
         self.assertRefused('boot_volum_size', '3', 'boot_volume_size')
 
     def test_a_label_of_another_driver_is_refused_with_what_to_do(self):
-        self.assertEqual(17, len(other_drivers.REFUSED))
+        self.assertEqual(14, len(other_drivers.REFUSED))
         for name in other_drivers.REFUSED:
             self.assertRefused(name, 'x', 'magnum-cluster-api has it',
                                other_drivers.REFUSED[name])
@@ -101,6 +101,44 @@ class TestParse(LabelsCase):
                 ('service_cluster_ip_range', '10.0.0.1/8')):
             problems = self.problems({name: text})
             self.assertIn(f'label {name}', problems[0])
+
+    def test_arguments_of_kubelets_are_some_by_name(self):
+        read = labels.parse({'kubelet_extra_args': (
+            'max-pods=200  eviction-hard=memory.available<5%,x<1Gi')})
+        self.assertEqual(
+            (('eviction-hard', 'memory.available<5%,x<1Gi'),
+             ('max-pods', '200')), read.kubelet_extra_args)
+        for text, word in (
+                ('anonymous-auth=true', 'none of the names'),
+                ('max-pods', 'no value'), ('max-pods=', 'no value'),
+                ('max-pods=1\u00a02', 'none of the names'),
+                ('max-pods="1"', 'no value'), ('', 'name=value'),
+                ('max-pods=1 max-pods=2', 'twice')):
+            self.assertRefused('kubelet_extra_args', text, word)
+
+    def test_expiry_of_certificates_is_never_or_a_week(self):
+        for text in ('0', '7', '364'):
+            self.assertEqual(int(text), labels.parse({
+                'certificates_expiry_days': text}).certificates_expiry_days)
+        for text in ('1', '6'):
+            self.assertRefused('certificates_expiry_days', text, 'from 7')
+        self.assertRefused('certificates_expiry_days', '365')
+
+    def test_registry_of_images_is_a_host_with_a_path(self):
+        for text in ('registry.example.org', 'r.example.org:5000/a/b_c/'):
+            self.assertEqual(text, labels.parse({
+                'container_infra_prefix': text}).container_infra_prefix)
+        for text in ('https://r.example.org', 'r.example.org/a b', '"r"',
+                     'R.example.org', ''):
+            self.assertRefused('container_infra_prefix', text)
+
+    def test_shares_have_a_type(self):
+        self.assertIn('manila_csi_share_type', self.problems({
+            'manila_csi_enabled': 'true'})[0])
+        read = labels.parse({'manila_csi_enabled': 'true'}, labels.Policy(
+            {'manila_csi_share_type': 'default'}))
+        self.assertEqual('default', read.manila_csi_share_type)
+        self.assertRefused('manila_csi_share_network_id', 'net', 'a uuid')
 
     def test_users_of_a_provider_belong_to_a_client(self):
         for name, text in (('oidc_issuer_url', 'https://example.org'),

@@ -115,6 +115,45 @@ class TestApiServer(testtools.TestCase):
                 {key: ['192.0.2.0/24'] for key in keys},
                 {k: v for k, v in server.items() if 'owed' in k}, version)
 
+    def test_the_management_cluster_is_always_let_in(self):
+        own = ('198.51.100.0/24', '192.0.2.0/24')
+        given = {'api_master_lb_allowed_cidrs': '192.0.2.0/24,203.0.113.7'}
+        self.assertEqual(
+            ['192.0.2.0/24', '203.0.113.7/32', '198.51.100.0/24'],
+            made(given, management_cidrs=own)['apiServer']['allowedCIDRs'])
+        # Nobody is kept away where nobody asked for it.
+        self.assertNotIn('allowedCIDRs', made(
+            management_cidrs=own)['apiServer'])
+
+    def test_load_balancers_of_services_have_a_flavor_and_a_zone(self):
+        result = made({'octavia_lb_flavor': NETWORK,
+                       'octavia_lb_availability_zone': 'az1'})
+        found = result['addons']['openstack']['cloudConfig']['LoadBalancer']
+        self.assertEqual((NETWORK, 'az1'), (
+            found['flavor-id'], found['availability-zone']))
+
+    def test_images_of_the_control_plane_come_from_a_registry(self):
+        for text in ('r.example.org/k8s', 'r.example.org/k8s/'):
+            told = made({'container_infra_prefix': text})['controlPlane'][
+                'kubeadmConfigSpec']
+            self.assertEqual({'clusterConfiguration': {
+                'imageRepository': 'r.example.org/k8s'}}, told)
+
+    def test_control_plane_is_replaced_before_its_certificates_end(self):
+        newer = charts.features('openstack-cluster', '0.27.1')
+        for given, days in (({}, 90), ({'certificates_expiry_days': '30'},
+                                       30), (
+                {'certificates_expiry_days': '0'}, None)):
+            self.assertEqual(days, made(given, newer)['controlPlane'].get(
+                'certificatesExpiryDays'))
+
+    def test_chart_that_cannot_do_so_is_no_silent_one(self):
+        self.assertNotIn('certificatesExpiryDays', made()['controlPlane'])
+        made({'certificates_expiry_days': '0'})
+        error = self.assertRaises(spec_model.InvalidSpec, made, {
+            'certificates_expiry_days': '30'})
+        self.assertIn('certificates_expiry_days', str(error))
+
     def test_the_provider_is_for_it_and_for_services(self):
         result = made({'octavia_provider': 'ovn'})
 
@@ -153,6 +192,15 @@ class TestApiServer(testtools.TestCase):
         self.assertEqual(
             {'joinConfiguration': node},
             result['nodeGroupDefaults']['kubeadmConfigSpec'])
+
+    def test_arguments_of_kubelets(self):
+        result = made({'kubelet_extra_args': 'max-pods=200',
+                       'kubelet_tls_cipher_suites': 'TLS_A'})
+        for part in (result['controlPlane'], result['nodeGroupDefaults']):
+            self.assertEqual(
+                {'max-pods': '200', 'tls-cipher-suites': 'TLS_A'},
+                part['kubeadmConfigSpec']['joinConfiguration'][
+                    'nodeRegistration']['kubeletExtraArgs'])
 
     def test_audit_log(self):
         told = made({'audit_log_enabled': 'true', 'audit_log_max_age': '7'})[
@@ -537,6 +585,122 @@ class TestAddons(testtools.TestCase):
             {'enabled': True, 'values': {'openstackAuthUrl': 'http://k',
                                          'projectId': 'p1'}},
             result['addons']['openstack']['k8sKeystoneAuth'])
+
+    def test_shares_of_manila(self):
+        given = {'manila_csi_enabled': 'true',
+                 'manila_csi_share_type': 'generic',
+                 'manila_csi_share_network_id': NETWORK}
+        addons = made(given)['addons']
+        self.assertEqual({'enabled': True, 'defaultStorageClass': {
+            'enabled': True, 'provisioner': 'nfs.manila.csi.openstack.org',
+            'parameters': {'type': 'generic', 'shareNetworkID': NETWORK}}},
+            addons['openstack']['csiManila'])
+        # Manila's plugin calls it to mount.
+        self.assertEqual(['csi-driver-nfs'], list(addons['custom']))
+        self.assertTrue(addons['openstack']['csiCinder'])
+
+        addons = made({**given, 'manila_csi_share_protocol': 'CEPHFS'})[
+            'addons']
+        self.assertEqual({'cephfs': {'enabled': True}}, addons['csi'])
+        self.assertNotIn('custom', addons)
+        self.assertNotIn('csiManila', made()['addons']['openstack'])
+
+
+class TestNoSilentLabel(testtools.TestCase):
+    """Every label has an effect on values, or is judged elsewhere."""
+
+    #: Read before there are values, and tested where that is done.
+    ELSEWHERE = frozenset((
+        'kube_tag',  # test_spec: has to be the image's
+        'min_node_count',  # Magnum: the minimum in the row of the group
+        'capi_helm_chart_name', 'capi_helm_chart_version',
+        'capi_helm_values'))  # test_gather
+
+    #: A value that is not the default, and what has to be there beside it.
+    GIVEN = {
+        'master_lb_floating_ip_enabled': 'false',
+        'api_master_lb_allowed_cidrs': '192.0.2.0/24',
+        'api_server_floating_ip': '192.0.2.7',
+        'api_server_cert_sans': 'a.example.org',
+        'api_server_tls_cipher_suites': 'TLS_A',
+        'kubelet_tls_cipher_suites': 'TLS_A',
+        'admission_control_list': 'AlwaysPullImages',
+        'kubelet_extra_args': 'max-pods=200',
+        'certificates_expiry_days': '30',
+        'container_infra_prefix': 'r.example.org',
+        'audit_log_enabled': 'true', 'audit_log_max_age': '7',
+        'audit_log_max_backup': '7', 'audit_log_max_size': '7',
+        'oidc_issuer_url': 'https://sso.example.org',
+        'oidc_client_id': 'd', 'oidc_username_claim': 'email',
+        'oidc_username_prefix': '-', 'oidc_groups_claim': 'g',
+        'oidc_groups_prefix': 'g:', 'octavia_provider': 'ovn',
+        'octavia_lb_algorithm': 'SOURCE_IP',
+        'octavia_lb_healthcheck': 'false', 'octavia_lb_flavor': NETWORK,
+        'octavia_lb_availability_zone': 'az1',
+        'fixed_subnet_cidr': '10.1.0.0/16',
+        'calico_ipv4pool': '10.2.0.0/16', 'cilium_ipv4pool': '10.2.0.0/16',
+        'service_cluster_ip_range': '10.3.0.0/16',
+        'dns_cluster_domain': 'k8s.example.org',
+        'cilium_hubble_ui_enabled': 'true', 'extra_network_names': 'a',
+        'extra_network_name': 'a', 'extra_network_control_plane': 'true',
+        'availability_zone': 'az1',
+        'control_plane_availability_zones': 'az1',
+        'boot_volume_size': '30', 'boot_volume_type': 'ssd',
+        'boot_volume_availability_zone': 'az1',
+        'etcd_blockdevice_size': '5', 'etcd_blockdevice_type': 'local',
+        'etcd_blockdevice_volume_type': 'ssd',
+        'etcd_blockdevice_volume_az': 'az1', 'etcd_volume_size': '5',
+        'etcd_volume_type': 'ssd', 'auto_healing_enabled': 'false',
+        'auto_scaling_enabled': 'true', 'max_node_count': '9',
+        'cinder_csi_enabled': 'false',
+        'csi_cinder_availability_zone': 'az1',
+        'csi_cinder_reclaim_policy': 'Delete',
+        'csi_cinder_volume_binding_mode': 'Immediate',
+        'csi_cinder_fstype': 'xfs',
+        'csi_cinder_allow_volume_expansion': 'false',
+        'manila_csi_enabled': 'true', 'manila_csi_share_type': 'b',
+        'manila_csi_share_protocol': 'CEPHFS',
+        'manila_csi_share_network_id': NETWORK,
+        'monitoring_enabled': 'true', 'metrics_server_enabled': 'false',
+        'ingress_controller': 'nginx', 'kube_dashboard_enabled': 'true',
+        'keystone_auth_enabled': 'true'}
+    BESIDE = {
+        'audit_log_max_age': {'audit_log_enabled': 'true'},
+        'audit_log_max_backup': {'audit_log_enabled': 'true'},
+        'audit_log_max_size': {'audit_log_enabled': 'true'},
+        'boot_volume_type': {'boot_volume_size': '20'},
+        'boot_volume_availability_zone': {'boot_volume_size': '20'},
+        'etcd_blockdevice_type': {'etcd_blockdevice_size': '5'},
+        'etcd_blockdevice_volume_type': {'etcd_blockdevice_size': '5'},
+        'etcd_blockdevice_volume_az': {'etcd_blockdevice_size': '5'},
+        'etcd_volume_type': {'etcd_blockdevice_size': '5'},
+        'extra_network_control_plane': {'extra_network_names': 'a'},
+        'auto_scaling_enabled': {'max_node_count': '5'},
+        'max_node_count': {'auto_scaling_enabled': 'true',
+                           'max_node_count': '5'}}
+
+    def beside(self, name):
+        if name.startswith('oidc_'):
+            return {'oidc_issuer_url': 'https://o.example.org',
+                    'oidc_client_id': 'c'}
+        if name.startswith('manila_') and name != 'manila_csi_enabled':
+            return {'manila_csi_enabled': 'true',
+                    'manila_csi_share_type': 'a'}
+        return self.BESIDE.get(name, {})
+
+    def test_every_one_is_somewhere(self):
+        self.assertEqual(set(labels.REGISTRY),
+                         set(self.GIVEN) | self.ELSEWHERE)
+        chart = charts.features('openstack-cluster', '0.27.1')
+        for name, text in self.GIVEN.items():
+            beside = self.beside(name)
+            if name == 'manila_csi_enabled':
+                beside = {'manila_csi_share_type': 'a'}
+            made_of = {'chart': chart, 'auth_url': 'http://k',
+                       'network_driver': 'cilium' if 'cilium' in name
+                       else 'calico', 'volumes': spec_model.Volumes(('a',))}
+            with_it = made({**beside, name: text}, **made_of)
+            self.assertNotEqual(made(beside, **made_of), with_it, name)
 
 
 class TestProxies(testtools.TestCase):
