@@ -26,6 +26,7 @@ PROOFS = {
     'discovery': 'the tests of driver discovery fail where they must',
     'driver-faults': 'the driver loses and leaks nothing by faults',
     'driver-mutants': 'known bugs of drivers are seen by the tests of ours',
+    'soak': 'the driver keeps what it says for hours of use and faults',
     'suite-defects': 'the Tempest suite sees what drivers do wrong',
 }
 

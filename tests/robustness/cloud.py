@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What these proofs ask of Magnum and Keystone, as the user "demo"."""
+"""What these proofs ask of Magnum and Keystone, as one of its users."""
 
 import collections
 import json
@@ -24,12 +24,13 @@ class Cloud:
 
     :param box: the running Sandbox.
     :param driver: of templates; by default the one that Magnum chooses.
+    :param user: "demo", or "admin".
     """
 
-    def __init__(self, box, driver=None):
+    def __init__(self, box, driver=None, user='demo'):
         self.answers = collections.Counter()
         self._driver = driver
-        self._user = rest.User(box.layout(), box.passwords()['demo'])
+        self._user = rest.User(box.layout(), box.passwords()[user], user)
         self._seeded = json.loads(
             (box.directory / 'seeded.json').read_text())
         self.template = self.make_template('ubuntu-capi')

@@ -7,6 +7,7 @@ helm is a symbolic link of our own, so that it can be missing for a while.
 
 import contextlib
 import dataclasses
+import functools
 import os
 import subprocess
 
@@ -87,7 +88,10 @@ class Box(boxes.Box):
 
         Helms are in sessions of their own and go on.
         """
-        first = psutil.Process(self._pids()[name])
+        pid = self._pids()[name]
+        if not pid:
+            raise errors.MagnumCapiError('It does not run', where=name)
+        first = psutil.Process(pid)
         victims = [p for p in [first, *first.children(recursive=True)]
                    if not self._is_helm(p)]
         # The master first: it starts workers again.
@@ -110,15 +114,19 @@ class Box(boxes.Box):
         # The driver keeps its environment small: there is no other mark.
         return str(self.helm) in _argv(process)
 
-    def second_conductor(self):
-        """Start another conductor, with the same configuration and queue."""
+    def another_conductor(self, name=SECOND, env=None):
+        """Start another conductor, with the same configuration and queue.
+
+        :param env: variables that it has beside the first one's.
+        """
         program, = [p for p in services.magnum(
             self.layout, environment.ensure(self.progress), _Full, self.helm)
             if p.name == CONDUCTOR]
         self.sandbox.supervisor.launch([dataclasses.replace(
-            program, name=SECOND, after=(), ready=self._second_is_ready,
+            program, name=name, after=(),
+            ready=functools.partial(self._takes_messages, name),
             # Magnum's services are known by their hosts.
-            env={**program.env, 'OS_DEFAULT__HOST': SECOND})],
+            env={**program.env, 'OS_DEFAULT__HOST': name, **(env or {})})],
             PATIENCE, self.progress)
 
     def stop_second_conductor(self):
@@ -157,8 +165,8 @@ class Box(boxes.Box):
     def _pids(self):
         return {s.name: s.pid for s in self.sandbox.status()}
 
-    def _second_is_ready(self):
-        pid = self._pids().get(SECOND)
+    def _takes_messages(self, name):
+        pid = self._pids().get(name)
         if not pid:
             return False
         broker = (self.layout.address, self.layout.port('rabbitmq'))

@@ -51,7 +51,7 @@ def run(box, part):
 
 def two_conductors(box, part):
     """Two conductors on one queue, and the end of one of them."""
-    box.second_conductor()
+    box.another_conductor()
     try:
         yield from _at_once(box, part)
         yield from _one_ends(box, part)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The sandbox of the soak: three conductors, one with a clock of its own."""
+
+import pathlib
+import shutil
+import threading
+
+import magnum_capi
+from magnum_capi import errors
+from magnum_capi import processes
+from tests.proofs.driver_faults import box as box_module
+from tests.proofs.driver_mutants import tables
+
+#: Seconds for which the third conductor's clock is ahead.
+AHEAD = 90
+
+
+def clock(folder) -> dict[str, str]:
+    """Variables of a program whose clock is ahead; empty: it cannot be.
+
+    :param folder: for the library that does it.
+    """
+    library = folder / 'clock.so'
+    try:
+        processes.run(
+            ['cc', '-shared', '-fPIC', '-O2', f'-DAHEAD={AHEAD}', '-o',
+             library, pathlib.Path(__file__).with_name('clock.c')],
+            timeout=60)
+    except (errors.CommandFailed, errors.EnvironmentProblem):
+        return {}
+    return {'LD_PRELOAD': str(library)}
+
+
+class Box(box_module.Box):
+    """A driver_faults.Box with three conductors.
+
+    :param work: proof.Work; ``work.args.defect``: name of one of
+        driver_mutants that is brought into the driver, or empty.
+    """
+
+    conductors = (box_module.CONDUCTOR, box_module.SECOND,
+                  'magnum-conductor-3')
+
+    def __init__(self, work):
+        super().__init__(work)
+        self._defect = work.args.defect
+        self._repair = threading.Lock()
+
+    def __enter__(self):
+        if self._defect:
+            _bring_in(self._defect, self.folder / 'defect')
+        return super().__enter__()
+
+    def prepare(self):
+        super().prepare()
+        self.clock = clock(self.folder)
+        self.others_up()
+
+    def others_up(self):
+        """Start the conductors that the sandbox itself does not know."""
+        self.another_conductor(self.conductors[1])
+        self.another_conductor(self.conductors[2], self.clock)
+
+    def repair(self):
+        """Bring back all that was killed or stopped."""
+        with self._repair:
+            self.up()
+            self.others_up()
+
+
+def _bring_in(name, folder):
+    """Have sandboxes take a copy of the library, with a defect in it.
+
+    :raises UsageError: there is no such defect.
+    """
+    found = [d for d in tables.defects() if d.name == name]
+    if not found:
+        raise errors.UsageError(
+            f'There is no defect "{name}"',
+            hint='python -m tests.proofs driver-mutants --list')
+    defect, = found
+    copy = folder / magnum_capi.__name__
+    shutil.copytree(pathlib.Path(magnum_capi.__file__).parent, copy,
+                    ignore=shutil.ignore_patterns('__pycache__'))
+    path = copy / defect.file
+    path.write_text(defect.applied(path.read_text()))
+    # Where sandboxes take it from (sandbox/cloud/overlay.py, add_library).
+    magnum_capi.__file__ = str(copy / '__init__.py')
