@@ -193,7 +193,7 @@ class DevstackTest(_Base):
         home = self.box / 'stack' / 'magnum-capi-tempest'
         self.assertEqual([
             f'pip_install -e {home}/magnum-capi',
-            f'setup_develop {home} conformance,evidence',
+            f'setup_develop {home} conformance,containers,evidence',
             f'pip_install {home}/drivers/k8s_capi_v1',
             'pip_install magnum-cluster-api'], self.calls)
 

@@ -6,10 +6,14 @@ devstack.yaml holds the names, with the commits that they were recorded from;
 see tools/record_devstack.py.
 """
 
+import ast
+import configparser
+import importlib.metadata
 import importlib.util
 import os
 import re
 import subprocess
+import sys
 
 import testtools
 
@@ -108,6 +112,54 @@ class NamesTest(testtools.TestCase):
         self.assertEqual(set(read), {
             p.name for p in DEVSTACK.iterdir() if p.is_file()}
             - {'local.conf.sample'})
+
+
+def imported(*modules):
+    """Packages of others that modules of ours import, at any time."""
+    seen, waiting, found = set(), [*modules], set()
+    while waiting:
+        name = waiting.pop()
+        if name.split('.')[0] not in ('magnum_capi', 'magnum_capi_tempest'):
+            found.add(name.split('.')[0])
+            continue
+        try:
+            spec = importlib.util.find_spec(name)
+        except ModuleNotFoundError:
+            continue        # from MODULE import FUNCTION
+        if name in seen or not spec:
+            continue
+        seen.add(name)
+        with open(spec.origin) as source:
+            nodes = [*ast.walk(ast.parse(source.read()))]
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                waiting += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                waiting += [node.module, *(f'{node.module}.{alias.name}'
+                                           for alias in node.names)]
+    return found - set(sys.stdlib_module_names)
+
+
+class RequirementsTest(testtools.TestCase):
+
+    def test_every_package_that_the_management_cluster_wants(self):
+        """What it imports is installed beside Magnum."""
+        extras, = re.findall(r'setup_develop \$MAGNUM_CAPI_DIR ([\w,]+)$',
+                             text('lib/magnum_capi'), re.M)
+        config = configparser.ConfigParser()
+        config.read(content.TOP / 'setup.cfg')
+        lines = [*(content.TOP / 'requirements.txt').read_text().splitlines(),
+                 *(line for extra in extras.split(',')
+                   for line in config['extras'][extra].splitlines())]
+        installed = {found[0].lower() for line in lines
+                     for found in [re.match(r'[\w.-]+', line)] if found}
+        homes = importlib.metadata.packages_distributions()
+        wanted = imported('magnum_capi_tempest.cli.management')
+
+        self.assertIn('kubernetes', wanted)
+        self.assertEqual(set(), {
+            package for package in wanted
+            if not installed & {home.lower() for home in homes[package]}})
 
 
 class SourcingTest(testtools.TestCase):
