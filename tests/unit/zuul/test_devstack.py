@@ -218,6 +218,22 @@ class DevstackTest(_Base):
         self.assertEqual('magnum-capi discovery filter api-paste.ini',
                          self.calls[-1])
 
+    def test_the_driver_that_runs_helm_finds_one(self):
+        """devstack has none, unless another plugin brings it."""
+        self.assertEqual(0, self.call(
+            'configure_magnum_capi',
+            '[[ $2 != fetch ]] || echo $3 /cache/$3'))
+        self.assertIn('iniset magnum.conf k8s_capi helm_binary /cache/helm',
+                      self.calls)
+
+        (self.box / 'calls').unlink()
+        self.call('configure_magnum_capi',
+                  MAGNUM_CAPI_DRIVERS='k8s_capi_helm_v1')
+        self.assertNotIn('magnum-capi toolchain fetch helm', self.calls)
+
+        self.assertNotEqual(0, self.call(
+            'configure_magnum_capi', '[[ $2 != fetch ]]'))
+
     def test_without_the_filter(self):
         self.call('configure_magnum_capi', MAGNUM_CAPI_FILTER='False')
 
