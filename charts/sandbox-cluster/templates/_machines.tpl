@@ -70,6 +70,9 @@ template:
           {{- end }}
       {{- end }}
     {{- end }}
+    {{- with $m.serverGroupId }}
+    serverGroup: {id: {{ . | quote }}}
+    {{- end }}
     {{- with (dig "ports" list ($m.machineNetworking | default dict)) }}
     ports:
       {{- range . }}

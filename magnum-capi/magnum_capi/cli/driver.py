@@ -96,6 +96,9 @@ def _head(found: 'rendering.Rendered') -> collections.abc.Iterator[str]:
     yield f'# Chart {found.chart}'
     yield (f'# The Secret {found.credentials} with clouds.yaml and cacert is '
            'not in here')
+    for name in found.server_groups:
+        yield (f'# The server group {name} is not made; an overlay can name '
+               'one (serverGroupId)')
     if found.proxies:
         yield (f'# The Secret {found.proxies} with 50-proxy.conf is not in '
                'here')

@@ -6,6 +6,8 @@
 from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import loadbalancers
+from magnum_capi.driver.cloud import server_groups
+from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
@@ -67,8 +69,24 @@ class Deletion:
             LOG.warning('Cluster %s: its load balancers are still there: %s',
                         self._reconciler.cluster.uuid, e)
 
+    def _drop_server_groups(self) -> bool:
+        """Whether none is left, or nobody can tell."""
+        reconciler, cluster = self._reconciler, self._reconciler.cluster
+        try:
+            server_groups.delete(
+                reconciler.store.admin_cloud().services, reconciler.release)
+        except services.CloudUnreachable as e:
+            cluster.status_reason = ('Waiting for the removal of the server '
+                                     f'groups: {failures.told(e)}')
+            reconciler.store.save(cluster)
+            return False
+        except services.CloudError as e:
+            LOG.error('Cluster %s: its server groups are still there: %s',
+                      cluster.uuid, e)
+        return True
+
     def finish(self, state: state_module.State) -> bool:
-        """Keystone first, the record last, then the row.
+        """Keystone and Nova first, the record last, then the row.
 
         :returns: whether nothing is left.
         """
@@ -84,6 +102,8 @@ class Deletion:
                 'Waiting for the removal of the application credential: '
                 f'{failures.told(e)}')
             reconciler.store.save(cluster)
+            return False
+        if not self._drop_server_groups():
             return False
         reconciler.store.drop_certificates(cluster)
         # The memory says that an adopted cluster is no stranger: without it

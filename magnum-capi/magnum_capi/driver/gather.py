@@ -23,6 +23,7 @@ from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import pins as pins_module
+from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import validation
@@ -86,6 +87,8 @@ class Plan:
     :param digest: see rows.Rows.digest.
     :param addons: whether the chart deploys any.
     :param pins: what it is made of, to be remembered before it is applied.
+    :param unplaced: server groups that are to be there first; with their
+        ids in ``pins`` it is made again.
     :param proxies: the Secret that it names is to be there first.
     """
 
@@ -96,6 +99,8 @@ class Plan:
     addons: bool
     pins: pins_module.Pins
     proxies: node_files.ProxyFile | None = None
+    unplaced: collections.abc.Mapping[
+        str, placement.Wanted] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,19 +168,27 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
         chart_pin.name, chart_pin.repository, chart_pin.version)
     layers = (tuple(overlays(settings, labels.capi_helm_values))
               if pins.overlays is None else pins.overlays)
+    features = charts.features(chart.name, chart.version)
+    unplaced: dict[str, placement.Wanted] = {}
+    if pins.values is None and cloud.services.has('compute'):
+        unplaced = placement.missing(placement.wanted(
+            found, labels, rules, features, layers), pins.server_groups)
+    found = placement.placed(found, pins.server_groups)
     computed = values_module.values(
-        found, labels, charts.features(chart.name, chart.version),
-        overlays=layers, policy=rules,
+        found, labels, features, overlays=layers, policy=rules,
         scale_from_zero=settings.scale_from_zero, batch=batch)
     if pins.values is not None:
         computed = carried.carried(pins.values, computed)
     made_of = dataclasses.replace(
         look.found, chart=chart_pin, overlays=layers,
         default_labels=dict(default_labels), volumes=volumes,
-        proxies_in_secret=in_secret, values=pins.values)
+        proxies_in_secret=in_secret, values=pins.values,
+        server_groups=placement.decided(
+            found, unplaced, placement.NOBODY if pins.values is not None
+            else pins.server_groups))
     return Plan(found, chart, computed, rows.digest(applied, held, made_of),
                 (computed.get('addons') or {}).get('enabled', True), made_of,
-                node_files.proxies(found, labels))
+                node_files.proxies(found, labels), unplaced)
 
 
 def configured(rows: rows_module.Rows, settings: settings_module.Settings,

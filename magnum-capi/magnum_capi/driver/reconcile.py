@@ -19,8 +19,11 @@ import typing
 from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import openstack
+from magnum_capi.driver.cloud import server_groups
+from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import pins as pins_module
+from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
@@ -251,11 +254,59 @@ class Reconciler:
 
         :param creating, joining: see validation.check.
         """
-        return gather.plan(
-            self.rows(), self.store.cloud, self.runtime.settings,
-            applied=state.applied, batch=state.batch, held=state.held,
-            defaults=self.store.defaults(), pins=self.pins(state),
-            creating=creating, joining=joining)
+        rows = self.rows()
+
+        def made(pins: pins_module.Pins) -> gather.Plan:
+            return gather.plan(
+                rows, self.store.cloud, self.runtime.settings,
+                applied=state.applied, batch=state.batch, held=state.held,
+                defaults=self.store.defaults(), pins=pins,
+                creating=creating, joining=joining)
+        return self.placed(made, self.pins(state))
+
+    def placed(self, plan: collections.abc.Callable[
+            [pins_module.Pins], gather.Plan],
+            pins: pins_module.Pins) -> gather.Plan:
+        """A plan whose server groups are there.
+
+        They are made when all else was checked. One that nobody asked for,
+        and that Nova refuses (its quota is ten in a project), is done
+        without; those of node groups that are gone, go.
+
+        :param plan: makes the plan of what is pinned.
+        :raises services.CloudError: Nova refuses one that was asked for.
+        """
+        found = plan(pins)
+        ids = dict(found.pins.server_groups or {})
+        for key in set(ids) - {placement.CONTROL_PLANE, '*'} - {
+                group.uuid for group in found.spec.node_groups}:
+            if self._drop_server_group(ids[key]):
+                del ids[key]
+        for key, group in found.unplaced.items():
+            try:
+                ids[key] = server_groups.ensure(
+                    self.store.cloud.services, group.name, group.policy)
+            except services.CloudUnreachable:
+                raise
+            except services.CloudError as e:
+                if group.asked:
+                    raise
+                LOG.warning('Cluster %s: its control plane is in no server '
+                            'group: %s', self.cluster.uuid, e)
+                ids[key] = ''
+        if ids == found.pins.server_groups:
+            return found
+        return plan(dataclasses.replace(found.pins, server_groups=ids))
+
+    def _drop_server_group(self, made: str) -> bool:
+        try:
+            if made:
+                server_groups.delete_one(self.store.cloud.services, made)
+        except services.CloudError as e:
+            LOG.warning('Cluster %s: the server group of a node group that '
+                        'is gone is still there: %s', self.cluster.uuid, e)
+            return False
+        return True
 
     def pins(self, state: state_module.State) -> pins_module.Pins:
         """What the cluster was made of, as far as anybody knows."""
@@ -269,7 +320,7 @@ class Reconciler:
             self.runtime.kube, self.namespace, self.release, chart.name)
         return pins_module.Pins(
             chart=pins_module.ChartPin(chart.name, chart.repository, version)
-            if version else None,
+            if version else None, server_groups=dict(placement.NOBODY),
             proxies_in_secret=self.vault.has_proxies())
 
     def reconcile(self, *, lost: bool = False,

@@ -115,12 +115,12 @@ class Upgrade:
             _facts(group) for group in rows.groups])
         followers = self._move(rows)
         try:
-            plan = gather.plan(
+            plan = reconciler.placed(lambda pins: gather.plan(
                 dataclasses.replace(rows, template=self._template),
                 self._store.cloud, self._runtime.settings,
                 applied=state.applied, joining=followers, batch=batch,
-                held=held, defaults=self._store.defaults(),
-                pins=self._pins.moved())
+                held=held, defaults=self._store.defaults(), pins=pins),
+                self._pins.moved())
         except errors.MagnumCapiError as e:
             self._store.reload(self._cluster)
             raise failures.NotViable(failures.told(e)) from None

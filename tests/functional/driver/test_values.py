@@ -225,6 +225,22 @@ class Promises:
         self.assertEqual(names.node_group(GPU),
                          labels['capi.stackhpc.com/node-group'])
 
+    def test_server_groups_arrive(self):
+        spec = dataclasses.replace(
+            SMALL, server_group=NETWORK, node_groups=tuple(
+                dataclasses.replace(group, server_group=OTHER_IMAGE.id)
+                for group in SMALL.node_groups))
+        objects = self.render(spec)
+        worker = self.template(
+            objects, self.deployment(objects, WORKER), 'infrastructure')
+
+        self.assertEqual(
+            ({'id': NETWORK}, {'id': OTHER_IMAGE.id}),
+            (self.control_plane_machine(objects)['serverGroup'],
+             worker['serverGroup']))
+        self.assertNotIn('serverGroup', self.control_plane_machine(
+            self.render(SMALL)))
+
     def test_the_allow_list_of_the_api_server_arrives(self):
         """B.4.9: the chart ignores a key that it does not know."""
         balancer = self.render(LARGE)['OpenStackCluster', names.cluster(

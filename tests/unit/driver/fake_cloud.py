@@ -83,6 +83,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 'links': [{'rel': 'self', 'href':
                            f'{self.cloud.url}/{service}/{interface}/'
                            f'{_VERSIONS[service]}'}]}]})
+        if rest == ['v2.1']:
+            # Nova tells its microversions below its version only.
+            return self._answer(200, {'version': {
+                'id': 'v2.1', 'status': 'CURRENT', 'min_version': '2.1',
+                'version': '2.96', 'links': [{'rel': 'self', 'href':
+                                              f'{self.cloud.url}{url.path}'}
+                                             ]}})
         path = '/' + '/'.join(rest[1:])
         length = int(self.headers.get('Content-Length') or 0)
         body = json.loads(self.rfile.read(length)) if length else None

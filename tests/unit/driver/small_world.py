@@ -203,6 +203,12 @@ class Cloud:
         #: Raised instead of an answer of the next look-up.
         self.fault = None
         self.services = self
+        #: Types in the catalog.
+        self.catalog = {'identity'}
+        #: Names and policies of Nova's server groups by their ids.
+        self.server_groups = {}
+        #: How many Nova makes.
+        self.quota = 10
 
     def image(self, reference):
         if self.fault:
@@ -234,13 +240,36 @@ class Cloud:
         return ()
 
     def has(self, service):
-        return service == 'identity'
+        return service in self.catalog
 
     def identity_url(self, interface):
         return 'https://keystone'
 
     def proxy(self, service):
         return self
+
+    def get(self, path, params, microversion):
+        """Nova's list of server groups, in pages of two."""
+        found = [{'id': made, 'name': name, 'policies': [policy]}
+                 for made, (name, policy) in self.server_groups.items()]
+        page = found[params['offset']:][:2]
+        return types.SimpleNamespace(
+            status_code=200, json=lambda: {'server_groups': page})
+
+    def create_server_group(self, name, policy):
+        if self.fault:
+            raise self.fault
+        if len(self.server_groups) >= self.quota:
+            raise sdk_exceptions.HttpException(
+                'Quota exceeded, too many server groups.', http_status=403)
+        made = f'group-{len(self.server_groups)}-{policy}'
+        self.server_groups[made] = (name, policy)
+        return types.SimpleNamespace(id=made)
+
+    def delete_server_group(self, made):
+        if self.fault:
+            raise self.fault
+        self.server_groups.pop(made, None)
 
     def create_application_credential(self, user_id, name, **kwargs):
         if (name, user_id) in {(self.credentials[made], self.owners[made])

@@ -167,6 +167,11 @@ def asking(what: str) -> collections.abc.Iterator[None]:
         raise _error(what, status, e) from None
 
 
+def raise_for(answer: typing.Any) -> None:
+    """Have :func:`asking` translate an answer that is an error."""
+    sdk_exceptions.raise_from_response(answer)
+
+
 def _error(what: str, status: int | None, e: Exception) -> CloudError:
     told = ' '.join(str(e).split())[:300]
     if status in (401, 403):

@@ -32,6 +32,7 @@ class Features:
     :param autoscale_min: least machineCountMin that the chart takes.
     :param kubeadm: whether what is told to kubeadm, OIDC and addons of
         other kinds are taken.
+    :param server_groups: whether nodes can be in server groups.
     :param expiry: whether the control plane is rolled out before its
         certificates expire.
     """
@@ -43,6 +44,7 @@ class Features:
     autoscale_min: int = 0
     kubeadm: bool = True
     expiry: bool = False
+    server_groups: bool = True
 
 
 #: Since which version of openstack-cluster what is there. Older ones make
@@ -110,6 +112,10 @@ def refusals(labels: label_registry.Labels,
             and 'certificates_expiry_days' in labels.given):
         found.append('label certificates_expiry_days: this version of the '
                      'chart does not take it')
+    if (not chart.server_groups and labels.server_group_policies not in (
+            None, 'none') and 'server_group_policies' in labels.given):
+        found.append('label server_group_policies: this chart does not take '
+                     'it')
     if not chart.kubeadm:
         found += [f'label {name}: this chart does not take it'
                   for name in (*kubeadm.LABELS, 'oidc_issuer_url',

@@ -194,6 +194,13 @@ class Labels:
         label_types.Names(), (),
         'Availability zones of the control plane.')
 
+    server_group_policies: str | None = _label(
+        label_types.Enum(('none', 'affinity', 'anti-affinity',
+                          'soft-affinity', 'soft-anti-affinity')), None,
+        'Policy of the server group of Nova that the nodes are in. Without '
+        'the label, soft-anti-affinity for the control plane, and no server '
+        'group for other nodes.', Scope.NODE_GROUP)
+
     boot_volume_size: int | None = _label(
         label_types.Size(), None,
         "Root volume from Cinder; 0 is the flavor's disk. Without the "

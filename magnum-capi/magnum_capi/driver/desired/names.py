@@ -137,6 +137,14 @@ def credentials(release: str) -> str:
     return f'{release}-cloud-credentials'
 
 
+def server_group(release: str, key: str) -> str:
+    """Name of a server group of Nova.
+
+    :param key: name of the node group in Kubernetes, CONTROL_PLANE.
+    """
+    return f'{release}-{key}'
+
+
 def proxies(release: str, digest: str) -> str:
     """Name of a Secret with a file that has passwords of proxies.
 

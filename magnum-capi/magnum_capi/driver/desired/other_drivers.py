@@ -14,9 +14,9 @@ _SAME = 'same'
 
 _CHART = ('it is part of the chart, in the version that the chart has: '
           'choose another chart')
-_GROUPS = ('this driver makes no server groups; an overlay can name an '
-           'existing one (controlPlane.serverGroupId and '
-           'nodeGroupDefaults.serverGroupId)')
+_DOMAIN = ('no chart passes on hints to the scheduler of Nova; '
+           'control_plane_availability_zones and availability_zone spread '
+           'nodes over zones, server_group_policies over hosts')
 
 #: Labels that magnum-capi-helm reads, and what is different there.
 HELM = types.MappingProxyType({
@@ -93,6 +93,7 @@ CLUSTER_API = types.MappingProxyType({
     'oidc_issuer_url': _SAME,
     'oidc_username_claim': _SAME,
     'oidc_username_prefix': 'default -',
+    'server_group_policies': 'default also for other nodes',
     'service_cluster_ip_range': 'default 10.254.0.0/16',
 })
 
@@ -107,8 +108,7 @@ REFUSED = types.MappingProxyType({
     'docker_volume_type': 'nodes have no volume for container images; '
                           'boot_volume_size and boot_volume_type make the '
                           'root volume larger',
-    'server_group_policies': _GROUPS,
-    'different_failure_domain': _GROUPS,
+    'different_failure_domain': _DOMAIN,
 })
 
 

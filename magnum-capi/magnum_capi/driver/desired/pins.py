@@ -14,6 +14,7 @@ import hashlib
 import json
 import typing
 
+from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import spec
 
 
@@ -41,6 +42,8 @@ class Pins:
     :param networks, external_networks, subnets: ids by what rows call them.
     :param proxies_in_secret: see spec.Proxies. To move a file of nodes
         replaces them.
+    :param server_groups: ids by CONTROL_PLANE and uuids of node groups,
+        empty for what has none; see placement. Another one replaces nodes.
     :param values: of the chart, as another driver has given them to Helm;
         see ``carried``. An upgrade leaves them behind.
     """
@@ -61,6 +64,7 @@ class Pins:
     subnets: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
     proxies_in_secret: bool | None = None
+    server_groups: typing.Mapping[str, str] | None = None
     values: typing.Mapping[str, typing.Any] | None = None
 
     def unconfigured(self) -> 'Pins':
@@ -72,7 +76,8 @@ class Pins:
     def moved(self) -> 'Pins':
         """What stays in an upgrade: where a cluster is, and its flavors."""
         return dataclasses.replace(self.unconfigured(), images={},
-                                   proxies_in_secret=None)
+                                   proxies_in_secret=None,
+                                   server_groups=None)
 
     @property
     def digest(self) -> str:
@@ -109,8 +114,11 @@ def dump(pins: Pins) -> dict[str, typing.Any]:
 
 def load(found: typing.Mapping[str, typing.Any] | None) -> Pins:
     """Read what :func:`dump` made; fields of other releases are left out."""
-    # Releases that did not say so had them in the values.
-    known = {'proxies_in_secret': False, **_known(Pins, found or {})}
+    # Releases that did not say so had them in the values, and made no
+    # server groups.
+    known = {'proxies_in_secret': False,
+             'server_groups': dict(placement.NOBODY),
+             **_known(Pins, found or {})}
     if known.get('chart'):
         known['chart'] = ChartPin(**_known(ChartPin, known['chart']))
     if known.get('overlays') is not None:

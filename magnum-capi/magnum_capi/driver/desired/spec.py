@@ -80,6 +80,7 @@ class NodeGroupSpec:
     :param labels: of the group, as Magnum has them.
     :param node_labels: for its nodes in Kubernetes.
     :param node_taints: with key, effect and perhaps value.
+    :param server_group: id of Nova's.
     :param held: it keeps the nodes that it has, because its turn in an
         upgrade has not come; ``image`` is then what they were made of.
     :param given: name in the chart's values, where another driver chose it.
@@ -101,6 +102,7 @@ class NodeGroupSpec:
     is_default: bool = False
     held: bool = False
     given: str | None = None
+    server_group: str | None = None
 
     @property
     def kube_name(self) -> str:
@@ -124,6 +126,7 @@ class ClusterSpec:
         as Magnum's master_lb_enabled, which is False by default: without a
         load balancer the API server is one node, which upgrades replace.
     :param auth_url: of Keystone, for keystone_auth_enabled.
+    :param server_group: id of Nova's, for the control plane.
     :param management_cidrs: where the management cluster comes from.
     :param attributes: see attributes.given.
     :param given: name of the release, where another driver chose it.
@@ -152,6 +155,7 @@ class ClusterSpec:
     proxies: Proxies = Proxies()
     volumes: Volumes = Volumes()
     auth_url: str | None = None
+    server_group: str | None = None
     management_cidrs: tuple[str, ...] = ()
     attributes: typing.Mapping[str, typing.Any] = dataclasses.field(
         default_factory=dict)

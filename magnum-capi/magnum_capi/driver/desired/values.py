@@ -182,6 +182,8 @@ def _control_plane(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         'machineCount': spec.master_count,
         'healthCheck': {'enabled': labels.auto_healing_enabled},
         **_disk(spec, labels)}
+    if spec.server_group:
+        result['serverGroupId'] = spec.server_group
     if chart.expiry and labels.certificates_expiry_days:
         result['certificatesExpiryDays'] = labels.certificates_expiry_days
     if labels.extra_network_control_plane:
@@ -207,6 +209,8 @@ def _node_group(spec: spec_model.ClusterSpec,
     if group.image:
         result |= {'machineImageId': group.image.id, 'kubernetesVersion': str(
             versions.parse(group.image.kube_version))}
+    if group.server_group:
+        result['serverGroupId'] = group.server_group
     if labels.availability_zone:
         result['failureDomain'] = labels.availability_zone
     bounds = node_groups.bounds(

@@ -28,6 +28,7 @@ class Rendered:
         ``cacert``, in ``namespace``.
     :param proxies: name of the Secret with the file for proxies that have a
         password, see node_files; None: there are none.
+    :param server_groups: of Nova, that the driver would make.
     """
 
     release: str
@@ -36,6 +37,7 @@ class Rendered:
     values: helm_module.Values
     credentials: str
     proxies: str | None = None
+    server_groups: tuple[str, ...] = ()
 
 
 def render(template: typing.Any, cluster: typing.Any,
@@ -58,7 +60,8 @@ def render(template: typing.Any, cluster: typing.Any,
         release, names.namespace(cluster.project_id,
                                  settings.namespace_prefix),
         plan.chart, plan.values, names.credentials(release),
-        plan.proxies.secret if plan.proxies else None)
+        plan.proxies.secret if plan.proxies else None,
+        tuple(group.name for group in plan.unplaced.values()))
 
 
 def manifests(rendered: Rendered, helm: helm_module.Helm) -> str:

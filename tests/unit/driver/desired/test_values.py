@@ -611,6 +611,7 @@ class TestNoSilentLabel(testtools.TestCase):
 
     #: Read before there are values, and tested where that is done.
     ELSEWHERE = frozenset((
+        'server_group_policies',  # test_placement
         'kube_tag',  # test_spec: has to be the image's
         'min_node_count',  # Magnum: the minimum in the row of the group
         'capi_helm_chart_name', 'capi_helm_chart_version',

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Server groups come and go with a cluster, and replace no node by chance."""
+
+from openstack import exceptions as sdk_exceptions
+
+from magnum_capi.driver.cloud import services
+from magnum_capi.driver import failures
+from tests.unit.driver.operations import test_pins
+from tests.unit.driver import small_world
+
+PLANE = f'{small_world.RELEASE}-control-plane'
+
+
+class ServerGroupsTest(test_pins.Base):
+
+    def setUp(self):
+        super().setUp()
+        self.configure(chart=test_pins.OLD)
+        self.w.cloud.catalog.add('compute')
+
+    def labels(self, policy, where=small_world.CLUSTER):
+        """Of the cluster or, as Magnum copies them, a node group."""
+        for table in (self.w.store.clusters, self.w.store.node_groups):
+            if where in table:
+                table[where]['labels'] = {'server_group_policies': policy}
+
+    def names(self):
+        return sorted(name for name, _ in self.w.cloud.server_groups.values())
+
+    def groups_of_nodes(self):
+        """Ids in the last values: control plane, node groups."""
+        values = self.w.helm.upgrades[-1]
+        return [part.get('serverGroupId') for part in (
+            values['controlPlane'], *values['nodeGroups'])]
+
+    def test_control_plane_is_in_one(self):
+        self.created()
+        self.assertEqual([PLANE], self.names())
+        self.assertEqual(['group-0-soft-anti-affinity', None],
+                         self.groups_of_nodes())
+
+    def test_resize_keeps_it(self):
+        self.created()
+        before = self.groups_of_nodes()
+        # Somebody else's quota, and no more of ours.
+        self.w.cloud.quota = 0
+        self.resize(2)
+        self.assertEqual(before, self.groups_of_nodes())
+
+    def test_quota_that_is_used_up_is_no_reason_to_fail(self):
+        self.w.cloud.quota = 0
+        self.created()
+        self.assertEqual([None, None], self.groups_of_nodes())
+        self.assertIn('in no server group', self.logger.output)
+        # Room later must not replace the control plane.
+        self.w.cloud.quota = 10
+        self.resize(2)
+        self.assertEqual([None, None], self.groups_of_nodes())
+        self.upgrade()
+        self.assertEqual([PLANE], self.names())
+
+    def test_one_that_was_asked_for_is_made_or_the_creation_fails(self):
+        self.labels('anti-affinity')
+        self.w.cloud.quota = 0
+        e = self.assertRaises(failures.Failed, self.create)
+        self.assertIn('too many server groups', str(e))
+        self.assertEqual([], self.w.helm.upgrades)
+
+    def test_try_that_was_cut_off_finds_its_own(self):
+        self.w.cloud.server_groups['earlier'] = (PLANE, 'soft-anti-affinity')
+        self.created()
+        self.assertEqual('earlier', self.groups_of_nodes()[0])
+
+    def test_node_group_has_its_own_and_takes_it_along(self):
+        self.created()
+        self.w.store.add_group()
+        self.labels('affinity', small_world.OTHERS)
+        self.operations().change(group=self.w.store.row(small_world.OTHERS))
+        self.assertEqual(2, len(self.names()))
+        self.look(3)
+        row = self.w.store.row(small_world.OTHERS)
+        row.status = 'DELETE_IN_PROGRESS'
+        self.operations().change(row)
+        self.assertEqual([PLANE], self.names())
+
+    def test_cluster_of_an_earlier_release_gets_one_with_an_upgrade(self):
+        self.w.cloud.catalog.discard('compute')
+        self.created()
+        self.assertEqual([None, None], self.groups_of_nodes())
+        self.w.cloud.catalog.add('compute')
+        self.resize(2)
+        self.assertEqual([None, None], self.groups_of_nodes())
+        self.upgrade()
+        self.assertEqual('group-0-soft-anti-affinity',
+                         self.groups_of_nodes()[0])
+
+    def test_refused_upgrade_has_changed_nothing(self):
+        self.created()
+        self.w.store.templates[small_world.NEWER]['image_id'] = 'ubuntu-37'
+        self.assertRaises(failures.NotViable, self.upgrade)
+        self.assertEqual([PLANE], self.names())
+
+    def test_they_go_with_the_cluster_and_no_others(self):
+        self.labels('anti-affinity')
+        self.labels('anti-affinity', small_world.WORKERS)
+        self.created()
+        self.w.cloud.server_groups['other'] = ('c0-control-plane', 'affinity')
+        self.assertEqual(3, len(self.names()))
+        self.operations().delete()
+        self.look(3)
+        self.assertEqual(['c0-control-plane'], self.names())
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+
+    def test_deletion_waits_for_nova(self):
+        self.created()
+        self.operations().delete()
+        delete = self.w.cloud.delete_server_group
+
+        def down(made):
+            raise sdk_exceptions.HttpException('down', http_status=503)
+        self.w.cloud.delete_server_group = down
+        self.look(3)
+        self.assertIn('server groups', self.w.cluster.status_reason)
+        self.w.cloud.delete_server_group = delete
+        self.look(2)
+        self.assertEqual([], self.names())
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+
+    def test_deletion_goes_on_without_the_right_to_it(self):
+        self.created()
+        self.operations().delete()
+
+        def denied(path, params, microversion):
+            raise services.Denied('No right to the server groups')
+        self.w.cloud.get = denied
+        self.look(3)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertIn('its server groups are still there',
+                      self.logger.output)
