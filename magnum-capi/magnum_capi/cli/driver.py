@@ -99,6 +99,9 @@ def _head(found: 'rendering.Rendered') -> collections.abc.Iterator[str]:
     for name in found.server_groups:
         yield (f'# The server group {name} is not made; an overlay can name '
                'one (serverGroupId)')
+    if found.registries:
+        yield (f'# The Secret {found.registries} with what registries_file '
+               'says is not in here')
     if found.proxies:
         yield (f'# The Secret {found.proxies} with 50-proxy.conf is not in '
                'here')

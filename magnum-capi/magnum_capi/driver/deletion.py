@@ -71,18 +71,18 @@ class Deletion:
 
     def _drop_server_groups(self) -> bool:
         """Whether none is left, or nobody can tell."""
-        reconciler, cluster = self._reconciler, self._reconciler.cluster
+        store, row = self._reconciler.store, self._reconciler.cluster
         try:
             server_groups.delete(
-                reconciler.store.admin_cloud().services, reconciler.release)
+                store.admin_cloud().services, self._reconciler.release)
         except services.CloudUnreachable as e:
-            cluster.status_reason = ('Waiting for the removal of the server '
-                                     f'groups: {failures.told(e)}')
-            reconciler.store.save(cluster)
+            row.status_reason = ('Waiting for the removal of the server '
+                                 f'groups: {failures.told(e)}')
+            store.save(row)
             return False
         except services.CloudError as e:
             LOG.error('Cluster %s: its server groups are still there: %s',
-                      cluster.uuid, e)
+                      row.uuid, e)
         return True
 
     def finish(self, state: state_module.State) -> bool:

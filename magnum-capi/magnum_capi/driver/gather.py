@@ -9,7 +9,9 @@ Everything a user can have wrong is found here, before anything is made.
 import collections.abc
 import dataclasses
 import hashlib
+import os
 import pathlib
+import stat
 import types
 import typing
 
@@ -24,6 +26,7 @@ from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import placement
+from magnum_capi.driver.desired import registries as registries_module
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import validation
@@ -87,6 +90,8 @@ class Plan:
     :param digest: see rows.Rows.digest.
     :param addons: whether the chart deploys any.
     :param pins: what it is made of, to be remembered before it is applied.
+    :param registries: the Secret that it names is to be there first. Its
+        data is empty when it was written with what is pinned.
     :param unplaced: server groups that are to be there first; with their
         ids in ``pins`` it is made again.
     :param proxies: the Secret that it names is to be there first.
@@ -99,6 +104,8 @@ class Plan:
     addons: bool
     pins: pins_module.Pins
     proxies: node_files.ProxyFile | None = None
+    registries: registries_module.File = registries_module.File(
+        spec_model.Registries())
     unplaced: collections.abc.Mapping[
         str, placement.Wanted] = dataclasses.field(default_factory=dict)
 
@@ -142,11 +149,13 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
     volumes = pins.volumes or _volumes(
         _volume_types(cloud), settings, defaults)
     in_secret = pins.proxies_in_secret is not False
+    images = _registries(settings, rows.naming.release, pins)
     found = _describe(rows, look, volumes, applied, held, in_secret,
                       cloud.services.identity_url(
                           settings.credential_interface))
     found = dataclasses.replace(
-        found, management_cidrs=settings.management_cidrs)
+        found, management_cidrs=settings.management_cidrs,
+        registries=images.registries)
     default_labels = (settings.default_labels if pins.default_labels is None
                       else pins.default_labels)
     rules = label_rules.Policy(
@@ -183,12 +192,13 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
         look.found, chart=chart_pin, overlays=layers,
         default_labels=dict(default_labels), volumes=volumes,
         proxies_in_secret=in_secret, values=pins.values,
+        registries=images.registries,
         server_groups=placement.decided(
             found, unplaced, placement.NOBODY if pins.values is not None
             else pins.server_groups))
     return Plan(found, chart, computed, rows.digest(applied, held, made_of),
                 (computed.get('addons') or {}).get('enabled', True), made_of,
-                node_files.proxies(found, labels), unplaced)
+                node_files.proxies(found, labels), images, unplaced)
 
 
 def configured(rows: rows_module.Rows, settings: settings_module.Settings,
@@ -215,7 +225,56 @@ def configured(rows: rows_module.Rows, settings: settings_module.Settings,
         chart=pin(chart),
         overlays=tuple(overlays(settings, labels.capi_helm_values)),
         default_labels=dict(settings.default_labels),
+        registries=_read_registries(
+            settings.registries_file, rows.naming.release).registries,
         volumes=_volumes(None, settings, defaults))
+
+
+def _registries(settings: settings_module.Settings, release: str,
+                pins: pins_module.Pins = pins_module.Pins()
+                ) -> registries_module.File:
+    """Registries of a cluster: those that are pinned, else the operator's.
+
+    :raises UsageError: the operator's file cannot be used.
+    """
+    if pins.values is not None:
+        # Of another driver, and kept as they are.
+        return registries_module.File(spec_model.Registries())
+    pinned = pins.registries
+    if pinned is not None and not pinned.secret:
+        return registries_module.File(pinned)
+    try:
+        found = _read_registries(settings.registries_file, release)
+    except errors.UsageError:
+        if pinned is None:
+            raise
+        found = registries_module.File(pinned)
+    if pinned is not None and pinned != found.registries:
+        # Its Secret is there; the operator has changed the file since.
+        return registries_module.File(pinned)
+    return found
+
+
+def _read_registries(path: str | None, release: str) -> registries_module.File:
+    if not path:
+        return registries_module.File(spec_model.Registries())
+    try:
+        with open(path, encoding='utf-8') as file:
+            if os.fstat(file.fileno()).st_mode & stat.S_IROTH:
+                raise ValueError('others may read it (chmod o-r)')
+            told = yaml.safe_load(file) or {}
+        return registries_module.read(told, release)
+    except yaml.YAMLError:
+        # Its text would show what is in there.
+        raise _unread('it is no YAML') from None
+    except (OSError, ValueError) as e:
+        raise _unread(getattr(e, 'strerror', None) or str(e)) from None
+
+
+def _unread(why: str) -> errors.UsageError:
+    return errors.UsageError(
+        f'The registries of the operator cannot be read: {why}',
+        where='[k8s_capi]/registries_file')
 
 
 def pin(chart: settings_module.Chart) -> pins_module.ChartPin:

@@ -73,6 +73,12 @@ OPTIONS = (
         'default_value_overlays', default=[],
         help='Names of value_overlays that every cluster gets, first to '
              'last, before those of its template.'),
+    cfg.StrOpt(
+        'registries_file',
+        help='File with registries of container images, for containerd of '
+             'all nodes: mirrors, certificate authorities and log-ins by '
+             'host. Not to be read by others. New clusters get it, and '
+             'living ones with an upgrade.'),
     cfg.ListOpt(
         'extra_os_distros', default=[],
         help='Values of os_distro beside ubuntu, flatcar, debian, rocky and '

@@ -25,6 +25,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
@@ -321,6 +322,7 @@ class Reconciler:
         return pins_module.Pins(
             chart=pins_module.ChartPin(chart.name, chart.repository, version)
             if version else None, server_groups=dict(placement.NOBODY),
+            registries=spec_model.Registries(),
             proxies_in_secret=self.vault.has_proxies())
 
     def reconcile(self, *, lost: bool = False,
@@ -342,6 +344,8 @@ class Reconciler:
         state = dataclasses.replace(
             began(state, operation, self.runtime.now()), addons=plan.addons,
             pins=plan.pins)
+        # What is pinned names it, and can not make it again.
+        self.vault.write_registries(plan.registries)
         self.vault.write_state(state)
         if operation == 'CREATE' or not credentials.in_use(state.record):
             state = self.rotation().bring_in(state)
@@ -464,5 +468,6 @@ class Reconciler:
                         'left pending', self.release)
         if plan.proxies and plan.proxies.secret:
             self.vault.write_proxies(plan.proxies)
+        self.vault.write_registries(plan.registries)
         runtime.helm.upgrade(self.release, plan.chart, plan.values,
                              self.namespace, digest=plan.digest)

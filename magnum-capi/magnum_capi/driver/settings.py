@@ -71,6 +71,7 @@ class Settings:
     charts: dict[str, Chart]
     value_overlays: dict[str, str]
     default_value_overlays: tuple[str, ...]
+    registries_file: str | None
     extra_os_distros: tuple[str, ...]
     minimum_flavor_ram: int
     minimum_flavor_vcpus: int
@@ -273,7 +274,8 @@ def _problems(settings: Settings) -> collections.abc.Iterator[str]:
     for name in settings.default_value_overlays:
         if name not in settings.value_overlays:
             yield f'default_value_overlays: value_overlays has no "{name}"'
-    for option in ('chart_cache', 'helm_registry_config'):
+    for option in ('chart_cache', 'helm_registry_config',
+                   'registries_file'):
         path = getattr(settings, option)
         if path and not path.startswith('/'):
             yield f'{option} is no absolute path'

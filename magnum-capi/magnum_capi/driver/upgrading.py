@@ -137,6 +137,7 @@ class Upgrade:
             begun = dataclasses.replace(state_module.begun(
                 state, 'UPDATE', self._runtime.now()), batch=batch, held=held,
                 pins=plan.pins)
+            reconciler.vault.write_registries(plan.registries)
             reconciler.vault.write_state(begun)
             reconciler.replace_refused_credential(begun)
             reconciler.apply(plan)

@@ -32,6 +32,7 @@ AS_DELIVERED = {
     'management_cidrs': (),
     'allowed_chart_versions': (), 'charts': {}, 'value_overlays': {},
     'default_value_overlays': (), 'extra_os_distros': (),
+    'registries_file': None,
     'minimum_flavor_ram': 2048, 'minimum_flavor_vcpus': 2,
     'credential_roles': ('member', 'reader', 'load-balancer_member',
                          'creator'),

@@ -23,6 +23,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import pins
 from magnum_capi.driver.desired import placement
+from magnum_capi.driver.desired import registries
 from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
@@ -62,7 +63,7 @@ MODULES = (
     verdicts, settings, charts, goal, label_registry, label_types, labels,
     names, pins, rows, spec, upgrade, watch, move, site, standing,
     node_files, replacement, adopt, rules, other_options,
-    placement)
+    placement, registries)
 
 #: What a process keeps between two looks, and only one thread has.
 KEPT = (watch.Memory, attention.Attention)

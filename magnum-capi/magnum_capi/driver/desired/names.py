@@ -145,6 +145,14 @@ def server_group(release: str, key: str) -> str:
     return f'{release}-{key}'
 
 
+def registries(release: str, digest: str) -> str:
+    """Name of a Secret with what nodes need for registries of images.
+
+    :param digest: of its content.
+    """
+    return f'{release}-registries-{digest}'
+
+
 def proxies(release: str, digest: str) -> str:
     """Name of a Secret with a file that has passwords of proxies.
 

@@ -73,7 +73,7 @@ def proxies(spec: spec_model.ClusterSpec,
     content = '\n'.join(lines) + '\n'
     hidden = wanted.in_secret and any('@' in url for url in urls)
     return ProxyFile(content, names.proxies(
-        spec.release, _digest(content, spec.release)) if hidden else None)
+        spec.release, digest(content, spec.release)) if hidden else None)
 
 
 def _domain(labels: label_registry.Labels) -> typing.Iterator[str]:
@@ -89,7 +89,7 @@ def cluster_networks(spec: spec_model.ClusterSpec,
             labels.service_cluster_ip_range or services)
 
 
-def _digest(content: str, salt: str) -> str:
+def digest(content: str, salt: str) -> str:
     """What changes with a file, and is slow to guess a password by."""
     return hashlib.scrypt(content.encode(), salt=salt.encode(), n=2 ** 14,
                           r=8, p=1, dklen=5).hex()

@@ -42,6 +42,7 @@ class Pins:
     :param networks, external_networks, subnets: ids by what rows call them.
     :param proxies_in_secret: see spec.Proxies. To move a file of nodes
         replaces them.
+    :param registries: of images; other files replace nodes.
     :param server_groups: ids by CONTROL_PLANE and uuids of node groups,
         empty for what has none; see placement. Another one replaces nodes.
     :param values: of the chart, as another driver has given them to Helm;
@@ -64,6 +65,7 @@ class Pins:
     subnets: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
     proxies_in_secret: bool | None = None
+    registries: spec.Registries | None = None
     server_groups: typing.Mapping[str, str] | None = None
     values: typing.Mapping[str, typing.Any] | None = None
 
@@ -71,7 +73,7 @@ class Pins:
         """What stays when an operator moves a cluster: its cloud."""
         return dataclasses.replace(
             self, chart=None, overlays=None, default_labels=None,
-            volumes=None, values=None)
+            volumes=None, registries=None, values=None)
 
     def moved(self) -> 'Pins':
         """What stays in an upgrade: where a cluster is, and its flavors."""
@@ -85,7 +87,8 @@ class Pins:
         if self.chart is None or self.overlays is None:
             return ''
         return _digest(dump(self), (
-            'chart', 'overlays', 'default_labels', 'volumes'))
+            'chart', 'overlays', 'default_labels', 'volumes',
+            *self._registries()))
 
     @property
     def options_digest(self) -> str:
@@ -98,7 +101,13 @@ class Pins:
         found = dump(self)
         if self.volumes:
             found['volumes'] = dict(found['volumes'], types=None)
-        return _digest(found, ('overlays', 'default_labels', 'volumes'))
+        return _digest(found, ('overlays', 'default_labels', 'volumes',
+                               *self._registries()))
+
+    def _registries(self) -> tuple[str, ...]:
+        """Left out where there are none, as earlier releases did."""
+        known = self.registries not in (None, spec.Registries())
+        return ('registries',) if known else ()
 
 
 def _digest(found: typing.Mapping[str, typing.Any],
@@ -114,9 +123,9 @@ def dump(pins: Pins) -> dict[str, typing.Any]:
 
 def load(found: typing.Mapping[str, typing.Any] | None) -> Pins:
     """Read what :func:`dump` made; fields of other releases are left out."""
-    # Releases that did not say so had them in the values, and made no
-    # server groups.
-    known = {'proxies_in_secret': False,
+    # Releases that did not say so had them in the values, knew no registries
+    # and made no server groups.
+    known = {'proxies_in_secret': False, 'registries': {},
              'server_groups': dict(placement.NOBODY),
              **_known(Pins, found or {})}
     if known.get('chart'):
@@ -130,13 +139,20 @@ def load(found: typing.Mapping[str, typing.Any] | None) -> Pins:
             if isinstance(value, list):
                 volumes[key] = tuple(value)
         known['volumes'] = spec.Volumes(**volumes)
+    if known['registries'] is not None:
+        fields = _known(spec.Registries, known['registries'])
+        known['registries'] = spec.Registries(**{
+            **fields, 'authorities': tuple(fields.get('authorities', ())),
+            'mirrors': {host: tuple(urls) for host, urls in fields.get(
+                'mirrors', {}).items()}})
     known['images'] = {
         name: spec.Image(**_known(spec.Image, image))
         for name, image in known.get('images', {}).items()}
     return Pins(**known)
 
 
-def _known(kind: type[Pins | ChartPin | spec.Volumes | spec.Image],
+def _known(kind: type[Pins | ChartPin | spec.Volumes | spec.Image
+                      | spec.Registries],
            found: typing.Mapping[str, typing.Any]
            ) -> dict[str, typing.Any]:
     names = {field.name for field in dataclasses.fields(kind)}

@@ -69,6 +69,23 @@ class Proxies:
 
 
 @dataclasses.dataclass(frozen=True)
+class Registries:
+    """Registries of images of containers, as nodes know them.
+
+    :param mirrors: URLs by host, first to last.
+    :param authorities: hosts whose certificates are in the Secret.
+    :param log_ins: whether it has some.
+    :param secret: its name, None: there is none.
+    """
+
+    mirrors: typing.Mapping[str, tuple[str, ...]] = dataclasses.field(
+        default_factory=dict)
+    authorities: tuple[str, ...] = ()
+    log_ins: bool = False
+    secret: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class NodeGroupSpec:
     """A group of worker nodes.
 
@@ -153,6 +170,7 @@ class ClusterSpec:
     floating_ip_enabled: bool = True
     load_balancer: bool = True
     proxies: Proxies = Proxies()
+    registries: Registries = Registries()
     volumes: Volumes = Volumes()
     auth_url: str | None = None
     server_group: str | None = None

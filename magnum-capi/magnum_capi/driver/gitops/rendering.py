@@ -28,6 +28,8 @@ class Rendered:
         ``cacert``, in ``namespace``.
     :param proxies: name of the Secret with the file for proxies that have a
         password, see node_files; None: there are none.
+    :param registries: name of the Secret with authorities and log-ins of
+        registries; None: there are none.
     :param server_groups: of Nova, that the driver would make.
     """
 
@@ -37,6 +39,7 @@ class Rendered:
     values: helm_module.Values
     credentials: str
     proxies: str | None = None
+    registries: str | None = None
     server_groups: tuple[str, ...] = ()
 
 
@@ -61,6 +64,7 @@ def render(template: typing.Any, cluster: typing.Any,
                                  settings.namespace_prefix),
         plan.chart, plan.values, names.credentials(release),
         plan.proxies.secret if plan.proxies else None,
+        plan.registries.registries.secret,
         tuple(group.name for group in plan.unplaced.values()))
 
 

@@ -17,6 +17,7 @@ import yaml
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
+from magnum_capi.driver.desired import registries
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.kube import kinds
 from magnum_capi.kube import kube as kube_module
@@ -91,6 +92,11 @@ class Vault:
         if file.secret is not None:
             self._kube.apply(self._secret(
                 file.secret, {node_files.KEY: file.content}))
+
+    def write_registries(self, file: registries.File) -> None:
+        """Write what nodes need for registries, as :meth:`write_proxies`."""
+        if file.data and file.registries.secret is not None:
+            self._kube.apply(self._secret(file.registries.secret, file.data))
 
     def has_proxies(self) -> bool:
         """Whether there is such a file."""

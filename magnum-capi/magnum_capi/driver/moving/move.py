@@ -189,6 +189,7 @@ class Move:
             state_module.begun(state, 'UPDATE', self._runtime.now()),
             pins=plan.pins, before=found.made_of, held=held,
             addons=plan.addons)
+        reconciler.vault.write_registries(plan.registries)
         reconciler.vault.write_state(begun)
         try:
             reconciler.apply(plan)

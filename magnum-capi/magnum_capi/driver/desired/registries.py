@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Registries of container images: mirrors, authorities, log-ins. Pure.
+
+The operator says of each host what containerd of all nodes should know.
+Mirrors are a value of the chart. Authorities and log-ins are files of nodes
+in a Secret, which kubeadmConfigSpec names: Helm's record and the templates of
+Cluster API show them to nobody (see ``node_files``).
+"""
+
+import collections.abc
+import dataclasses
+import json
+import re
+import typing
+
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import node_files
+from magnum_capi.driver.desired import spec as spec_model
+
+_HOST = re.compile(r'[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?',
+                   re.ASCII).fullmatch
+_URL = re.compile(r'https?://[A-Za-z0-9._:/\[\]-]+', re.ASCII).fullmatch
+_CERTIFICATE = re.compile(
+    r'(-----BEGIN CERTIFICATE-----\s[A-Za-z0-9+/=\s]+'
+    r'-----END CERTIFICATE-----\s*)+', re.ASCII).fullmatch
+_FIELDS = ('mirrors', 'ca', 'username', 'password')
+
+#: Key of the log-ins in the Secret.
+_AUTH = 'registries.toml'
+#: Read by the configuration of containerd in images of image-builder.
+_AUTH_PATH = f'/etc/containerd/conf.d/{_AUTH}'
+#: Where an operating system looks for authorities, and what has to be run.
+_TRUST = {
+    'flatcar': ('/etc/ssl/certs/{}.pem', 'update-ca-certificates'),
+    'rocky': ('/etc/pki/ca-trust/source/anchors/{}.pem', 'update-ca-trust'),
+    'rockylinux': ('/etc/pki/ca-trust/source/anchors/{}.pem',
+                   'update-ca-trust')}
+_TRUST_OF_DEBIAN = ('/usr/local/share/ca-certificates/{}.crt',
+                    'update-ca-certificates')
+
+
+@dataclasses.dataclass(frozen=True)
+class File:
+    """What the operator says, and the Secret of one cluster that it makes.
+
+    :param data: of the Secret.
+    """
+
+    registries: spec_model.Registries
+    data: typing.Mapping[str, str] = dataclasses.field(
+        default_factory=dict, repr=False)
+
+
+def read(told: typing.Any, release: str) -> File:
+    """Read what the operator's file says.
+
+    :param told: mapping of hosts to mappings with ``mirrors`` (URLs), ``ca``
+        (PEM) and ``username`` with ``password``; all of them may be missing.
+    :param release: of the cluster.
+    :raises ValueError: it is something else; the text has no secret.
+    """
+    problems = list(_problems(told))
+    if problems:
+        raise ValueError('; '.join(problems))
+    hosts = sorted(told.items())
+    data = {_key(host): of['ca'] for host, of in hosts if of.get('ca')}
+    log_ins = {host: of for host, of in hosts if of.get('username')}
+    if log_ins:
+        data[_AUTH] = _toml(log_ins)
+    return File(spec_model.Registries(
+        mirrors={host: tuple(of['mirrors']) for host, of in hosts
+                 if of.get('mirrors')},
+        authorities=tuple(host for host, of in hosts if of.get('ca')),
+        log_ins=bool(log_ins),
+        secret=names.registries(release, node_files.digest(
+            json.dumps(data, sort_keys=True), release)) if data else None),
+        data)
+
+
+def kubeadm(registries: spec_model.Registries,
+            os_distro: str) -> dict[str, typing.Any]:
+    """The kubeadmConfigSpec of all nodes; empty: nothing is said."""
+    if not registries.secret:
+        return {}
+    path, command = _TRUST.get(os_distro, _TRUST_OF_DEBIAN)
+    files = [_file(registries.secret, _key(host), path.format(
+        f'magnum-{_plain(host)}'), '0644')
+        for host in registries.authorities]
+    commands = [command] if files else []
+    if registries.log_ins:
+        files.append(_file(registries.secret, _AUTH, _AUTH_PATH, '0600'))
+    # It reads authorities once.
+    return {'files': files,
+            'preKubeadmCommands': [*commands, 'systemctl restart containerd']}
+
+
+def _problems(told: typing.Any) -> collections.abc.Iterator[str]:
+    if not isinstance(told, dict):
+        yield 'it has to be a mapping of hosts'
+        return
+    for host, of in told.items():
+        if not (isinstance(host, str) and _HOST(host)):
+            yield f'{str(host)[:60]!r} is no host of a registry'
+        elif not isinstance(of, dict):
+            yield f'{host}: it has to be a mapping'
+        else:
+            for what in _wrong(of):
+                yield f'{host}: {what}'
+
+
+def _wrong(of: dict[typing.Any, typing.Any]
+           ) -> collections.abc.Iterator[str]:
+    for name in of:
+        if name not in _FIELDS:
+            yield f'there is no such field, only {", ".join(_FIELDS)}'
+    mirrors = of.get('mirrors', [])
+    if not isinstance(mirrors, list) or not all(
+            isinstance(url, str) and _URL(url) for url in mirrors):
+        yield 'mirrors has to be a list of URLs'
+    if 'ca' in of and not (isinstance(of['ca'], str)
+                           and _CERTIFICATE(of['ca'])):
+        yield 'ca has to be certificates, PEM'
+    if ('username' in of) != ('password' in of):
+        yield 'username and password go together'
+    for name in ('username', 'password'):
+        if name in of and not (isinstance(of[name], str) and of[name]
+                               and of[name].isprintable()):
+            yield f'{name} has to be a text of one line'
+
+
+def _toml(log_ins: typing.Mapping[str, typing.Mapping[str, str]]) -> str:
+    """Log-ins as containerd reads them, also of its version 2."""
+    lines = ['version = 2']
+    for host, of in log_ins.items():
+        lines += [f'[plugins."io.containerd.grpc.v1.cri".registry.configs.'
+                  f'"{host}".auth]',
+                  # A string of JSON is one of TOML.
+                  *(f'  {name} = {json.dumps(of[name], ensure_ascii=False)}'
+                    for name in ('username', 'password'))]
+    return '\n'.join(lines) + '\n'
+
+
+def _file(secret: str, key: str, path: str,
+          permissions: str) -> dict[str, typing.Any]:
+    return {'path': path, 'owner': 'root:root', 'permissions': permissions,
+            'contentFrom': {'secret': {'name': secret, 'key': key}}}
+
+
+def _key(host: str) -> str:
+    return f'ca-{_plain(host)}.crt'
+
+
+def _plain(host: str) -> str:
+    """A host, without what a name of a file or key may not have."""
+    return host.replace(':', '_')

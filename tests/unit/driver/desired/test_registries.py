@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Registries: mirrors are values, all else is in a Secret."""
+
+import json
+
+import testtools
+import tomllib
+
+from magnum_capi.driver.desired import pins
+from magnum_capi.driver.desired import registries
+from magnum_capi.driver.desired import spec
+
+PEM = ('-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n')
+TOLD = {
+    'docker.io': {'mirrors': ['https://r.example.org/v2/docker.io',
+                              'https://s.example.org/v2/docker.io']},
+    'r.example.org:5000': {'ca': PEM, 'username': 'puller',
+                           'password': 'ge"hei\\m ü'},
+    's.example.org': {'ca': PEM}}
+
+
+def read(told=None):
+    return registries.read(TOLD if told is None else told, 'c1')
+
+
+class ReadTest(testtools.TestCase):
+
+    def test_mirrors_are_told_and_the_rest_is_data(self):
+        found = read()
+        self.assertEqual({'docker.io': (
+            'https://r.example.org/v2/docker.io',
+            'https://s.example.org/v2/docker.io')}, found.registries.mirrors)
+        self.assertEqual(('r.example.org:5000', 's.example.org'),
+                         found.registries.authorities)
+        self.assertEqual(
+            {'ca-r.example.org_5000.crt', 'ca-s.example.org.crt',
+             'registries.toml'}, set(found.data))
+        self.assertNotIn('hei', repr(found))
+
+    def test_log_ins_are_toml_as_containerd_reads_it(self):
+        found = tomllib.loads(read().data['registries.toml'])
+        self.assertEqual(2, found['version'])
+        self.assertEqual(
+            {'r.example.org:5000': {'auth': {
+                'username': 'puller', 'password': 'ge"hei\\m ü'}}},
+            found['plugins']['io.containerd.grpc.v1.cri']['registry'][
+                'configs'])
+
+    def test_name_of_the_secret_is_of_what_is_in_it(self):
+        name = read().registries.secret
+        self.assertTrue(name.startswith('c1-registries-'))
+        self.assertEqual(name, read().registries.secret)
+        other = json.loads(json.dumps(TOLD))
+        other['r.example.org:5000']['password'] = 'x'
+        self.assertNotEqual(name, read(other).registries.secret)
+        self.assertNotEqual(name, registries.read(
+            TOLD, 'c2').registries.secret)
+
+    def test_mirrors_alone_take_no_secret(self):
+        found = read({'docker.io': TOLD['docker.io']})
+        self.assertIsNone(found.registries.secret)
+        self.assertEqual({}, found.data)
+        self.assertEqual(spec.Registries(), read({}).registries)
+
+    def test_what_is_wrong_is_told_without_what_is_secret(self):
+        for told, words in (
+                ([], 'mapping of hosts'),
+                ({'https://r': {}}, 'no host'), ({7: {}}, 'no host'),
+                ({'r': 'geheim'}, 'has to be a mapping'),
+                ({'r': {'passwort': 'geheim'}}, 'no such field'),
+                ({'r': {'username': 'u'}}, 'go together'),
+                ({'r': {'password': 'geheim'}}, 'go together'),
+                ({'r': {'username': 'u', 'password': 'geheim\nx'}},
+                 'one line'),
+                ({'r': {'username': 'u', 'password': ''}}, 'one line'),
+                ({'r': {'username': 'u', 'password': 7}}, 'one line'),
+                ({'r': {'ca': 'geheim'}}, 'certificates'),
+                ({'r': {'ca': PEM + 'geheim'}}, 'certificates'),
+                ({'r': {'mirrors': 'https://s'}}, 'list of URLs'),
+                ({'r': {'mirrors': ['https://s"']}}, 'list of URLs')):
+            e = self.assertRaises(ValueError, read, told)
+            self.assertIn(words, str(e))
+            self.assertNotIn('geheim', str(e))
+
+
+class KubeadmTest(testtools.TestCase):
+
+    def test_files_are_named_and_trusted_before_containerd_starts_again(self):
+        for distro, folder, command in (
+                ('ubuntu', '/usr/local/share/ca-certificates/',
+                 'update-ca-certificates'),
+                ('debian', '/usr/local/share/ca-certificates/',
+                 'update-ca-certificates'),
+                ('flatcar', '/etc/ssl/certs/', 'update-ca-certificates'),
+                ('rocky', '/etc/pki/ca-trust/source/anchors/',
+                 'update-ca-trust'),
+                ('rockylinux', '/etc/pki/ca-trust/source/anchors/',
+                 'update-ca-trust')):
+            found = read()
+            told = registries.kubeadm(found.registries, distro)
+            self.assertEqual([command, 'systemctl restart containerd'],
+                             told['preKubeadmCommands'])
+            self.assertEqual(2, len([file for file in told['files']
+                                     if file['path'].startswith(folder)]))
+            for file in told['files']:
+                self.assertNotIn('content', file)
+                reference = file['contentFrom']['secret']
+                self.assertEqual(found.registries.secret, reference['name'])
+                self.assertIn(reference['key'], found.data)
+            self.assertEqual('0600', told['files'][-1]['permissions'])
+
+    def test_nothing_is_said_without_a_secret(self):
+        self.assertEqual({}, registries.kubeadm(
+            read({'docker.io': TOLD['docker.io']}).registries, 'ubuntu'))
+
+    def test_log_ins_alone(self):
+        told = registries.kubeadm(read({'r': {
+            'username': 'u', 'password': 'p'}}).registries, 'ubuntu')
+        self.assertEqual(['systemctl restart containerd'],
+                         told['preKubeadmCommands'])
+        self.assertEqual(1, len(told['files']))
+
+
+class PinsTest(testtools.TestCase):
+
+    def test_they_are_read_as_they_were_written(self):
+        made = pins.Pins(registries=read().registries)
+        found = json.loads(json.dumps(pins.dump(made)))
+        self.assertEqual(made.registries, pins.load(found).registries)
+
+    def test_a_cluster_of_an_earlier_release_has_none(self):
+        self.assertEqual(spec.Registries(), pins.load({}).registries)
+
+    def test_digest_of_clusters_without_any_stays(self):
+        """Else conductors would apply every cluster anew."""
+        chart = pins.ChartPin('c')
+        for known in (None, spec.Registries()):
+            self.assertEqual(
+                pins.Pins(chart=chart, overlays=()).digest,
+                pins.Pins(chart=chart, overlays=(), registries=known).digest)
+        self.assertNotEqual(
+            pins.Pins(chart=chart, overlays=()).digest, pins.Pins(
+                chart=chart, overlays=(),
+                registries=read().registries).digest)
