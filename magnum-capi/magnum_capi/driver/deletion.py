@@ -3,11 +3,15 @@
 
 """The end of a cluster: what Cluster API does not do, and in which order."""
 
+import dataclasses
+
 from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import loadbalancers
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.cloud import volumes
+from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
@@ -85,6 +89,42 @@ class Deletion:
                       row.uuid, e)
         return True
 
+    def _drop_leftovers(self, state: state_module.State) -> bool:
+        """Whether nothing of claims and Services is waited for."""
+        reconciler, row = self._reconciler, self._reconciler.cluster
+        settings = reconciler.runtime.settings
+        cloud = reconciler.store.admin_cloud().services
+        left: tuple[str, ...] = ()
+        try:
+            if settings.delete_load_balancers:
+                volumes.delete_security_groups(
+                    cloud, reconciler.release, row.project_id)
+            if settings.delete_volumes and self._reclaims(state):
+                left = volumes.delete(
+                    cloud, reconciler.release, row.project_id)
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cluster %s: volumes or security groups of it are '
+                        'still there: %s', row.uuid, e)
+        if left:
+            row.status_reason = ('Waiting for volumes that are being '
+                                 f'detached: {", ".join(left)}')
+            reconciler.store.save(row)
+        return not left
+
+    def _reclaims(self, state: state_module.State) -> bool:
+        """Whether the cluster's volumes are to go with their claims."""
+        rows = self._reconciler.rows()
+        policy = rows.policy
+        if state.pins and state.pins.default_labels is not None:
+            policy = dataclasses.replace(
+                policy, defaults=state.pins.default_labels)
+        try:
+            read = label_rules.parse(label_rules.merged(
+                rows.cluster.labels, rows.template.labels), policy)
+        except label_rules.InvalidLabels:
+            return False
+        return read.csi_cinder_reclaim_policy == 'Delete'
+
     def finish(self, state: state_module.State) -> bool:
         """Keystone and Nova first, the record last, then the row.
 
@@ -103,7 +143,7 @@ class Deletion:
                 f'{failures.told(e)}')
             reconciler.store.save(cluster)
             return False
-        if not self._drop_server_groups():
+        if not (self._drop_server_groups() and self._drop_leftovers(state)):
             return False
         reconciler.store.drop_certificates(cluster)
         # The memory says that an adopted cluster is no stranger: without it

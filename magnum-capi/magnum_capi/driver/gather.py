@@ -24,6 +24,7 @@ from magnum_capi.driver.desired import carried
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import node_files
+from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import registries as registries_module
@@ -92,6 +93,8 @@ class Plan:
     :param pins: what it is made of, to be remembered before it is applied.
     :param registries: the Secret that it names is to be there first. Its
         data is empty when it was written with what is pinned.
+    :param capacities: annotations of MachineDeployments, by the names of
+        node groups in the chart.
     :param unplaced: server groups that are to be there first; with their
         ids in ``pins`` it is made again.
     :param proxies: the Secret that it names is to be there first.
@@ -106,6 +109,8 @@ class Plan:
     proxies: node_files.ProxyFile | None = None
     registries: registries_module.File = registries_module.File(
         spec_model.Registries())
+    capacities: collections.abc.Mapping[
+        str, dict[str, str]] = dataclasses.field(default_factory=dict)
     unplaced: collections.abc.Mapping[
         str, placement.Wanted] = dataclasses.field(default_factory=dict)
 
@@ -198,7 +203,28 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
             else pins.server_groups))
     return Plan(found, chart, computed, rows.digest(applied, held, made_of),
                 (computed.get('addons') or {}).get('enabled', True), made_of,
-                node_files.proxies(found, labels), images, unplaced)
+                node_files.proxies(found, labels), images,
+                _capacities(cloud, settings, computed), unplaced)
+
+
+def _capacities(cloud: Cloud, settings: settings_module.Settings,
+                values: dict[str, typing.Any]) -> dict[str, dict[str, str]]:
+    """What nodes of autoscaled groups would have, by names of groups."""
+    if not settings.scale_from_zero:
+        return {}
+    result = {}
+    for group in values['nodeGroups']:
+        if group.get('autoscale'):
+            try:
+                flavor = cloud.usable_flavor(
+                    group['machineFlavor'], ram=settings.minimum_flavor_ram,
+                    vcpus=settings.minimum_flavor_vcpus)
+            except (services.NotThere, services.NotUsable):
+                # It was good when the group was made, and told then.
+                continue
+            result[group['name']] = node_groups.capacity(
+                flavor.ram, flavor.vcpus, flavor.disk, group)
+    return result
 
 
 def configured(rows: rows_module.Rows, settings: settings_module.Settings,

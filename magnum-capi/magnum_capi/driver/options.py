@@ -104,10 +104,16 @@ OPTIONS = (
         help='Interface of the service catalog that clusters use.'),
     cfg.BoolOpt(
         'delete_load_balancers', default=True,
-        help='Delete the load balancers and floating IPs that Kubernetes '
-             'Services of a cluster made, when the cluster is deleted. They '
-             'are recognised by the name and description that '
-             'cloud-provider-openstack gives them.'),
+        help='Delete the load balancers, floating IPs and security groups '
+             'that Kubernetes Services of a cluster made, when the cluster '
+             'is deleted. They are recognised by the name and description '
+             'that cloud-provider-openstack gives them.'),
+    cfg.BoolOpt(
+        'delete_volumes', default=True,
+        help='Delete the volumes that claims of a cluster made, when the '
+             'cluster is deleted, if its label csi_cinder_reclaim_policy '
+             'says Delete. Those with snapshots, or attached to other '
+             'servers, stay. False: all volumes stay.'),
     cfg.FloatOpt(
         'connect_timeout', default=5, min=0.1,
         help='Seconds to wait for a connection to the management cluster.'),
@@ -209,8 +215,10 @@ OPTIONS = (
              'of another driver. All other unknown labels are refused.'),
     cfg.BoolOpt(
         'scale_from_zero', default=False,
-        help='Let autoscaled node groups have no node. The autoscaler then '
-             'has to know what a node of theirs would have.'),
+        help='Let autoscaled node groups have no node. The driver tells the '
+             'autoscaler what a node of theirs would have, by annotations of '
+             'the MachineDeployment (capacity.cluster-autoscaler.kubernetes.'
+             'io).'),
     cfg.StrOpt(
         'csi_cinder_default_volume_type',
         help='Volume type of the default storage class. Empty: the first '

@@ -471,3 +471,9 @@ class Reconciler:
         self.vault.write_registries(plan.registries)
         runtime.helm.upgrade(self.release, plan.chart, plan.values,
                              self.namespace, digest=plan.digest)
+        # The chart has no value for annotations, and Helm leaves alone what
+        # it did not write.
+        for group, annotations in plan.capacities.items():
+            runtime.kube.annotate(
+                'MachineDeployment', self.namespace,
+                names.machine_deployment(self.release, group), annotations)

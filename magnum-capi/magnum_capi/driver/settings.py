@@ -78,6 +78,7 @@ class Settings:
     credential_roles: tuple[str, ...]
     credential_interface: str
     delete_load_balancers: bool
+    delete_volumes: bool
     connect_timeout: float
     read_timeout: float
     retry_time: float

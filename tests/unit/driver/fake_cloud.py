@@ -17,6 +17,8 @@ _VERSIONS = {
     'identity': 'v3', 'image': 'v2', 'compute': 'v2.1', 'network': 'v2.0',
     'block-storage': 'v3', 'load-balancer': 'v2',
 }
+_MICROVERSIONS = {'compute': ('2.1', '2.96'), 'block-storage': (
+    '3.0', '3.71')}
 
 
 class _Catalog(token_endpoint.Token):
@@ -83,13 +85,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 'links': [{'rel': 'self', 'href':
                            f'{self.cloud.url}/{service}/{interface}/'
                            f'{_VERSIONS[service]}'}]}]})
-        if rest == ['v2.1']:
-            # Nova tells its microversions below its version only.
-            return self._answer(200, {'version': {
-                'id': 'v2.1', 'status': 'CURRENT', 'min_version': '2.1',
-                'version': '2.96', 'links': [{'rel': 'self', 'href':
-                                              f'{self.cloud.url}{url.path}'}
-                                             ]}})
+        if service in _MICROVERSIONS and rest == [_VERSIONS[service]]:
+            # They tell their microversions below their versions only.
+            low, high = _MICROVERSIONS[service]
+            return self._answer(200, {'versions': [{
+                'id': _VERSIONS[service], 'status': 'CURRENT',
+                'min_version': low, 'version': high, 'links': [{
+                    'rel': 'self', 'href': f'{self.cloud.url}{url.path}'}]}]})
         path = '/' + '/'.join(rest[1:])
         length = int(self.headers.get('Content-Length') or 0)
         body = json.loads(self.rfile.read(length)) if length else None

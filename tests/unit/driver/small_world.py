@@ -207,6 +207,8 @@ class Cloud:
         self.catalog = {'identity'}
         #: Names and policies of Nova's server groups by their ids.
         self.server_groups = {}
+        #: Status of the volumes that claims of the cluster made, by id.
+        self.claimed = {}
         #: How many Nova makes.
         self.quota = 10
 
@@ -222,7 +224,7 @@ class Cloud:
     def usable_flavor(self, reference, *, ram, vcpus):
         if reference == 'tiny':
             raise services.NotUsable('The flavor tiny is too small')
-        return types.SimpleNamespace(name=reference)
+        return openstack.Flavor(reference, reference, 4096, 2, 20)
 
     def network(self, reference, external=None):
         if not reference:
@@ -255,6 +257,15 @@ class Cloud:
         page = found[params['offset']:][:2]
         return types.SimpleNamespace(
             status_code=200, json=lambda: {'server_groups': page})
+
+    def volumes(self, all_projects, project_id):
+        return [types.SimpleNamespace(
+            id=made, status=status, metadata={
+                'cinder.csi.openstack.org/cluster': RELEASE})
+                for made, status in self.claimed.items()]
+
+    def delete_volume(self, made):
+        del self.claimed[made]
 
     def create_server_group(self, name, policy):
         if self.fault:

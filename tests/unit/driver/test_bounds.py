@@ -37,6 +37,7 @@ AS_DELIVERED = {
     'credential_roles': ('member', 'reader', 'load-balancer_member',
                          'creator'),
     'credential_interface': 'public', 'delete_load_balancers': True,
+    'delete_volumes': True,
     'connect_timeout': 5, 'read_timeout': 30, 'retry_time': 30,
     'openstack_timeout': 60, 'helm_binary': 'helm', 'helm_timeout': 120,
     'answer_timeout': 50, 'helm_history': 10, 'helm_processes': 4,

@@ -30,12 +30,13 @@ class Image:
 
 @dataclasses.dataclass(frozen=True)
 class Flavor:
-    """A flavor; memory in MiB."""
+    """A flavor; memory in MiB, disk in GiB."""
 
     id: str
     name: str
     ram: int
     vcpus: int
+    disk: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +102,7 @@ class Cloud:
         """Return the Flavor of an id or name."""
         found = self._find('compute', 'flavor', reference)
         return Flavor(id=found.id, name=found.name, ram=found.ram,
-                      vcpus=found.vcpus)
+                      vcpus=found.vcpus, disk=found.disk or 0)
 
     def usable_flavor(self, reference: str, *, ram: int,
                       vcpus: int) -> Flavor:

@@ -15,6 +15,8 @@ from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import upgrade
 from magnum_capi.driver.desired import versions
 
+#: Of annotations that the autoscaler reads.
+CAPACITY = 'capacity.cluster-autoscaler.kubernetes.io'
 EFFECTS = ('NoSchedule', 'PreferNoSchedule', 'NoExecute')
 #: Keys that charts and this driver set themselves.
 OWN_PREFIXES = ('capi.stackhpc.com', names.PREFIX.rstrip('/'))
@@ -35,9 +37,9 @@ def bounds(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
     as in Magnum's API.
 
     min_node_count is 0 when nobody set it. A group without nodes is none to
-    the cluster autoscaler unless it knows the capacity of a node, which the
-    chart does not let it read; the group would stay empty for ever. So 0
-    means 1, unless the operator has taken care of that (scale_from_zero).
+    the cluster autoscaler unless it knows the capacity of a node; the group
+    would stay empty for ever. So 0 means 1, unless the operator wants it to
+    be told (scale_from_zero, see :func:`capacity`).
 
     :param labels: of the group.
     :returns: low and high.
@@ -48,6 +50,35 @@ def bounds(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
     if not labels.auto_scaling_enabled or not high:
         return None
     return group.min or (0 if scale_from_zero else 1), high
+
+
+def capacity(ram: int, vcpus: int, disk: int,
+             values: typing.Mapping[str, typing.Any]) -> dict[str, str]:
+    """What a node would have, for an autoscaler that sees none.
+
+    Annotations of a MachineDeployment (cluster-autoscaler, cloudprovider/
+    clusterapi/README.md, "Scale from zero support").
+
+    :param ram: MiB.
+    :param disk: GiB, 0: not known.
+    :param values: of the group, for the chart.
+    """
+    found = {'cpu': str(vcpus), 'memory': f'{ram}Mi'}
+    size = (values.get('machineRootVolume') or {}).get('diskSize') or disk
+    if size:
+        found['ephemeral-disk'] = f'{size}Gi'
+    labels = values.get('nodeLabels') or {}
+    if labels:
+        found['labels'] = ','.join(
+            f'{key}={value}' for key, value in sorted(labels.items()))
+    taints = (((values.get('kubeadmConfigSpec') or {}).get(
+        'joinConfiguration') or {}).get('nodeRegistration') or {}).get(
+            'taints') or ()
+    if taints:
+        found['taints'] = ','.join(
+            f'{taint["key"]}={taint.get("value", "")}:{taint["effect"]}'
+            for taint in taints)
+    return {f'{CAPACITY}/{name}': text for name, text in found.items()}
 
 
 def is_default_worker(group: spec_model.NodeGroupSpec) -> bool:

@@ -71,7 +71,7 @@ class FlavorTest(_Base):
     def test_large_enough(self):
         self.serve_flavor()
         self.assertEqual(
-            openstack.Flavor('f1', 'small', 4096, 2),
+            openstack.Flavor('f1', 'small', 4096, 2, 20),
             self.cloud.usable_flavor('f1', ram=4096, vcpus=2))
 
     def test_larger_than_needed(self):

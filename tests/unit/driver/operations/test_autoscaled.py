@@ -3,7 +3,11 @@
 
 """Is the resize of an autoscaled node group what its user asked for?"""
 
+import dataclasses
+
+from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
@@ -176,3 +180,63 @@ class ResizeTest(base.TestCase):
         self.operations().change(group, group=group)
 
         self.assertEqual(3, self.asked())
+
+
+class FromZeroTest(base.TestCase):
+    """The autoscaler is told what a node would have."""
+
+    def setUp(self):
+        super().setUp()
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, scale_from_zero=True))
+        self.w.store.node_groups[small_world.WORKERS].update(
+            max_node_count=5, labels={'auto_scaling_enabled': 'true'})
+
+    def annotations(self):
+        name = names.machine_deployment(small_world.RELEASE, GROUP)
+        return next(
+            obj['metadata'].get('annotations') or {}
+            for path, obj in self.api.objects.items()
+            if path.endswith(f'/machinedeployments/{name}'))
+
+    def told(self):
+        prefix = f'{node_groups.CAPACITY}/'
+        return {key.removeprefix(prefix): text
+                for key, text in self.annotations().items()
+                if key.startswith(prefix)}
+
+    def test_by_annotations_of_the_machine_deployment(self):
+        self.w.store.node_groups[small_world.WORKERS]['node_taints'] = [
+            {'key': 'example.org/gpu', 'effect': 'NoSchedule'}]
+        self.created()
+        told = self.told()
+        self.assertEqual(
+            ('2', '4096Mi', '20Gi', 'example.org/gpu=:NoSchedule'), tuple(
+                told[name] for name in (
+                    'cpu', 'memory', 'ephemeral-disk', 'taints')))
+        self.assertIn(f'{names.NODE_GROUP_UUID}={small_world.WORKERS}',
+                      told['labels'])
+        self.assertEqual(0, self.w.helm.upgrades[-1]['nodeGroups'][0][
+            'machineCountMin'])
+
+    def test_size_of_the_root_volume_counts(self):
+        self.w.cloud.catalog.add('block-storage')
+        self.w.store.node_groups[small_world.WORKERS]['labels'] = {
+            'auto_scaling_enabled': 'true', 'boot_volume_size': '50'}
+        self.created()
+        self.assertEqual('50Gi', self.told()['ephemeral-disk'])
+
+    def test_nothing_is_told_of_groups_of_a_fixed_size(self):
+        self.w.store.node_groups[small_world.WORKERS]['max_node_count'] = None
+        self.created()
+        self.assertEqual({}, self.told())
+
+    def test_flavor_that_is_gone_is_no_reason_to_refuse_a_resize(self):
+        self.created()
+
+        def gone(*_args, **_kwargs):
+            raise services.NotThere('There is no flavor m1')
+        self.w.cloud.usable_flavor = gone
+        self.resize(2)
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)

@@ -278,3 +278,58 @@ class ForeignClusterTest(base.TestCase):
         self.look(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('Another driver', self.logger.output)
+
+
+class VolumesTest(base.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.w.cloud.catalog.add('block-storage')
+        self.w.cloud.claimed = {'a': 'available'}
+
+    def deleted(self, policy=None, **options):
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, **options))
+        if policy:
+            self.w.store.clusters[small_world.CLUSTER]['labels'] = {
+                'csi_cinder_reclaim_policy': policy}
+        self.created()
+        self.operations().delete()
+        self.look(3)
+        return self.w.cluster.status, dict(self.w.cloud.claimed)
+
+    def test_those_of_claims_go_where_the_cluster_says_delete(self):
+        self.assertEqual(('DELETE_COMPLETE', {}), self.deleted('Delete'))
+
+    def test_what_is_to_be_retained_is(self):
+        self.assertEqual(('DELETE_COMPLETE', {'a': 'available'}),
+                         self.deleted())
+
+    def test_operator_may_keep_all(self):
+        self.assertEqual(
+            ('DELETE_COMPLETE', {'a': 'available'}),
+            self.deleted('Delete', delete_volumes=False))
+
+    def test_default_of_the_operator_counts_as_it_was(self):
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, default_labels={
+                    'csi_cinder_reclaim_policy': 'Delete'}))
+        self.created()
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, default_labels={}))
+        self.operations().delete()
+        self.look(3)
+        self.assertEqual({}, self.w.cloud.claimed)
+
+    def test_detaching_is_waited_for(self):
+        self.w.cloud.claimed = {'a': 'detaching'}
+        status, _left = self.deleted('Delete')
+        self.assertEqual('DELETE_IN_PROGRESS', status)
+        self.assertIn('being detached: a', self.w.cluster.status_reason)
+        self.w.cloud.claimed = {'a': 'available'}
+        self.look(2)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({}, self.w.cloud.claimed)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Volumes that claims of a cluster made, and security groups of its Services.
+
+Their controllers went with the machines of the cluster, so that nobody would
+delete them. Cinder's CSI plugin and the cloud controller manager mark what
+they make with the name of the cluster (cloud-provider-openstack,
+pkg/csi/cinder/controllerserver.go and pkg/openstack/loadbalancer.go).
+"""
+
+import re
+
+from openstack import exceptions as sdk_exceptions
+
+from magnum_capi.driver.cloud import services
+
+#: Metadata of a volume; its value is the name of the cluster.
+CLUSTER = 'cinder.csi.openstack.org/cluster'
+_FREE = ('available', 'error', 'error_deleting')
+
+
+def delete(cloud: services.Services, cluster: str,
+           project_id: str) -> tuple[str, ...]:
+    """Delete the volumes of a cluster. Does not wait.
+
+    One that is attached to a server, which is none of the cluster's, or that
+    has snapshots stays: somebody uses it.
+
+    :param cluster: name of the Cluster.
+    :returns: ids of those that a server of the cluster is being detached
+        from; ask again until there are none.
+    """
+    if not cloud.has('block-storage'):
+        return ()
+    cinder = cloud.proxy('block-storage')
+    left = []
+    with services.asking('the volumes of the cluster'):
+        for volume in list(cinder.volumes(all_projects=True,
+                                          project_id=project_id)):
+            if (volume.metadata or {}).get(CLUSTER) != cluster:
+                continue
+            if volume.status in _FREE:
+                try:
+                    cinder.delete_volume(volume.id)
+                except sdk_exceptions.BadRequestException:
+                    # It has snapshots.
+                    continue
+            elif volume.status == 'detaching':
+                left.append(volume.id)
+    return tuple(left)
+
+
+def delete_security_groups(cloud: services.Services, cluster: str,
+                           project_id: str) -> None:
+    """Delete those of Services whose load balancers are gone.
+
+    One that a port still has stays, for its load balancer is being deleted.
+    """
+    if not cloud.has('network'):
+        return
+    neutron = cloud.proxy('network')
+    text = re.compile(r'Security Group for \S+ Service LoadBalancer in '
+                      r'cluster ' + re.escape(cluster))
+    with services.asking('the security groups of the cluster'):
+        for group in list(neutron.security_groups(project_id=project_id)):
+            if text.fullmatch(group.description or ''):
+                try:
+                    neutron.delete_security_group(group.id)
+                except sdk_exceptions.ConflictException:
+                    pass
