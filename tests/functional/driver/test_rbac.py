@@ -11,9 +11,12 @@ import dataclasses
 import json
 import os
 import pathlib
+import unittest
 
+import fixtures
 from oslo_config import cfg
 import testtools
+from testtools import content
 import yaml
 
 from magnum_capi.driver.desired import names
@@ -24,6 +27,7 @@ from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings
 from magnum_capi.driver import watch
+from magnum_capi import errors as errors_module
 from magnum_capi.kube import access
 from magnum_capi.kube import kinds
 from magnum_capi.kube import kube as kube_module
@@ -49,26 +53,86 @@ def granted():
             for resource in rule['resources'] for verb in rule['verbs']}
 
 
+def define(admin):
+    """Have the kinds that the driver works with served.
+
+    :param admin: rest.Rest.
+    """
+    served = {}
+    for kind, (group, plural) in kinds._DISCOVERED.items():
+        if group == 'addons.cluster.x-k8s.io' or kind.startswith('Dev'):
+            continue
+        versions = ['v1alpha1'] if group.startswith('addons') else ['v1beta1']
+        admin.request(
+            'POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+            body=real_api.definition(group, plural, kind, versions))
+        served.setdefault(f'apis/{group}/{versions[0]}', set()).add(kind)
+    waiting.wait_for(
+        lambda: {path: wanted - described(admin, path)
+                 for path, wanted in served.items()},
+        done=lambda missing: not any(missing.values()), timeout=60,
+        what='the OpenAPI documents of all kinds')
+
+
+def described(admin, path):
+    """The kinds in an OpenAPI document.
+
+    Helm lists all CustomResourceDefinitions while a kind of its chart is not
+    in it, which takes some seconds from its definition on.
+    """
+    try:
+        schemas = admin.request(
+            'GET', f'/openapi/v3/{path}')['components']['schemas']
+    except rest.NotServed:
+        return set()
+    return {kind['kind'] for schema in schemas.values()
+            for kind in schema.get('x-kubernetes-group-version-kind', ())}
+
+
+LONG = unittest.skipUnless(os.environ.get('MAGNUM_CAPI_LONG'),
+                           'minutes: set MAGNUM_CAPI_LONG')
+#: Rights without which nothing fails: what is done in their place.
+DONE_WITHOUT = {
+    # The namespace is created, and may be there.
+    ('', 'namespaces', 'get'),
+    # Providers before 0.12 have none; reasons are in OpenStackMachines then.
+    ('infrastructure.cluster.x-k8s.io', 'openstackservers', 'list')}
+#: Rights of helm whose refusal it keeps to itself: what is told instead.
+TOLD_OTHERWISE = {
+    # It made a release, and could not note that it did.
+    ('', 'secrets', 'update'): 'Helm release: pending-install'}
+
+
 class Life:
     """One cluster, with the rights of a user.
 
     :param admin: rest.Rest of the administrator.
     :param limited: of the user.
+    :param prefix: of the namespace.
+    :param told: function without arguments: whether the life is over, since
+        somebody was told why.
+    :param patience: seconds to wait for the deletion.
     """
 
-    def __init__(self, admin, limited, kubeconfig, chart):
+    def __init__(self, admin, limited, kubeconfig, chart, prefix='magnum',
+                 told=lambda: False, patience=120):
         self.admin = kube_module.Kube(admin)
+        self.told = told
+        self.patience = patience
         conf = cfg.ConfigOpts()
         options = settings.Settings.of(conf)
         options = dataclasses.replace(
             options, chart=settings.Chart(chart), lock_timeout=5,
-            failure_patience=0, credential_settle=0, retry_time=5)
+            failure_patience=0, credential_settle=0, retry_time=5,
+            namespace_prefix=prefix)
+        self.namespace = names.namespace(small_world.PROJECT, prefix)
         self.kube = kube_module.Kube(limited)
         self.looks = remembered.Remembered(limited, names.CLUSTER_UUID)
         self.store = small_world.Store(small_world.Cloud())
         self.runtime = reconcile.Runtime(
             options, self.kube, real_helm.of(kubeconfig), self.kube.now, {},
             looks=self.looks)
+        watch.forget(small_world.CLUSTER)
 
     def operations(self):
         return operations.Operations(
@@ -77,41 +141,62 @@ class Life:
     def look(self):
         watch.Watch(self.runtime, self.store, self.store.row()).update()
 
+    def steps(self):
+        """Parts of the life, one after the other."""
+        return (self.create, self.look, self.informers, self.look, self.look,
+                self.health, self.thorough, self.resize, self.change,
+                self.wait_for_lock, self.lose, self.delete, self.end)
+
     def live(self):
+        for step in self.steps():
+            step()
+
+    def create(self):
         row = self.store.row()
         row.ca_cert_ref = 'ca'
         operations.Operations(self.runtime, self.store, row).create(60)
-        for _time in range(3):
-            self.look()
+
+    def health(self):
         monitor.Monitor(lambda: self.runtime, self.store,
                         self.store.row()).poll_health_status()
-        namespace, release = small_world.NAMESPACE, small_world.RELEASE
-        # As the look that finds everything complete.
-        observer.look(self.kube, namespace, release, thorough=True)
-        self.resize()
+
+    def thorough(self):
+        """As the look that finds everything complete."""
+        observer.look(self.kube, self.namespace, small_world.RELEASE,
+                      thorough=True)
+
+    def change(self):
         self.operations().change(group=self.store.row(small_world.WORKERS))
-        self.wait_for_lock(namespace)
-        self.orphan('OpenStackMachine', f'{release}-lost')
+
+    def lose(self):
+        self.orphan('OpenStackMachine', f'{small_world.RELEASE}-lost')
+
+    def informers(self):
         for known in (*self.looks._informers.values(), self.looks._versions):
-            waiting.wait_for(lambda known=known: known.fresh, done=bool,
-                             timeout=60, what='an informer')
+            waiting.wait_for(
+                lambda known=known: known.fresh or self.told(), done=bool,
+                timeout=60, what='an informer')
+
+    def delete(self):
         self.operations().delete()
         self.store.clusters[small_world.CLUSTER][
             'status'] = 'DELETE_IN_PROGRESS'
+
+    def end(self):
         waiting.wait_for(
-            self.deleting, done=lambda status: status == 'DELETE_COMPLETE',
-            timeout=120, what='the deletion')
+            self.deleting, timeout=self.patience, what='the deletion',
+            done=lambda status: status == 'DELETE_COMPLETE' or self.told())
 
     def orphan(self, kind, name):
         """An object that no other owns."""
         self.admin.create({'kind': kind, 'metadata': {
-            'name': name, 'namespace': small_world.NAMESPACE,
+            'name': name, 'namespace': self.namespace,
             'labels': {names.CAPI_CLUSTER_NAME: small_world.RELEASE}}})
 
-    def wait_for_lock(self, namespace):
+    def wait_for_lock(self):
         """One conductor waits for the lock of another, which renews it."""
         first, second = (lock.Lock(
-            self.kube, namespace, small_world.RELEASE, duration=30,
+            self.kube, self.namespace, small_world.RELEASE, duration=30,
             background=False) for _ in range(2))
         with first.hold(5):
             first.renew()
@@ -125,10 +210,10 @@ class Life:
         """A node that was named goes first, and its mark is taken off."""
         machine = f'{small_world.RELEASE}-m'
         self.orphan('Machine', machine)
-        self.kube.mark_for_deletion(small_world.NAMESPACE, machine)
-        self.kube.unmark_for_deletion(small_world.NAMESPACE, machine)
+        self.kube.mark_for_deletion(self.namespace, machine)
+        self.kube.unmark_for_deletion(self.namespace, machine)
         self.kube.scale(
-            small_world.NAMESPACE, names.machine_deployment(
+            self.namespace, names.machine_deployment(
                 small_world.RELEASE, names.node_group(small_world.WORKERS)),
             2)
 
@@ -136,6 +221,12 @@ class Life:
         self.look()
         return self.store.status(self.store.row()) if (
             small_world.CLUSTER in self.store.clusters) else 'DELETE_COMPLETE'
+
+    def reasons(self):
+        """What users are told."""
+        return [row['status_reason'] or '' for table in (
+            self.store.clusters, self.store.node_groups)
+            for row in table.values()]
 
 
 class RightsTest(testtools.TestCase):
@@ -145,66 +236,45 @@ class RightsTest(testtools.TestCase):
         self.patch(rotation, 'check', lambda *_: 'VALID')
         self.api = self.useFixture(real_api.RealApi())
         self.admin = rest.Rest(access.load(self.api.kubeconfig))
-        served = {}
-        for kind, (group, plural) in kinds._DISCOVERED.items():
-            if group == 'addons.cluster.x-k8s.io' or kind.startswith('Dev'):
-                continue
-            versions = ['v1alpha1'] if group.startswith('addons') else [
-                'v1beta1']
-            self.admin.request(
-                'POST', '/apis/apiextensions.k8s.io/v1/'
-                'customresourcedefinitions', body=real_api.definition(
-                    group, plural, kind, versions))
-            served.setdefault(f'apis/{group}/{versions[0]}', set()).add(kind)
-        waiting.wait_for(
-            lambda: {path: wanted - self.described(path)
-                     for path, wanted in served.items()},
-            done=lambda missing: not any(missing.values()), timeout=60,
-            what='the OpenAPI documents of all kinds')
-        for role in yaml.safe_load_all(RULES.read_text()):
-            name = role['metadata']['name']
-            path = '/apis/rbac.authorization.k8s.io/v1'
-            self.admin.request('POST', f'{path}/clusterroles', body=role)
-            self.admin.request('POST', f'{path}/clusterrolebindings', body={
-                'metadata': {'name': name},
-                'roleRef': {'apiGroup': 'rbac.authorization.k8s.io',
-                            'kind': 'ClusterRole', 'name': name},
-                'subjects': [{'kind': 'ServiceAccount', 'name': USER,
-                              'namespace': 'default'}]})
-        self.path = self.kubeconfig()
-
-    def described(self, path):
-        """The kinds in an OpenAPI document.
-
-        Helm lists all CustomResourceDefinitions while a kind of its chart is
-        not in it, which takes some seconds from its definition on.
-        """
-        try:
-            schemas = self.admin.request(
-                'GET', f'/openapi/v3/{path}')['components']['schemas']
-        except rest.NotServed:
-            return set()
-        return {kind['kind'] for schema in schemas.values()
-                for kind in schema.get('x-kubernetes-group-version-kind', ())}
-
-    def kubeconfig(self):
-        """Of the user, with a token."""
-        where = '/api/v1/namespaces/default/serviceaccounts'
+        define(self.admin)
         waiting.wait_for(
             lambda: self.admin.find('GET', '/api/v1/namespaces/default'),
             done=bool, timeout=60, what='the namespace default')
-        self.admin.request('POST', where, body={'metadata': {'name': USER}})
-        token = self.admin.request('POST', f'{where}/{USER}/token', body={
+
+    def grant(self, user, without=None):
+        """A user with all rights of the file, or all but one.
+
+        :returns: path of its kubeconfig.
+        """
+        path = '/apis/rbac.authorization.k8s.io/v1'
+        rules = [{'apiGroups': [group], 'resources': [resource],
+                  'verbs': [verb]} for group, resource, verb in sorted(
+                      granted() - {without})]
+        self.admin.request('POST', f'{path}/clusterroles', body={
+            'metadata': {'name': user}, 'rules': rules})
+        self.admin.request('POST', f'{path}/clusterrolebindings', body={
+            'metadata': {'name': user},
+            'roleRef': {'apiGroup': 'rbac.authorization.k8s.io',
+                        'kind': 'ClusterRole', 'name': user},
+            'subjects': [{'kind': 'ServiceAccount', 'name': user,
+                          'namespace': 'default'}]})
+        return self.kubeconfig(user)
+
+    def kubeconfig(self, user):
+        """Of a new user, with a token."""
+        where = '/api/v1/namespaces/default/serviceaccounts'
+        self.admin.request('POST', where, body={'metadata': {'name': user}})
+        token = self.admin.request('POST', f'{where}/{user}/token', body={
             'kind': 'TokenRequest', 'apiVersion': 'authentication.k8s.io/v1',
             'spec': {}})['status']['token']
         config = yaml.safe_load(self.api.kubeconfig.read_text())
         config['users'][0]['user'] = {'token': token}
-        path = self.api.folder / 'limited.kubeconfig'
+        path = self.api.folder / f'{user}.kubeconfig'
         path.write_text(yaml.safe_dump(config))
         return path
 
     def used(self):
-        """(group, resource, verb) of the user's requests, by status."""
+        """(group, resource, verb) of USER's requests, by status."""
         found = {}
         for line in self.api.audit.read_text().splitlines():
             event = json.loads(line)
@@ -220,13 +290,16 @@ class RightsTest(testtools.TestCase):
                 set()).add(right)
         return found
 
-    def test_the_life_of_a_cluster_takes_all_of_them_and_no_more(self):
-        life = Life(self.admin, rest.Rest(access.load(self.path)), self.path,
-                    os.environ.get('MAGNUM_CAPI_PUBLISHED_CHART')
-                    or real_helm.chart().name)
-        self.addCleanup(life.looks.stop)
+    def life(self, path, **kwargs):
+        limited = rest.Rest(access.load(path))
+        found = Life(self.admin, limited, path,
+                     os.environ.get('MAGNUM_CAPI_PUBLISHED_CHART')
+                     or real_helm.chart().name, **kwargs)
+        self.addCleanup(found.looks.stop)
+        return found
 
-        life.live()
+    def test_the_life_of_a_cluster_takes_all_of_them_and_no_more(self):
+        self.life(self.grant(USER)).live()
 
         waiting.wait_for(
             lambda: len(self.used().get(False, ())), timeout=15,
@@ -235,3 +308,51 @@ class RightsTest(testtools.TestCase):
         used = self.used()
         self.assertEqual(set(), used.get(True, set()))
         self.assertEqual(granted(), used[False])
+
+    @LONG
+    def test_without_any_one_of_them_somebody_is_told_which(self):
+        """A life for each right that is taken away, until that is told.
+
+        In the reason of the cluster's status, by an error of the request, or
+        in the log of the conductor.
+        """
+        silent = []
+        for number, right in enumerate(sorted(granted() - DONE_WITHOUT)):
+            if not self.is_told(f'{USER}-{number}', right):
+                silent.append(right)
+        self.assertEqual([], silent)
+
+    @LONG
+    def test_without_some_the_life_goes_on(self):
+        for number, right in enumerate(sorted(DONE_WITHOUT)):
+            self.life(self.grant(f'{USER}-{number}', right),
+                      prefix=f'{USER}-{number}').live()
+
+    def is_told(self, user, right):
+        group, resource, verb = right
+        # As the API server says it.
+        words = TOLD_OTHERWISE.get(
+            right, f'{user}" cannot {verb} resource "{resource}" in API '
+                   f'group "{group}"')
+        logger = self.useFixture(fixtures.FakeLogger())
+        errors = []
+
+        def told():
+            return any(words in text.replace('\\"', '"') for text in (
+                *errors, *life.reasons(), logger.output))
+
+        life = self.life(self.grant(user, right), prefix=user, told=told,
+                         patience=20)
+        try:
+            for step in life.steps():
+                try:
+                    step()
+                except (errors_module.MagnumCapiError, AssertionError) as e:
+                    errors.append(str(e))
+                if told():
+                    return True
+        finally:
+            life.looks.stop()
+        self.addDetail(user, content.text_content('\n'.join(
+            [words, *errors, *life.reasons(), logger.output])))
+        return False

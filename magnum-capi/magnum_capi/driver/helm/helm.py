@@ -157,8 +157,9 @@ def template_argv(release: str, chart: Chart, namespace: str, *,
 
 def uninstall_argv(release: str, namespace: str, *,
                    timeout: int) -> list[str]:
+    # Without --debug it does not say what it cannot delete, nor why.
     return ['uninstall', release, '--namespace', namespace,
-            '--timeout', f'{timeout}s']
+            '--timeout', f'{timeout}s', '--debug']
 
 
 class Helm:

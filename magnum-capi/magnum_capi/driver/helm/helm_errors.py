@@ -90,6 +90,13 @@ _SIGNS: tuple[tuple[type[HelmFailed], re.Pattern[str]], ...] = (
 #: A line of client-go, such as the warning that a kind is deprecated.
 _KLOG = re.compile(r'^[IWEF][0-9]{4} [0-9:.]+ .*\n?', re.MULTILINE)
 
+#: A line of --debug, and what follows the error: Go's calls.
+_DEBUG = re.compile(r'^[a-z_]+\.go:[0-9]+: .*\n?', re.MULTILINE)
+_CALLS = re.compile(r'^helm\.go:[0-9]+: .*', re.MULTILINE | re.DOTALL)
+#: What "helm uninstall" could not delete.
+_UNDELETED = re.compile(
+    r'uninstall: Failed to delete release: \[(.*)\]$', re.MULTILINE)
+
 _UNREACHABLE = 'helm got no answer of the management cluster'
 _UNAVAILABLE = 'the chart could not be fetched'
 
@@ -99,11 +106,13 @@ def reason_of(output: str) -> str:
 
     :param output: helm's standard error.
     """
-    output = _KLOG.sub('', output)
-    said = output.rpartition('\nError: ')[2].removeprefix('Error: ')
+    undeleted = _UNDELETED.search(output)
+    said = _said(output).rpartition('\nError: ')[2].removeprefix('Error: ')
     said = ' '.join(said.split())
     said = re.sub(r'^(UPGRADE|INSTALLATION) FAILED: ', '', said)
     said = re.sub(r'^execution error at \([^)]*\): ', '', said)
+    if undeleted and said.startswith('failed to delete release'):
+        said = f'{said}: {undeleted[1]}'
     said = said.removesuffix(
         ' Use --debug flag to render out invalid YAML')
     said = re.sub(r'\b(Get|Post|Put|Patch|Delete) "https?://[^"]*": ', '',
@@ -112,6 +121,11 @@ def reason_of(output: str) -> str:
     # in the values.
     said = re.sub(r"(?<![\w.:/'-])(?:/[\w.@+-]+)+/([\w.@+-]+)", r'\1', said)
     return said if len(said) <= _LONGEST else said[:_LONGEST - 3] + '...'
+
+
+def _said(output: str) -> str:
+    """Helm's standard error without logs."""
+    return _DEBUG.sub('', _CALLS.sub('', _KLOG.sub('', output)))
 
 
 def failure(command: str, failed: errors.CommandFailed) -> HelmFailed:
@@ -125,7 +139,7 @@ def failure(command: str, failed: errors.CommandFailed) -> HelmFailed:
                           reason='helm was killed', elapsed=failed.elapsed)
     reason = reason_of(failed.output)
     for kind, sign in _SIGNS:
-        if sign.search(failed.output.rpartition('Error: ')[2].strip()):
+        if sign.search(_said(failed.output).rpartition('Error: ')[2].strip()):
             break
     else:
         kind = HelmFailed

@@ -194,6 +194,39 @@ class UninstallTest(_Base):
         self.assertIsNone(self.helm().status('c1', 'n'))
         self.assertEqual([], self.helm().history('c1', 'n'))
 
+    #: Of helm 3.20.2, shortened.
+    DEBUG = '''\
+uninstall.go:103: 2026-11-26 02:21:03.4 +0000 UTC m=+0.0 [debug] uninstall: \
+Deleting c1
+client.go:506: 2026-11-26 02:21:03.5 +0000 UTC m=+0.2 [debug] Starting delete \
+for "c1" Cluster
+uninstall.go:125: 2026-11-26 02:21:03.6 +0000 UTC m=+0.2 [debug] uninstall: \
+Failed to delete release: [{details}]
+Error: {error}
+helm.go:92: 2026-11-26 02:21:03.6 +0000 UTC m=+0.2 [debug] {error}
+helm.sh/helm/v3/pkg/action.(*Uninstall).Run
+\thelm.sh/helm/v3@v3.20.2/pkg/action/uninstall.go:126
+'''
+
+    def test_what_could_not_be_deleted_is_told(self):
+        details = ('clusters.cluster.x-k8s.io "c1" is forbidden: User "magnum"'
+                   ' cannot delete resource "clusters" in API group '
+                   '"cluster.x-k8s.io"')
+        self.says(self.DEBUG.format(
+            details=details, error='failed to delete release: c1'))
+        e = self.assertRaises(
+            helm_errors.HelmFailed, self.helm().uninstall, 'c1', 'n')
+        self.assertIs(helm_errors.HelmFailed, type(e))
+        self.assertEqual(f'failed to delete release: c1: {details}', e.reason)
+
+    def test_logs_of_helm_do_not_hide_what_the_error_is(self):
+        for error, kind in (
+                ('uninstall: Release not loaded: EOF',
+                 helm_errors.HelmUnreachable),
+                ('the object has been modified', helm_errors.HelmDisturbed)):
+            self.says(self.DEBUG.format(details='', error=error))
+            self.assertRaises(kind, self.helm().uninstall, 'c1', 'n')
+
     def test_other_failure_is_none(self):
         self.says('Error: uninstall: boom\n')
         e = self.assertRaises(
