@@ -17,6 +17,7 @@ import time
 import typing
 
 from oslo_log import log as logging
+import yaml
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import server_groups
@@ -42,6 +43,10 @@ from magnum_capi.kube import remembered
 from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
+
+#: Objects of a chart whose names stay when they change.
+_OVERWRITTEN = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
+                'MachineHealthCheck', 'OpenStackCluster', 'DevCluster')
 
 
 class Store(typing.Protocol):
@@ -457,6 +462,32 @@ class Reconciler:
         for name in machines:
             self.runtime.kube.unmark_for_deletion(self.namespace, name)
 
+    def _unknown_to_helm(self) -> bool:
+        """Whether the cluster is there and Helm has no record of it.
+
+        So it is after "clusterctl move", which leaves Helm's Secrets behind.
+        """
+        kube = self.runtime.kube
+        return not releases.revisions(
+            kube, self.namespace, self.release) and kube.get(
+                'Cluster', self.namespace, self.release) is not None
+
+    def _write_over(self) -> None:
+        """Write what Helm has rendered over objects that it found.
+
+        It takes them for its own and as they should be: for objects that are
+        none of Kubernetes itself it compares two manifests, and there is but
+        one (helm 3, pkg/kube/client.go, createPatch). Those of other kinds
+        have been made anew.
+        """
+        LOG.warning('Cluster %s: Helm had no record of its release %s; it '
+                    'has one now', self.cluster.uuid, self.release)
+        for obj in yaml.safe_load_all(releases.applied(
+                self.runtime.kube, self.namespace, self.release) or ''):
+            if obj and obj['kind'] in _OVERWRITTEN:
+                obj['metadata']['namespace'] = self.namespace
+                self.runtime.kube.apply(obj)
+
     def apply(self, plan: gather.Plan) -> None:
         """Have Helm apply a plan; a stuck release is repaired first."""
         runtime = self.runtime
@@ -469,8 +500,11 @@ class Reconciler:
         if plan.proxies and plan.proxies.secret:
             self.vault.write_proxies(plan.proxies)
         self.vault.write_registries(plan.registries)
+        unknown = self._unknown_to_helm()
         runtime.helm.upgrade(self.release, plan.chart, plan.values,
                              self.namespace, digest=plan.digest)
+        if unknown:
+            self._write_over()
         # The chart has no value for annotations, and Helm leaves alone what
         # it did not write.
         for group, annotations in plan.capacities.items():

@@ -133,3 +133,30 @@ class ChangeTest(base.TestCase):
         self.look()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertIn('Repaired', self.logger.output)
+
+
+class UnknownToHelmTest(base.TestCase):
+    """Helm's Secrets are not there, as after "clusterctl move"."""
+
+    def written(self):
+        """Kinds that were written by the driver itself."""
+        return {path.split('/')[-2] for method, path, *_ in self.api.seen
+                if method == 'PATCH' and '/secrets/' not in path}
+
+    def forget(self):
+        for path in [path for path in self.api.objects if 'sh.helm' in path]:
+            del self.api.objects[path]
+
+    def test_what_helm_takes_for_its_own_is_written_over(self):
+        self.created()
+        self.assertEqual(set(), self.written())
+        self.forget()
+        self.resize(2)
+        self.assertEqual({'kubeadmcontrolplanes', 'machinedeployments'},
+                         self.written())
+        self.assertIn('Helm had no record', self.logger.output)
+
+    def test_new_cluster_is_helms_alone(self):
+        self.created()
+        self.resize(2)
+        self.assertEqual(set(), self.written())
