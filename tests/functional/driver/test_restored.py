@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A management cluster without Helm's records, as "clusterctl move" leaves it.
+"""Helm beside the driver, and a management cluster without Helm's records.
+
+"clusterctl move" leaves these behind.
 
 The API server and helm are real ones. What Cluster API's controllers would do
 is not done: that no object is replaced is told by their uids.
 """
 
+import dataclasses
 import os
 
 import testtools
 
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver.keys import rotation
 from magnum_capi.kube import access
 from magnum_capi.kube import rest
@@ -45,6 +49,30 @@ class RestoredTest(testtools.TestCase):
     def objects(self, kind):
         return {obj['metadata']['name']: obj['metadata']['uid']
                 for obj in self.life.kube.list(kind, self.life.namespace)}
+
+    def test_helm_leaves_what_the_autoscaler_is_told(self):
+        """Annotations that no chart has stay with a later revision."""
+        self.life.runtime = dataclasses.replace(
+            self.life.runtime, settings=dataclasses.replace(
+                self.life.runtime.settings, scale_from_zero=True))
+        self.life.store.node_groups[small_world.WORKERS].update(
+            max_node_count=5, labels={'auto_scaling_enabled': 'true'})
+        self.life.create()
+        self.assertEqual('4096Mi', self.told())
+        self.life.runtime = dataclasses.replace(
+            self.life.runtime, settings=dataclasses.replace(
+                self.life.runtime.settings, scale_from_zero=False))
+        self.life.change()
+        self.assertEqual(2, len(self.helms()))
+        self.assertEqual('4096Mi', self.told())
+
+    def told(self):
+        found = self.life.kube.get(
+            'MachineDeployment', self.life.namespace,
+            names.machine_deployment(
+                small_world.RELEASE, names.node_group(small_world.WORKERS)))
+        return found['metadata']['annotations'][
+            f'{node_groups.CAPACITY}/memory']
 
     def helms(self):
         return [name for name in self.objects('Secret')
