@@ -553,7 +553,7 @@ class TestPublishedChart(Promises, ChartCase):
             self.assertEqual(
                 {'secret': {'name': told.registries.secret,
                             'key': 'registries.toml'}},
-                files['/etc/containerd/conf.d/registries.toml'][
+                files['/etc/containerd/registries.toml'][
                     'contentFrom'])
             commands = [command for command in node['preKubeadmCommands']
                         if 'update-ca' in command or command.endswith(

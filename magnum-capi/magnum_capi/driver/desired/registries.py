@@ -28,8 +28,20 @@ _FIELDS = ('mirrors', 'ca', 'username', 'password')
 
 #: Key of the log-ins in the Secret.
 _AUTH = 'registries.toml'
-#: Read by the configuration of containerd in images of image-builder.
-_AUTH_PATH = f'/etc/containerd/conf.d/{_AUTH}'
+_AUTH_PATH = f'/etc/containerd/{_AUTH}'
+#: Appended to the configuration of containerd, once, and not imported by it:
+#: of a plugin that an imported file names containerd 1 forgets all that the
+#: main file says, as SystemdCgroup and config_path. Version 3 of the
+#: configuration has another name for the plugin.
+_APPEND = (
+    'grep -qs "^# registries of Magnum" {0}/config.toml || {{ '
+    'p=io.containerd.grpc.v1.cri; '
+    'grep -Eq "^version *= *3" {0}/config.toml '
+    '&& p=io.containerd.cri.v1.images; '
+    '{{ printf "\\n# registries of Magnum\\n"; '
+    'sed "s/^\\[plugins\\.@/[plugins.\\"$p\\"/" {0}/registries.toml; }} '
+    '>> {0}/config.toml; chmod 0600 {0}/config.toml; }}'
+).format('/etc/containerd')
 #: Where an operating system looks for authorities, and what has to be run.
 _TRUST = {
     'flatcar': ('/etc/ssl/certs/{}.pem', 'update-ca-certificates'),
@@ -90,6 +102,7 @@ def kubeadm(registries: spec_model.Registries,
     commands = [command] if files else []
     if registries.log_ins:
         files.append(_file(registries.secret, _AUTH, _AUTH_PATH, '0600'))
+        commands.append(_APPEND)
     # It reads authorities once.
     return {'files': files,
             'preKubeadmCommands': [*commands, 'systemctl restart containerd']}
@@ -130,11 +143,10 @@ def _wrong(of: dict[typing.Any, typing.Any]
 
 
 def _toml(log_ins: typing.Mapping[str, typing.Mapping[str, str]]) -> str:
-    """Log-ins as containerd reads them, also of its version 2."""
-    lines = ['version = 2']
+    """Log-ins as containerd reads them; @ stands for its plugin."""
+    lines = []
     for host, of in log_ins.items():
-        lines += [f'[plugins."io.containerd.grpc.v1.cri".registry.configs.'
-                  f'"{host}".auth]',
+        lines += [f'[plugins.@.registry.configs."{host}".auth]',
                   # A string of JSON is one of TOML.
                   *(f'  {name} = {json.dumps(of[name], ensure_ascii=False)}'
                     for name in ('username', 'password'))]

@@ -3,7 +3,11 @@
 """Registries: mirrors are values, all else is in a Secret."""
 
 import json
+import os
+import stat
+import subprocess
 
+import fixtures
 import testtools
 import tomllib
 
@@ -38,14 +42,42 @@ class ReadTest(testtools.TestCase):
              'registries.toml'}, set(found.data))
         self.assertNotIn('hei', repr(found))
 
-    def test_log_ins_are_toml_as_containerd_reads_it(self):
-        found = tomllib.loads(read().data['registries.toml'])
-        self.assertEqual(2, found['version'])
-        self.assertEqual(
-            {'r.example.org:5000': {'auth': {
-                'username': 'puller', 'password': 'ge"hei\\m ü'}}},
-            found['plugins']['io.containerd.grpc.v1.cri']['registry'][
-                'configs'])
+    def appended(self, config, times=1):
+        """config.toml of a node after its commands, run so often."""
+        folder = self.useFixture(fixtures.TempDir()).path
+        told = read()
+        command = next(
+            command for command in registries.kubeadm(
+                told.registries, 'ubuntu')['preKubeadmCommands']
+            if 'config.toml' in command).replace('/etc/containerd', folder)
+        for name, text in (('registries.toml', told.data['registries.toml']),
+                           ('config.toml', config)):
+            with open(f'{folder}/{name}', 'w') as file:
+                file.write(text)
+        for _time in range(times):
+            subprocess.run(['sh', '-ec', command], check=True)
+        self.assertEqual(0o600, stat.S_IMODE(os.stat(
+            f'{folder}/config.toml').st_mode))
+        with open(f'{folder}/config.toml', 'rb') as file:
+            return tomllib.load(file)['plugins']
+
+    def test_log_ins_are_beside_what_the_node_has(self):
+        """As image-builder and the chart write it, and once."""
+        for version, plugin in ((2, 'io.containerd.grpc.v1.cri'),
+                                (3, 'io.containerd.cri.v1.images')):
+            found = self.appended(f'''
+version = {version}
+imports = ["/etc/containerd/conf.d/*.toml"]
+[plugins]
+  [plugins."{plugin}"]
+    sandbox_image = "pause"
+  [plugins."{plugin}".registry]
+    config_path = "/etc/containerd/certs.d"''', times=2)
+            self.assertEqual({'sandbox_image': 'pause', 'registry': {
+                'config_path': '/etc/containerd/certs.d', 'configs': {
+                    'r.example.org:5000': {'auth': {
+                        'username': 'puller',
+                        'password': 'ge"hei\\m ü'}}}}}, found[plugin])
 
     def test_name_of_the_secret_is_of_what_is_in_it(self):
         name = read().registries.secret
@@ -99,8 +131,10 @@ class KubeadmTest(testtools.TestCase):
                  'update-ca-trust')):
             found = read()
             told = registries.kubeadm(found.registries, distro)
-            self.assertEqual([command, 'systemctl restart containerd'],
-                             told['preKubeadmCommands'])
+            first, append, last = told['preKubeadmCommands']
+            self.assertEqual((command, 'systemctl restart containerd'),
+                             (first, last))
+            self.assertIn('config.toml', append)
             self.assertEqual(2, len([file for file in told['files']
                                      if file['path'].startswith(folder)]))
             for file in told['files']:
@@ -117,8 +151,9 @@ class KubeadmTest(testtools.TestCase):
     def test_log_ins_alone(self):
         told = registries.kubeadm(read({'r': {
             'username': 'u', 'password': 'p'}}).registries, 'ubuntu')
-        self.assertEqual(['systemctl restart containerd'],
-                         told['preKubeadmCommands'])
+        self.assertEqual('systemctl restart containerd',
+                         told['preKubeadmCommands'][-1])
+        self.assertEqual(2, len(told['preKubeadmCommands']))
         self.assertEqual(1, len(told['files']))
 
 
