@@ -2,7 +2,6 @@
 
 """Plays stories in the sandbox, and judges what comes of them."""
 
-import collections
 import concurrent.futures
 import dataclasses
 import functools
@@ -48,8 +47,7 @@ class Outcome:
 
     requests: int = 0
     accepted: int = 0
-    faults: collections.Counter = dataclasses.field(
-        default_factory=collections.Counter)
+    faults: dict = dataclasses.field(default_factory=dict)
     judged: int = 0
     broken: tuple[str, ...] = ()
     played: int = 0
@@ -156,7 +154,8 @@ class World:
         finally:
             begun.set()
         if met:
-            self._outcome.faults[kind] += 1
+            met_before = self._outcome.faults.get(kind, 0)
+            self._outcome.faults[kind] = met_before + 1
         if met and kind == 'machine-gone':
             cluster.expected = model.without(cluster.expected, met)
 
