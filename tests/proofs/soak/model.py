@@ -228,11 +228,8 @@ def quiet(seen) -> Expected:
 def problems(expected, seen) -> list[str]:
     """Why a cluster is not as it has to be; empty: it is."""
     if seen.status is None:
-        found = [] if False in expected.there.allowed else [
-            'lost: Magnum has no such cluster']
-        if seen.credentials:
-            found.append('left: its application credential')
-        return found + [f'left: {text}' for text in seen.strangers]
+        return untrue(seen) + ([] if False in expected.there.allowed else [
+            'lost: Magnum has no such cluster'])
     if True not in expected.there.allowed:
         return [f'lost: its deletion was accepted, it is {seen.status}']
     return [*_statuses(expected, seen), *_lost(expected, seen),
@@ -240,8 +237,11 @@ def problems(expected, seen) -> list[str]:
 
 
 def untrue(seen) -> list[str]:
-    """What Magnum says that is not so. Only what is COMPLETE says much."""
-    if seen.status is None or not seen.is_all('_COMPLETE'):
+    """What Magnum says that is not so, when it says that all is done."""
+    if seen.status is None:
+        return [f'left: {text}' for text in (
+            *seen.strangers, *['application credential'] * seen.credentials)]
+    if not seen.is_all('_COMPLETE'):
         return []
     found = [f'untrue: {seen.status}, but there is {text}'
              for text in seen.strangers]

@@ -271,7 +271,7 @@ class World:
         return []
 
     def _check_said(self, cluster, seen):
-        """What Magnum says before and after Kubernetes was asked is true.
+        """What Magnum says before and after others were asked is true.
 
         :raises Broken: it is not.
         """
