@@ -81,6 +81,8 @@ class World:
         #: Clusters by their names in the story, and all that may be there.
         self._by_name, self._all = {}, []
         self._faults, self._kills, self._broke = {}, [], False
+        #: Certificates, at most, that Magnum itself may leave.
+        self._orphans = 0
         self._search = {name: leaks.Search(self._box, of)
                         for name, of in its.clouds.items()}
         before = self._observer.objects()
@@ -210,7 +212,13 @@ class World:
         self._broke = False
 
     def _fold(self, cluster):
+        new = any(r.step.op == 'create' for r in cluster.requests)
         cluster.fold(self._kills, self._say)
+        if new and cluster.expected.there.doubt:
+            # Magnum makes four, one after the other, and has their ids in
+            # memory until it asks the driver (magnum 23.0.0,
+            # conductor/handlers/common/cert_manager.py).
+            self._orphans += 4
         if self._broke:
             cluster.expected = dataclasses.replace(
                 cluster.expected, excused=True)
@@ -311,7 +319,12 @@ class World:
         except errors.WaitTimeout as e:
             _must(f'left: {text}' for text in e.state)
         for search in self._search.values():
-            _must(f'left: {text}' for text in search.wait_no_others())
+            _must(f'left: {text}' for text in search.wait_no_others()
+                  if not self._is_magnums(text))
+
+    def _is_magnums(self, text):
+        return (text.endswith('certificates in Magnum')
+                and int(text.split()[0]) <= self._orphans)
 
 
 def _must(texts):
