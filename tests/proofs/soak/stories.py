@@ -156,7 +156,8 @@ class Machine(stateful.RuleBasedStateMachine):
     def change(self, number, patient, op):
         self.ask(patient, op, self.pick(number))
 
-    @stateful.precondition(lambda self: self.clusters)
+    # Something is to be there when it is quiet.
+    @stateful.precondition(lambda self: len(self.clusters) > 1)
     @stateful.rule(number=_PICK, patient=_PATIENT)
     def delete(self, number, patient):
         name = self.pick(number)
