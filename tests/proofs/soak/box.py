@@ -9,6 +9,7 @@ import threading
 import magnum_capi
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import waiting
 from tests.proofs.driver_faults import box as box_module
 from tests.proofs.driver_mutants import tables
 
@@ -63,10 +64,23 @@ class Box(box_module.Box):
         self.another_conductor(self.conductors[2], self.clock)
 
     def repair(self):
-        """Bring back all that was killed or stopped."""
+        """Bring back all that was killed or stopped.
+
+        :raises WaitTimeout: it does not come.
+        """
         with self._repair:
+            waiting.wait_for(
+                self._up, done=lambda error: error is None, timeout=180,
+                what='the sandbox to be whole', describe=str)
+
+    def _up(self):
+        try:
             self.up()
             self.others_up()
+        except errors.MagnumCapiError as e:
+            # Services remember for a moment that there was no Keystone.
+            return e
+        return None
 
 
 def _bring_in(name, folder):
