@@ -160,8 +160,16 @@ class DevstackTest(_Base):
             {str(path.relative_to(folder)): path.read_text()
              for path in folder.glob('*/*')})
 
-        self.call('cleanup_magnum_capi')
-        self.assertEqual([], [*folder.glob('*/*')])
+        other = folder / 'devstack@magnum-api.service.d' / 'other.conf'
+        other.touch()
+        self.assertEqual(0, self.call('cleanup_magnum_capi'))
+        self.assertEqual([other], [
+            path for path in folder.glob('*/**/*') if path.is_file()])
+        other.unlink()
+        self.assertEqual(0, self.call('cleanup_magnum_capi'))
+        self.assertEqual([], [*folder.glob('*')])
+        # clean.sh calls unstack.sh before.
+        self.assertEqual(0, self.call('cleanup_magnum_capi'))
 
     def test_clean_up_ends_the_management_cluster_that_is_ours(self):
         self.assertEqual(0, self.call('cleanup_magnum_capi'))
