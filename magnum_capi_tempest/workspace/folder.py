@@ -3,6 +3,7 @@
 """A Tempest workspace: a folder in which ``tempest run`` finds everything."""
 
 import contextlib
+import importlib.util
 import pathlib
 import sysconfig
 
@@ -34,7 +35,7 @@ def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
     for name, text in ((path.name, conf), (ACCOUNTS, accounts)):
         if text is not None:
             outfile.write_private(folder / etc / name, text)
-    library = sysconfig.get_path('purelib')
+    library = _library()
     # As "tempest init" does; the tests of a class share their resources.
     (folder / '.stestr.conf').write_text(
         '[DEFAULT]\n'
@@ -42,6 +43,14 @@ def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
         f'top_dir={library}\n'
         r'group_regex=([^\.]*\.)*' '\n')
     return path
+
+
+def _library():
+    """The folder that Tempest is in; devstack and tox install a checkout."""
+    spec = importlib.util.find_spec('tempest')
+    if spec and spec.origin:
+        return pathlib.Path(spec.origin).parents[1]
+    return sysconfig.get_path('purelib')
 
 
 def known_secrets(etc) -> redact.Known:
