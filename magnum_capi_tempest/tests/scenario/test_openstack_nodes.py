@@ -75,6 +75,25 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
             'Nodes whose servers have no port')
 
     @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.node.replaced')
+    @decorators.idempotent_id('7bf3440f-cca1-4eb3-9606-e47bc5c29c60')
+    def test_a_server_that_is_deleted_is_replaced(self):
+        lost = next(node for node in self.look_at_nodes(self.cluster).nodes
+                    if not node.control_plane)
+
+        self.os_primary.servers_client.delete_server(lost.server)
+
+        waiting.wait_for(
+            lambda: self.look_at_nodes(self.cluster),
+            done=lambda look: look.nodes and lost.server not in {
+                node.server for node in look.nodes},
+            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            what=f'node {lost.name} to go with its server {lost.server}',
+            describe=str)
+        self.assert_unimpressed(self.cluster, CONF.magnum_capi.master_count,
+                                CONF.magnum_capi.node_count)
+
+    @decorators.attr(type=['slow', 'life'])
     @flags.promised('cloud_provider')
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')

@@ -53,6 +53,16 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
             timeout=timeout or CONF.magnum_capi.build_timeout,
             pace=cls.pace(), what=what, describe=str)
 
+    def assert_unimpressed(self, cluster, masters, workers):
+        """Assert that Magnum has the cluster as it was, and that it works."""
+        look = self.waiter.until_settled(
+            cluster['uuid'], operations.WORKERS)
+        self.assertRegex(look.status, '_COMPLETE$')
+        self.assertEqual(
+            (masters, workers),
+            (look.cluster['master_count'], look.nodegroup['node_count']))
+        self.assert_usable(look.cluster, masters, workers)
+
     @staticmethod
     def pace():
         most = CONF.magnum_capi.build_interval
@@ -119,16 +129,6 @@ class BaseManagementTest(BaseWorkloadTest):
             poll, done=lambda found: not found, pace=self.pace(),
             timeout=CONF.magnum_capi.build_timeout,
             what=f'{lost.name} to be taken away', describe=str)
-
-    def assert_unimpressed(self, cluster, masters, workers):
-        """Assert that Magnum has the cluster as it was, and that it works."""
-        look = self.waiter.until_settled(
-            cluster['uuid'], operations.WORKERS)
-        self.assertRegex(look.status, '_COMPLETE$')
-        self.assertEqual(
-            (masters, workers),
-            (look.cluster['master_count'], look.nodegroup['node_count']))
-        self.assert_usable(look.cluster, masters, workers)
 
     def assert_holds(self, seconds, poll, wrong, what):
         """Watch something for a time, in which nothing may go wrong.
