@@ -7,6 +7,7 @@ and is false when there was nothing to break.
 """
 
 import contextlib
+import functools
 import signal
 import threading
 
@@ -48,60 +49,33 @@ def _answers(box, rule):
 
 
 @contextlib.contextmanager
-def _api_down(box):
-    box.proxy.refuse()
+def _during(name, begin, end):
+    begin()
     try:
-        yield 'the management API'
+        yield name
     finally:
-        box.proxy.listen()
+        end()
 
 
-@contextlib.contextmanager
 def _killed(box, name):
-    box.sandbox.supervisor.signal(name, 'KILL')
-    try:
-        yield name
-    finally:
-        box.repair()
+    return _during(name, lambda: box.sandbox.supervisor.signal(name, 'KILL'),
+                   box.repair)
 
 
-@contextlib.contextmanager
-def _stopped(box, name):
-    box.stop(name)
-    try:
-        yield name
-    finally:
-        box.repair()
-
-
-@contextlib.contextmanager
 def _asleep(box, name):
-    box.sandbox.supervisor.signal(name, 'STOP')
-    try:
-        yield name
-    finally:
-        box.sandbox.supervisor.signal(name, 'CONT')
+    send = functools.partial(box.sandbox.supervisor.signal, name)
+    return _during(name, lambda: send('STOP'), lambda: send('CONT'))
 
 
-@contextlib.contextmanager
 def _conductor(box, number, helm):
     name = box.conductors[number - 1]
-    box.kill_conductor(name)
-    if helm:
-        box_module.kill(box.helms())
-    try:
-        yield name
-    finally:
-        box.repair()
 
+    def kill():
+        box.kill_conductor(name)
+        if helm:
+            box_module.kill(box.helms())
 
-@contextlib.contextmanager
-def _helm_missing(box):
-    box.helm_away()
-    try:
-        yield 'helm'
-    finally:
-        box.helm_back()
+    return _during(name, kill, box.repair)
 
 
 @contextlib.contextmanager
@@ -133,12 +107,15 @@ def _signal(process, number):
 
 
 _PROGRAM = {
-    'api-down': _api_down,
+    'api-down': lambda box: _during(
+        'the management API', box.proxy.refuse, box.proxy.listen),
     'api-killed': lambda box: _killed(box, 'kube-apiserver'),
     'helm-killed': lambda box: _each_helm(box, signal.SIGKILL),
     'helm-slow': lambda box: _each_helm(box, signal.SIGSTOP, signal.SIGCONT),
-    'helm-missing': _helm_missing,
-    'keystone-down': lambda box: _stopped(box, 'keystone'),
+    'helm-missing': lambda box: _during(
+        'helm', box.helm_away, box.helm_back),
+    'keystone-down': lambda box: _during(
+        'keystone', lambda: box.stop('keystone'), box.repair),
     'keystone-killed': lambda box: _killed(box, 'keystone'),
     'keystone-slow': lambda box: _asleep(box, 'keystone'),
 }
