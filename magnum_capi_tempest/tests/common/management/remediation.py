@@ -44,7 +44,7 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
     def until(cls, uuid, done, what, timeout=None):
         """Wait until a condition holds for a look at a cluster; that look.
 
-        :param done: called with an observations.ClusterLook.
+        :param done: called with an observations.Look.
         :param what: is waited for, in messages.
         :param timeout: seconds, build_timeout if None.
         """
