@@ -10,8 +10,9 @@ from rich.text import Text
 
 from magnum_capi_tempest.report import text
 
-#: Lines of a failure's reason that are shown; the report has them all.
-LINES = 6
+#: Lines of a failure's reason that are shown, of its start and of its end,
+#: where programs say what went wrong; the report has them all.
+HEAD, TAIL = 2, 8
 #: Failures that are shown.
 FAILURES = 20
 #: Lines of a section that are shown.
@@ -72,10 +73,11 @@ def show(run, *, report=None, console=None):
         say()
         say(f'✗ {text.line(test.id)}', 'red')
         lines = test.reason.splitlines() or ['no reason was recorded']
-        for line in lines[:LINES]:
+        left = len(lines) - HEAD - TAIL
+        if left > 0:
+            lines[HEAD:-TAIL] = [f'... {left} more lines in the report']
+        for line in lines:
             say(f'    {text.line(line)}')
-        if len(lines) > LINES:
-            say(f'    ... {len(lines) - LINES} more lines in the report')
     if len(run.failures) > FAILURES:
         say()
         say(f'... and {len(run.failures) - FAILURES} more failures')

@@ -215,7 +215,9 @@ class OtherFormsTest(testtools.TestCase):
                        (model.Detail('traceback', lines),))
             for i in range(30))))
 
-        self.assertIn('24 more lines in the report', out)
+        self.assertIn('line 1\n    ... 20 more lines in the report\n'
+                      '    line 22\n', out)
+        self.assertIn('line 29\n', out)
         self.assertIn('and 10 more failures', out)
 
 
