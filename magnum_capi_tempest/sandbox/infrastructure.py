@@ -14,9 +14,5 @@ KINDS = (MEMORY, OPENSTACK)
 #: Distribution with the drivers of Nova, Neutron and Octavia.
 DRIVERS = 'drivers/infrastructure'
 
-#: Where floating IPs and load balancers are: reserved for tests of networks
-#: (RFC 2544), so that no other machine is missed.
-EXTERNAL_NETWORK = '198.18.0.0/16'
-
 #: Pins of what the cloud has in addition to those of the release's file.
 PINS = 'constraints/openstack.txt'

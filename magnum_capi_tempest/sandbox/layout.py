@@ -3,15 +3,19 @@
 
 Every sandbox has a network of 65 536 loopback addresses for itself,
 ``127.x.0.0/16``: its servers listen on ``127.x.0.1``, the API servers of
-workload clusters on addresses above. Two sandboxes therefore never meet, and
-nothing listens where another machine could reach it.
+workload clusters on addresses above. Where they are made of servers, floating
+IPs and load balancers have a part of 198.18.0.0/15, which is reserved for
+tests of networks (RFC 2544), so that no other machine is missed. Two sandboxes
+therefore never meet, and nothing listens where another machine could reach it.
 """
 
 import dataclasses
+import ipaddress
 import pathlib
 import types
 
 from magnum_capi_tempest import management
+from magnum_capi_tempest.management import network
 from magnum_capi_tempest.sandbox import catalog
 
 #: Offsets of the ports of the cloud from the sandbox's port base. With the
@@ -32,6 +36,8 @@ PORTS = types.MappingProxyType({
 
 DEFAULT_PORT_BASE = 25000
 
+_EXTERNAL = ipaddress.ip_network('198.18.0.0/15')
+
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
@@ -50,6 +56,13 @@ class Layout:
     def address(self) -> str:
         """Address that all servers of the sandbox listen on."""
         return f'{self.prefix}.0.1'
+
+    @property
+    def external_network(self) -> str:
+        """Network of floating IPs and load balancers: 2,046 addresses."""
+        number = network.NUMBERS.index(int(self.prefix.split('.')[1]))
+        size = 1 << (32 - 21)
+        return f'{_EXTERNAL[number * size]}/21'
 
     @property
     def etc(self) -> pathlib.Path:

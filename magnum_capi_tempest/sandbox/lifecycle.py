@@ -151,7 +151,7 @@ class Sandbox:
             docker_host=machines.up(
                 self.directory, record, self.supervisor, progress),
             rate_limiting=record.additions.rate_limiting,
-            endpoint_network=infrastructure.EXTERNAL_NETWORK
+            endpoint_network=layout.external_network
             if record.infrastructure == infrastructure.OPENSTACK else None)
         above = deployment.Cloud(layout, record, venvs, self.supervisor,
                                  programs['helm'])

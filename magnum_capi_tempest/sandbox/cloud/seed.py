@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a new cloud contains, and what a restored one has to learn."""
 
+import ipaddress
 import json
 import pathlib
 import types
@@ -52,7 +53,7 @@ def content(layout, passwords, trusts=False,
         'extra_specs': {f.name: flavors.extra_specs(f)
                         for f in flavors.FLAVORS} if real else {},
         'roles': list(ROLES) if real else [],
-        'external_cidr': infrastructure.EXTERNAL_NETWORK
+        'external_cidr': layout.external_network
         if real else '192.0.2.0/24',
         'public_key': _PUBLIC_KEY,
     }
@@ -89,8 +90,9 @@ def add_images(layout, venv, env, passwords, images) -> dict:
 def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
     """Statements that tell restored databases where they are now.
 
-    Three places know: Keystone's catalog, Nova's mapping of cell 0, and
-    Glance's locations of images.
+    Keystone's catalog, Nova's mapping of its cells, and Glance's locations of
+    images know that; with servers, Neutron's external network, too, of which
+    no address is in use yet.
 
     :param url: function of a database's name, its SQLAlchemy URL.
     :param images: folder of Glance's image files.
@@ -113,6 +115,17 @@ def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
             [url('nova_api'),
              'UPDATE cell_mappings SET database_connection = :url '
              "WHERE name = 'cell1'", {'url': url('nova_cell1')}])
+        external = ipaddress.ip_network(layout.external_network)
+        statements += [
+            [url('neutron'),
+             'UPDATE subnets SET cidr = :cidr, gateway_ip = :first '
+             "WHERE name = 'public-subnet'",
+             {'cidr': str(external), 'first': str(external[1])}],
+            [url('neutron'),
+             'UPDATE ipallocationpools SET first_ip = :first, '
+             'last_ip = :last WHERE subnet_id IN '
+             "(SELECT id FROM subnets WHERE name = 'public-subnet')",
+             {'first': str(external[2]), 'last': str(external[-2])}]]
     statements.append(
         [url('glance'),
          'UPDATE image_locations SET value = '

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import ipaddress
+import itertools
 import pathlib
 
 import testtools
 
+from magnum_capi_tempest.management import network
 from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import layout as layouts
 
@@ -42,6 +45,16 @@ class LayoutTest(testtools.TestCase):
             ('127.80.0.1', '127.80.0.0/16', 30000),
             (management.address, management.workload_network,
              management.port_base))
+
+    def test_external_networks_do_not_meet(self):
+        reserved = ipaddress.ip_network('198.18.0.0/15')
+        all_ = [ipaddress.ip_network(layouts.Layout(
+            pathlib.Path('/box'), f'127.{number}').external_network)
+            for number in network.NUMBERS]
+        for one in all_:
+            self.assertTrue(one.subnet_of(reserved), one)
+        for one, other in itertools.combinations(all_, 2):
+            self.assertFalse(one.overlaps(other), (one, other))
 
     def test_one_kubeconfig(self):
         self.assertEqual(

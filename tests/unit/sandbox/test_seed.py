@@ -11,6 +11,7 @@ import testtools
 from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox.cloud import flavors
 from magnum_capi_tempest.sandbox.cloud import seed
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import layout as layouts
 from tests.unit.sandbox import samples
 
@@ -80,9 +81,9 @@ class RelocationTest(testtools.TestCase):
     def url(self, name):
         return f'sqlite:///{self.folder}/{name}'
 
-    def relocate(self):
+    def relocate(self, kind=infrastructure.MEMORY):
         for url, statement, parameters in seed.relocation(
-                self.layout, self.url, self.folder / 'images'):
+                self.layout, self.url, self.folder / 'images', kind):
             path = url.removeprefix('sqlite:///')
             with contextlib.closing(
                     sqlite3.connect(path)) as connection, connection:
@@ -101,9 +102,10 @@ class RelocationTest(testtools.TestCase):
                     ('i-{kind}', 's-{kind}', 'internal', 'http://old');
                 ''')
         self.database('nova_api', f'''
-            CREATE TABLE cell_mappings (uuid, database_connection);
-            INSERT INTO cell_mappings VALUES ('{CELL_0}', 'sqlite:///old');
-            INSERT INTO cell_mappings VALUES ('another', 'kept');
+            CREATE TABLE cell_mappings (uuid, database_connection, name);
+            INSERT INTO cell_mappings VALUES
+                ('{CELL_0}', 'sqlite:///old', 'cell0');
+            INSERT INTO cell_mappings VALUES ('another', 'kept', 'x');
             ''')
         self.database('glance', '''
             CREATE TABLE image_locations (image_id, value);
@@ -127,7 +129,31 @@ class RelocationTest(testtools.TestCase):
         self.relocate()
         self.assertEqual(
             {CELL_0: self.url('nova_cell0'), 'another': 'kept'},
-            dict(self.rows('nova_api', 'SELECT * FROM cell_mappings')))
+            dict(self.rows('nova_api', 'SELECT uuid, database_connection '
+                           'FROM cell_mappings')))
+
+    def test_external_network(self):
+        self.make()
+        self.database('neutron', """
+            CREATE TABLE subnets (id, name, cidr, gateway_ip);
+            INSERT INTO subnets VALUES
+                ('p', 'public-subnet', '198.18.0.0/21', '198.18.0.1'),
+                ('x', 'another', '10.0.0.0/24', '10.0.0.1');
+            CREATE TABLE ipallocationpools (subnet_id, first_ip, last_ip);
+            INSERT INTO ipallocationpools VALUES
+                ('p', '198.18.0.2', '198.18.7.254'),
+                ('x', '10.0.0.2', '10.0.0.254');
+            """)
+        self.relocate(infrastructure.OPENSTACK)
+        self.assertEqual('198.18.176.0/21', self.layout.external_network)
+        self.assertEqual(
+            [('p', '198.18.176.0/21', '198.18.176.1',
+              '198.18.176.2', '198.18.183.254'),
+             ('x', '10.0.0.0/24', '10.0.0.1', '10.0.0.2', '10.0.0.254')],
+            self.rows('neutron', """
+                SELECT id, cidr, gateway_ip, first_ip, last_ip FROM subnets
+                JOIN ipallocationpools ON id = subnet_id ORDER BY id
+                """))
 
     def test_images(self):
         self.make()
