@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a cloud of clouds.yaml has to test Magnum with. It only reads."""
+"""What a cloud of clouds.yaml has to test Magnum with."""
+
+import uuid
 
 import openstack
 
@@ -10,6 +12,10 @@ from magnum_capi_tempest.workspace import selection
 
 #: Headers in which Magnum tells what it knows: "container-infra 1.14".
 _HEADERS = ('openstack-api-minimum-version', 'openstack-api-maximum-version')
+
+#: A driver that nobody registers. Where a request's driver counts, Magnum
+#: refuses the cluster template, with this name in its answer.
+NO_DRIVER = 'k8s_nobody_wrote_it'
 
 
 def read(names) -> selection.Cloud:
@@ -84,6 +90,42 @@ def _look(connection, accounts, name):
                        for network in connection.network.networks(
                            is_router_external=True)),
         microversions=_microversions(magnum, name))
+
+
+def heeds_template_driver(name, choice) -> bool:
+    """Whether Magnum heeds the driver that a cluster template names.
+
+    Found by asking for a template of a driver that nobody has. A Magnum that
+    does not heed it makes the template, which is deleted at once.
+
+    :param name: of the cloud, the first of those that were read.
+    :param choice: :class:`.selection.Choice`.
+    :raises EnvironmentProblem: Magnum cannot be reached, or the template
+        cannot be deleted.
+    """
+    with clouds.explained(name):
+        connection = clouds.connect(name)
+        return _heeds(clouds.service(
+            connection, 'container_infrastructure_management', 'Magnum',
+            name), choice)
+
+
+def _heeds(magnum, choice):
+    answer = magnum.post('/clustertemplates', json={
+        'name': f'magnum-capi-init-{uuid.uuid4().hex[:8]}',
+        'coe': 'kubernetes', 'driver': NO_DRIVER,
+        'image_id': choice.image.id, 'flavor_id': choice.flavor.id,
+        'master_flavor_id': choice.master_flavor.id,
+        'external_network_id': choice.network.id,
+        'network_driver': choice.network_driver})
+    if not answer.ok:
+        # Any other reason is for the preflight, which says what to change.
+        return NO_DRIVER in answer.text
+    made = answer.json()['uuid']
+    openstack.exceptions.raise_from_response(
+        magnum.delete(f'/clustertemplates/{made}'),
+        f'The cluster template {made} is left: it could not be deleted')
+    return False
 
 
 def _v3(url):

@@ -2,6 +2,7 @@
 
 """Make a workspace for a cloud: look, choose, write."""
 
+import dataclasses
 import hashlib
 import importlib.util
 import json
@@ -40,6 +41,11 @@ def init(folder, names, preferred, *, static=False,
     choice = selection.choose(
         cloud.read(names), preferred, static=static,
         workload_api=bool(importlib.util.find_spec('kubernetes')))
+    if (not choice.features['template_driver']
+            and 'template_driver' not in dict(preferred.features)):
+        choice = dataclasses.replace(
+            choice, heeds_template_driver=cloud.heeds_template_driver(
+                names[0], choice))
     accounts = selection.accounts(choice)
     made = {'tempest.conf': tempest_config(choice, folder),
             folders.ACCOUNTS: accounts}

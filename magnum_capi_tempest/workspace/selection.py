@@ -109,6 +109,8 @@ class Choice:
 
     :param dynamic: the first account makes users as Tempest needs them.
     :param preferred: what the user said.
+    :param heeds_template_driver: a Magnum before 23 does what 23 does: the
+        discovery filter is in front of it.
     """
 
     cloud: Cloud
@@ -123,6 +125,7 @@ class Choice:
     microversions: tuple[str, str]
     preferred: Preferences
     upgrade_image: Thing | None = None
+    heeds_template_driver: bool = False
 
     @property
     def options(self) -> dict[str, str]:
@@ -148,7 +151,10 @@ class Choice:
     @property
     def features(self) -> dict[str, bool]:
         """What it has in [magnum_capi_feature_enabled]."""
-        return ({'workload_api': self.workload_api} | self.of_release
+        return ({'workload_api': self.workload_api}
+                | features.of_release(self.cloud.microversions[1])
+                | ({'template_driver': True} if self.heeds_template_driver
+                   else {})
                 | dict(self.preferred.features))
 
     @property
@@ -156,11 +162,6 @@ class Choice:
         """How many tests may run at once; None: any number."""
         return None if self.dynamic else max(1, sum(
             not account.admin for account in self.cloud.accounts))
-
-    @property
-    def of_release(self) -> dict[str, bool]:
-        """Flags that follow from the release of this Magnum."""
-        return features.of_release(self.cloud.microversions[1])
 
     def notes(self) -> list[str]:
         """What was chosen, a line each."""
@@ -184,7 +185,7 @@ class Choice:
             found.append('the users of clouds.yaml are used; tests that need '
                          'an administrator or a second user are skipped '
                          'unless there is one')
-        if not self.of_release['template_driver']:
+        if not self.features['template_driver']:
             found.append('this Magnum is older than 23: the driver of a '
                          'cluster template is the property magnum_driver of '
                          'its image, or set by an update')

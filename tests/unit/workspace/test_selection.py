@@ -108,9 +108,20 @@ class ChooseTest(testtools.TestCase):
                     for highest in ('1.12', '1.14'))
 
         self.assertEqual((False, True),
-                         (old.of_release['template_driver'],
-                          new.of_release['template_driver']))
+                         (old.features['template_driver'],
+                          new.features['template_driver']))
         self.assertIn('older than 23', ' '.join(old.notes()))
+
+    def test_the_filter_before_an_old_magnum(self):
+        old = dataclasses.replace(
+            self.choose(microversions=('1.1', '1.12')),
+            heeds_template_driver=True)
+
+        self.assertTrue(old.features['template_driver'])
+        self.assertNotIn('older than 23', ' '.join(old.notes()))
+        said = dataclasses.replace(old, preferred=dataclasses.replace(
+            old.preferred, features=(('template_driver', False),)))
+        self.assertFalse(said.features['template_driver'])
 
     def test_an_administrator_makes_users(self):
         found = self.choose(accounts=(ADMIN, MEMBER))
