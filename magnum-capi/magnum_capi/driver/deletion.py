@@ -21,7 +21,6 @@ from magnum_capi.driver.observed import deletion
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
-from magnum_capi.kube import kinds
 from magnum_capi.kube import lock
 
 LOG = logging.getLogger(__name__)
@@ -45,16 +44,16 @@ class Deletion:
                 kube.delete(
                     'Cluster', reconciler.namespace, reconciler.release)
             return
+        plane = snapshot.get('control_plane', None)
         # Lists leave out the kind of their items.
-        left: list[tuple[str, kinds.Object | None]] = [
-            ('KubeadmControlPlane', snapshot.get('control_plane', None))]
-        left += [('MachineDeployment', obj) for obj in snapshot.get(
+        left = [('MachineDeployment', obj) for obj in snapshot.get(
             'machine_deployments', {}).values()]
         left += [('Machine', obj) for obj in snapshot.get('machines')]
         left += [(obj['kind'], obj) for obj in (
-            *snapshot.get('leftovers'), *snapshot.get('templates'))]
+            *((plane,) if plane else ()), *snapshot.get('leftovers'),
+            *snapshot.get('templates'))]
         for kind, obj in left:
-            if obj and deletion.is_orphan(obj):
+            if deletion.is_orphan(obj):
                 kube.delete(kind, reconciler.namespace, conditions.name(obj))
 
     def free_network(self, snapshot: snapshot_module.Snapshot) -> None:

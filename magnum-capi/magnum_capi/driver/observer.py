@@ -6,7 +6,7 @@
 part                    requests what it is
 ======================= ======== =========================================
 the Cluster             1        always read, and first
-``control_plane``       1        the KubeadmControlPlane
+``control_plane``       1        of the kind that the Cluster names
 ``machine_deployments`` 1        all, however many node groups there are
 ``machine_sets``        1
 ``machines``            1 or 2   the OpenStackServers of those that are no
@@ -33,8 +33,10 @@ import dataclasses
 import functools
 import typing
 
+from magnum_capi.driver.desired import names
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.observed import addons
+from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import deletion
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import snapshot
@@ -86,10 +88,28 @@ def read(kube: kube_module.Kube, namespace: str, name: str,
 
     :returns: the same with these parts.
     """
-    found = {part: _READERS[part](kube, namespace, name) for part in parts}
+    found: dict[str, typing.Any] = {
+        part: control_plane(kube, namespace, name, known.cluster)
+        if part == 'control_plane' else _READERS[part](kube, namespace, name)
+        for part in parts}
     if not all(map(machines.is_node, found.get('machines', ()))):
         found['servers'] = _servers(kube, namespace, name)
     return dataclasses.replace(known, **found)
+
+
+def control_plane(kube: kube_module.Kube, namespace: str, name: str,
+                  cluster: kinds.Object | None) -> kinds.Object | None:
+    """The control plane of a cluster, None when there is none.
+
+    :param name: of the release.
+    :param cluster: the Cluster, which names it; None, or of one that names
+        none: kubeadm's, as both charts make it.
+    """
+    ref = conditions.spec(cluster or {}).get('controlPlaneRef') or {}
+    kind = ref.get('kind') or 'KubeadmControlPlane'
+    found = kube.get(kind, namespace,
+                     ref.get('name') or names.control_plane(name))
+    return None if found is None else {'kind': kind, **found}
 
 
 def is_busy(cluster: kinds.Object | None) -> bool:
@@ -176,8 +196,6 @@ def _templates(kube: kube_module.Kube, namespace: str, name: str
 
 _READERS: dict[str, collections.abc.Callable[
     [kube_module.Kube, str, str], typing.Any]] = {
-    'control_plane': lambda kube, namespace, name: kube.get(
-        'KubeadmControlPlane', namespace, f'{name}-control-plane'),
     'machine_deployments': _machine_deployments,
     'machine_sets': functools.partial(_labelled, kind='MachineSet'),
     'machines': functools.partial(_labelled, kind='Machine'),

@@ -18,7 +18,6 @@ from oslo_log import log as logging
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import deadline as answer_module
-from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import rows as rows_module
@@ -27,6 +26,7 @@ from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import conditions
+from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import turns
 from magnum_capi import errors
@@ -187,9 +187,10 @@ class Upgrade:
     def _refuse(self, rows: rows_module.Rows,
                 state: state_module.State) -> None:
         cloud = self._store.cloud
-        plane = self._runtime.kube.get(
-            'KubeadmControlPlane', self._reconciler.namespace,
-            names.control_plane(self._reconciler.release))
+        kube, where = self._runtime.kube, (
+            self._reconciler.namespace, self._reconciler.release)
+        plane = observer.control_plane(
+            kube, *where, kube.get('Cluster', *where))
         running = conditions.status(plane or {}).get('version')
         groups = []
         for group in rows.live(state.applied):

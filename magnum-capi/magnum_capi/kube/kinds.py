@@ -42,6 +42,11 @@ _DISCOVERED = {
     'HelmChartProxy': ('addons.cluster.x-k8s.io', 'helmchartproxies'),
 }
 
+#: Group of the control planes of all providers. Those of others than kubeadm
+#: are known by the kind that a Cluster names.
+_CONTROL_PLANES = 'controlplane.cluster.x-k8s.io'
+_CONTROL_PLANE = 'ControlPlane'
+
 #: Groups of the above. Others are not looked at.
 GROUPS = frozenset(group for group, _ in _DISCOVERED.values())
 
@@ -102,8 +107,9 @@ def aggregated(answer: Object) -> dict[str, Kind]:
     for group in answer.get('items', ()):
         name = group['metadata']['name']
         for version in group.get('versions', ()):
-            plurals = {r['resource'] for r in version.get('resources', ())}
-            _add(found, name, version['version'], plurals)
+            _add(found, name, version['version'], {
+                r['resource']: (r.get('responseKind') or {}).get('kind', '')
+                for r in version.get('resources', ())})
     return found
 
 
@@ -134,8 +140,8 @@ def listed(
     """
     found: dict[str, Kind] = {}
     for group, version, answer in answers:
-        _add(found, group, version,
-             {r['name'] for r in answer.get('resources', ())})
+        _add(found, group, version, {
+            r['name']: r.get('kind', '') for r in answer.get('resources', ())})
     return found
 
 
@@ -152,6 +158,8 @@ def is_dispensable(name: str,
         # Older providers have none, and say all in their OpenStackMachines.
         return True
     served = set(served)
+    if name == 'KubeadmControlPlane':
+        return any(kind.endswith(_CONTROL_PLANE) for kind in served)
     provider = next((kinds for kinds in (*_INFRASTRUCTURES, *_ADDONS)
                      if name in kinds), None)
     if provider is None or provider & served:
@@ -162,7 +170,16 @@ def is_dispensable(name: str,
 
 
 def _add(found: dict[str, Kind], group: str, version: str,
-         plurals: set[str]) -> None:
-    for name, (wanted_group, plural) in _DISCOVERED.items():
-        if wanted_group == group and plural in plurals:
-            found.setdefault(name, Kind(name, f'{group}/{version}', plural))
+         resources: dict[str, str]) -> None:
+    """Add what a version of a group has.
+
+    :param resources: kinds by their plurals; subresources have a slash.
+    """
+    wanted = {name: plural for name, (wanted_group, plural)
+              in _DISCOVERED.items()
+              if wanted_group == group and plural in resources}
+    if group == _CONTROL_PLANES:
+        wanted |= {name: plural for plural, name in resources.items()
+                   if name.endswith(_CONTROL_PLANE) and '/' not in plural}
+    for name, plural in wanted.items():
+        found.setdefault(name, Kind(name, f'{group}/{version}', plural))

@@ -71,7 +71,8 @@ class LookTest(testtools.TestCase):
 
     def test_every_part_can_be_read(self):
         self.api.put(f'{CAPO}/openstackclusters/c1', {'metadata': OF_C1})
-        found = self.look(parts=tuple(observer._READERS))
+        found = self.look(parts=(
+            'control_plane', *observer._READERS))
         for part in snapshot.Snapshot.__dataclass_fields__:
             self.assertTrue(found.seen(part), part)
         self.assertEqual('OpenStackCluster', found.leftovers[0]['kind'])
@@ -161,6 +162,26 @@ class LookTest(testtools.TestCase):
         found = self.look(parts=('machines',))
         self.assertIsNone(found.cluster)
         self.assertEqual(1, len(found.machines))
+
+    def test_control_plane_of_the_kind_that_the_cluster_names(self):
+        discovery = api_server.without('kubeadmcontrolplanes')
+        group, = (one for one in discovery['items'] if one['metadata'][
+            'name'] == 'controlplane.cluster.x-k8s.io')
+        group['versions'] = [{'version': 'v1beta1', 'resources': [{
+            'resource': 'rke2controlplanes',
+            'responseKind': {'kind': 'RKE2ControlPlane'}}]}]
+        api = self.useFixture(api_server.ApiServer(discovery=discovery))
+        path = KCP.replace('v1beta2', 'v1beta1')
+        api.put(f'{path}/rke2controlplanes/other', {})
+        api.put(f'{CAPI}/clusters/c1', {**cluster(), 'spec': {
+            'controlPlaneRef': {'kind': 'RKE2ControlPlane',
+                                'name': 'other'}}})
+        found = observer.look(api.kube(), 'n', 'c1').control_plane
+        self.assertEqual(('RKE2ControlPlane', 'other'), (
+            found['kind'], found['metadata']['name']))
+        # Its provider is there alone: without a Cluster nobody else is asked.
+        del api.objects[f'{CAPI}/clusters/c1']
+        self.assertIsNone(observer.look(api.kube(), 'n', 'c1').control_plane)
 
     def test_server_without_addons(self):
         api = self.useFixture(api_server.ApiServer(discovery={

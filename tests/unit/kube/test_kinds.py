@@ -49,6 +49,25 @@ class ListedTest(testtools.TestCase):
             {'Cluster': f'{CAPI}/v1beta1', 'Machine': f'{CAPI}/v1beta2'},
             {name: kind.api_version for name, kind in found.items()})
 
+    def test_control_planes_of_any_provider(self):
+        group = 'controlplane.cluster.x-k8s.io'
+        found = kinds.listed([(group, 'v1beta1', {'resources': [
+            {'name': 'rke2controlplanes', 'kind': 'RKE2ControlPlane'},
+            {'name': 'rke2controlplanes/status', 'kind': 'RKE2ControlPlane'},
+            {'name': 'rke2controlplanes/scale', 'kind': 'Scale'},
+            {'name': 'rke2controlplanetemplates',
+             'kind': 'RKE2ControlPlaneTemplate'}]}), (CAPI, 'v1', {
+                 'resources': [{'name': 'x', 'kind': 'XControlPlane'}]})])
+
+        self.assertEqual(
+            {'RKE2ControlPlane': kinds.Kind(
+                'RKE2ControlPlane', f'{group}/v1beta1',
+                'rke2controlplanes')}, found)
+        # Kubeadm's need not be there then.
+        self.assertTrue(kinds.is_dispensable('KubeadmControlPlane', found))
+        self.assertFalse(kinds.is_dispensable(
+            'KubeadmControlPlane', ('Cluster', 'Machine')))
+
     def test_paths(self):
         kind = kinds.listed([(CAPI, 'v1', {'resources': [
             {'name': 'clusters'}]})])['Cluster']

@@ -151,7 +151,7 @@ def missing(obj: kinds.Object, new: collections.abc.Iterable[str],
 
 
 def replicas(obj: kinds.Object) -> Replicas:
-    """Counts of a MachineDeployment, MachineSet or KubeadmControlPlane."""
+    """Counts of a MachineDeployment, MachineSet or control plane."""
     found = status(obj)
     wanted = spec(obj).get('replicas')
     there = found.get('replicas') or 0

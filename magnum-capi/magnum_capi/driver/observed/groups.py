@@ -2,7 +2,7 @@
 
 """How one node group is: there, as wanted, ready, failed, gone?
 
-Workers are a MachineDeployment, masters the KubeadmControlPlane. Phases are
+Workers are a MachineDeployment, masters the control plane. Phases are
 no truth: "Running" of a MachineDeployment means that the number of machines
 is right, whatever they are made of and whether they are ready (Cluster API
 1.14, core/reconcilers/machinedeployment/machinedeployment_status.go).

@@ -54,7 +54,7 @@ class Snapshot:
     """What one look at the management cluster found.
 
     :param cluster: the Cluster, None when there is none.
-    :param control_plane: the KubeadmControlPlane, None when there is none.
+    :param control_plane: of whatever kind; None when there is none.
     :param machine_deployments: by node group name as in Kubernetes
         (``names.node_group``).
     :param machine_sets: all of the cluster. They tell which template each
