@@ -462,17 +462,19 @@ class Reconciler:
         for name in machines:
             self.runtime.kube.unmark_for_deletion(self.namespace, name)
 
-    def _unknown_to_helm(self) -> bool:
-        """Whether the cluster is there and Helm has no record of it.
+    def _is_found(self) -> bool:
+        """Whether Helm finds the cluster and has not made it.
 
-        So it is after "clusterctl move", which leaves Helm's Secrets behind.
+        So it is after "clusterctl move", which leaves Helm's Secrets behind;
+        and when somebody died who had Helm take it over.
         """
         kube = self.runtime.kube
-        return not releases.revisions(
-            kube, self.namespace, self.release) and kube.get(
-                'Cluster', self.namespace, self.release) is not None
+        left = releases.revisions(kube, self.namespace, self.release)
+        if left:
+            return left[-1].found
+        return kube.get('Cluster', self.namespace, self.release) is not None
 
-    def _write_over(self) -> None:
+    def _write_over(self, revision: int) -> None:
         """Write what Helm has rendered over objects that it found.
 
         It takes them for its own and as they should be: for objects that are
@@ -487,6 +489,8 @@ class Reconciler:
             if obj and obj['kind'] in _OVERWRITTEN:
                 obj['metadata']['namespace'] = self.namespace
                 self.runtime.kube.apply(obj)
+        releases.taken_over(
+            self.runtime.kube, self.namespace, self.release, revision)
 
     def apply(self, plan: gather.Plan) -> None:
         """Have Helm apply a plan; a stuck release is repaired first."""
@@ -500,11 +504,12 @@ class Reconciler:
         if plan.proxies and plan.proxies.secret:
             self.vault.write_proxies(plan.proxies)
         self.vault.write_registries(plan.registries)
-        unknown = self._unknown_to_helm()
-        runtime.helm.upgrade(self.release, plan.chart, plan.values,
-                             self.namespace, digest=plan.digest)
-        if unknown:
-            self._write_over()
+        found = self._is_found()
+        done = runtime.helm.upgrade(
+            self.release, plan.chart, plan.values, self.namespace,
+            digest=plan.digest, found=found)
+        if found:
+            self._write_over(done.revision)
         # The chart has no value for annotations, and Helm leaves alone what
         # it did not write.
         for group, annotations in plan.capacities.items():

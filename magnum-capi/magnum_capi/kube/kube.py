@@ -133,6 +133,16 @@ class Kube:
         return self._merge(kind, namespace, name,
                            {'metadata': {'annotations': annotations}})
 
+    def label(self, kind: str, namespace: str | None, name: str,
+              labels: collections.abc.Mapping[str, str | None]
+              ) -> kinds.Object | None:
+        """Set labels of an object; None takes one away.
+
+        :returns: the object, None when there is none.
+        """
+        return self._merge(kind, namespace, name,
+                           {'metadata': {'labels': labels}})
+
     def scale(self, namespace: str, deployment: str,
               replicas: int) -> kinds.Object | None:
         """Set the number of machines of a MachineDeployment.

@@ -15,6 +15,7 @@ import testtools
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_groups
+from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import rotation
 from magnum_capi.kube import access
 from magnum_capi.kube import rest
@@ -101,7 +102,9 @@ class RestoredTest(testtools.TestCase):
             kind: self.objects(kind) for kind in MOVED})
         self.assertEqual(addons, {
             kind: set(self.objects(kind)) for kind in LEFT})
-        self.assertEqual(1, len(self.helms()))
+        record, = self.helms()
+        self.assertNotIn(releases.FOUND, self.life.admin.get(
+            'Secret', self.life.namespace, record)['metadata']['labels'])
         deployment = self.life.kube.get(
             'MachineDeployment', self.life.namespace,
             names.machine_deployment(

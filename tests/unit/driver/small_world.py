@@ -25,6 +25,7 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
+from magnum_capi.driver.helm import helm
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
@@ -373,13 +374,14 @@ class Helm:
                         'name': own.get('workers', 'one')}}}}})
         return yaml.safe_dump_all(found)
 
-    def upgrade(self, release, chart, values, namespace, *, digest=None):
+    def upgrade(self, release, chart, values, namespace, *, digest=None,
+                found=False):
         self.before()
         self.upgrades.append(values)
         self.charts.append(chart)
         self.record(len(self.upgrades), digest, chart=chart,
                     manifest=self.manifest(release, chart, values),
-                    release=release, values=values)
+                    release=release, values=values, found=found)
         found = json.loads(json.dumps([
             objects.cluster(),
             objects.control_plane(
@@ -426,6 +428,7 @@ class Helm:
             self.put(plural, obj, name)
             if plural == 'machinedeployments':
                 self.join(name, obj['spec']['replicas'], release)
+        return helm.Done(len(self.upgrades), 'deployed')
 
     def replicas(self, release, group):
         """Machines that a MachineDeployment is asked for, None: no such."""
@@ -471,7 +474,7 @@ class Helm:
         return f'# {release} in {namespace}'
 
     def record(self, revision, digest, status='deployed', chart=None,
-               manifest='', release=RELEASE, values=None):
+               manifest='', release=RELEASE, values=None, found=False):
         """Helm's Secret of a revision."""
         content = gzip.compress(json.dumps({
             'name': release, 'manifest': manifest, 'config': values,
@@ -482,6 +485,8 @@ class Helm:
                   'version': str(revision)}
         if digest:
             labels[releases.DIGEST] = digest
+        if found:
+            labels[releases.FOUND] = 'true'
         self._api.put(
             f'/api/v1/namespaces/{NAMESPACE}/secrets/'
             f'sh.helm.release.v1.{release}.v{revision}',

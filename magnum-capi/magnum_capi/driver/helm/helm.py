@@ -130,12 +130,14 @@ class Done:
 
 def upgrade_argv(release: str, chart: Chart, namespace: str, *,
                  history: int, timeout: int, overlays: _Overlays = (),
-                 digest: str | None = None, dry: bool = False) -> list[str]:
+                 digest: str | None = None, found: bool = False,
+                 dry: bool = False) -> list[str]:
     """The command that installs a release or changes it.
 
     :param timeout: seconds.
     :param overlays: paths of values files that win over standard input.
     :param digest: label of the revision, at most 63 characters.
+    :param found: label the revision as releases.FOUND.
     :param dry: only show what would be done, as the management cluster sees
         it.
     """
@@ -143,7 +145,10 @@ def upgrade_argv(release: str, chart: Chart, namespace: str, *,
         'upgrade', release, *_chart_argv(chart), '--install',
         '--namespace', namespace, '--history-max', str(history),
         '--timeout', f'{timeout}s', '--output', 'json',
-        *(['--labels', f'{releases.DIGEST}={digest}'] if digest else []),
+        *(argument for label in (
+            *((f'{releases.DIGEST}={digest}',) if digest else ()),
+            *((f'{releases.FOUND}=true',) if found else ()))
+            for argument in ('--labels', label)),
         *(['--dry-run=server'] if dry else []),
         *_values_argv(overlays)]
 
@@ -185,11 +190,11 @@ class Helm:
 
     def upgrade(self, release: str, chart: Chart, values: Values,
                 namespace: str, *, overlays: _Overlays = (),
-                digest: str | None = None) -> Done:
-        """Install a release or change it."""
-        found = self._upgrade(release, chart, values, namespace,
-                              overlays=overlays, digest=digest)
-        return Done(found['version'], found['info']['status'])
+                digest: str | None = None, found: bool = False) -> Done:
+        """Install a release or change it; see :func:`upgrade_argv`."""
+        done = self._upgrade(release, chart, values, namespace,
+                             overlays=overlays, digest=digest, found=found)
+        return Done(done['version'], done['info']['status'])
 
     def preview(self, release: str, chart: Chart, values: Values,
                 namespace: str) -> str:

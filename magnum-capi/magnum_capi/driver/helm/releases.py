@@ -30,6 +30,10 @@ from magnum_capi.kube import rest
 #: ``helm upgrade --labels`` (helm 3.13 and newer).
 DIGEST = 'magnum-digest'
 
+#: Label of a revision that took over objects which Helm had no record of, as
+#: long as they are not yet as it has them; see :func:`taken_over`.
+FOUND = 'magnum-found'
+
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Revision:
@@ -38,6 +42,7 @@ class Revision:
     :param created: seconds since 1970, by the clock of the server.
     :param secret: name of its Secret.
     :param version: resourceVersion of that.
+    :param found: see :data:`FOUND`.
     """
 
     number: int
@@ -46,6 +51,7 @@ class Revision:
     secret: str
     version: str
     digest: str | None = None
+    found: bool = False
 
     @property
     def is_pending(self) -> bool:
@@ -69,7 +75,7 @@ def revisions(kube: kube_module.Kube, namespace: str,
         found.append(Revision(
             int(labels['version']), labels['status'], created.timestamp(),
             metadata['name'], metadata['resourceVersion'],
-            labels.get(DIGEST)))
+            labels.get(DIGEST), FOUND in labels))
     return sorted(found)
 
 
@@ -132,6 +138,13 @@ def deployed(kube: kube_module.Kube, namespace: str,
     content = base64.b64decode(base64.b64decode(secret['data']['release']))
     found: kinds.Object = json.loads(gzip.decompress(content))
     return found
+
+
+def taken_over(kube: kube_module.Kube, namespace: str, release: str,
+               revision: int) -> None:
+    """Note that what a revision has found is now as Helm has it."""
+    kube.label('Secret', namespace,
+               f'sh.helm.release.v1.{release}.v{revision}', {FOUND: None})
 
 
 def repair(kube: kube_module.Kube, namespace: str, release: str,

@@ -32,9 +32,11 @@ class ArgvTest(testtools.TestCase):
              'https://charts.example', '--version', '1.2.3', '--install',
              '--namespace', 'n', '--history-max', '10', '--timeout', '120s',
              '--output', 'json', '--labels', 'magnum-digest=abc',
+             '--labels', 'magnum-found=true',
              '--values', '-', '--values', '/o/gpu.yaml'],
             helm.upgrade_argv('c1', CHART, 'n', history=10, timeout=120,
-                              overlays=['/o/gpu.yaml'], digest='abc'))
+                              overlays=['/o/gpu.yaml'], digest='abc',
+                              found=True))
 
     def test_oci_chart(self):
         argv = helm.template_argv(

@@ -2,6 +2,8 @@
 
 """Resizes and node groups that come and go."""
 
+import fixtures
+
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver import reconcile
@@ -155,6 +157,23 @@ class UnknownToHelmTest(base.TestCase):
         self.assertEqual({'kubeadmcontrolplanes', 'machinedeployments'},
                          self.written())
         self.assertIn('Helm had no record', self.logger.output)
+
+    def test_whoever_dies_before_that_is_followed(self):
+        self.created()
+        self.forget()
+        with fixtures.MonkeyPatch(
+                'magnum_capi.kube.kube.Kube.apply', self.die):
+            self.assertRaises(SystemExit, self.resize, 2)
+        self.assertEqual(set(), self.written())
+        self.resize(2)
+        self.assertEqual({'kubeadmcontrolplanes', 'machinedeployments'},
+                         self.written())
+        self.resize(3)
+        self.assertEqual(1, self.logger.output.count('Helm had no record'))
+
+    @staticmethod
+    def die(*_):
+        raise SystemExit
 
     def test_new_cluster_is_helms_alone(self):
         self.created()
