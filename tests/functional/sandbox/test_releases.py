@@ -27,6 +27,20 @@ DRIVER = pathlib.Path(__file__).resolve().parents[3] / 'drivers/k8s_capi_v1'
 #: What its API says of itself, once it was changed.
 CHANGED = 'Magnum with a patch'
 
+_NEW_MODULES = """
+import sys
+import magnum.cmd, magnum_all
+from magnum.common import clients
+from keystoneauth1 import session
+magnum_all.import_clients()
+known, any_ = set(sys.modules), session.Session()
+clients.glanceclient.Client('2', endpoint='http://x', session=any_)
+clients.novaclient.Client('2', session=any_)
+clients.cinder_client.Client(session=any_)
+clients.neutronclient.Client(session=any_)
+print(sorted(set(sys.modules) - known))
+"""
+
 
 def checkout(folder):
     """Make one of the oldest Magnum, with a commit, a tag and a change.
@@ -71,6 +85,14 @@ class ServerTest(testtools.TestCase):
                 env=os.environ | {'PYTHONPATH': str(PROGRAMS)})
             self.assertEqual(str(release == OLDEST), printed.strip(),
                              release.name)
+
+    def test_the_first_request_imports_no_client(self):
+        python = environment.ensure(
+            progress.Progress(), OLDEST) / 'bin' / 'python'
+        printed = processes.run(
+            [python, '-W', 'ignore', '-c', _NEW_MODULES], timeout=120,
+            env=os.environ | {'PYTHONPATH': str(PROGRAMS)})
+        self.assertEqual('[]', printed.strip())
 
 
 class OldestTest(boxes.TestCase):

@@ -18,6 +18,22 @@ import sys
 #: waits for; the conductor of profile full has them.
 STATUS_SPACING = 1
 
+#: What clients of services import when they are made first.
+CLIENTS = ('barbicanclient.v1.client', 'glanceclient.v2.client',
+           'novaclient.v2.client')
+
+
+def import_clients():
+    """Import what clients need before there are requests.
+
+    Green threads are one thread to Python, whose locks of modules do not part
+    them: who asks while another one imports may get half of a module. Magnum
+    until 22.0.0 takes that for an image without properties and refuses the
+    cluster template (magnum/api/validation.py, enforce_driver_supported).
+    """
+    for name in CLIENTS:
+        importlib.import_module(name)
+
 
 def import_periodic_tasks():
     """Have the periodic tasks know the intervals of this sandbox.
@@ -79,7 +95,9 @@ def main():
     sys.argv = ['magnum', *sys.argv[4:]]
     importlib.import_module('magnum.cmd')
     green = is_green()
-    if not green:
+    if green:
+        import_clients()
+    else:
         from oslo_service import backend
         backend.init_backend(backend.BackendType.THREADING)
     # After magnum.cmd: its thread's locals are those of eventlet, if any.
