@@ -32,6 +32,8 @@ class Promise:
     :param provisional: what it asks for may still change.
     :param needs: ids of those without which it cannot be tried.
     :param aliases: other names.
+    :param magnum: the first release of Magnum that has what it is about,
+        21; 0: all have.
     """
 
     id: str
@@ -42,6 +44,7 @@ class Promise:
     provisional: bool = False
     needs: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    magnum: int = 0
 
     @property
     def profile(self) -> str:

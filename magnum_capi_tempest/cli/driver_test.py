@@ -259,7 +259,8 @@ def judged(stream, about, described, made, kind, asked,
         stream, stream.parent, about['name'],
         {**made, 'driver': about['name']},
         outcome='interrupted' if ended else '')
-    found = judge.judge(results.outcomes(run), described)
+    found = judge.judge(results.outcomes(run), described,
+                        magnum=made.get('magnum', ''))
     return report.Report(
         about, {'suite': suite_version(), **made}, kind,
         run.started.isoformat(timespec='seconds') if run.started else '',

@@ -8,6 +8,7 @@
   class that fails at its end (something was left) fails those of its tests.
 * For want of quota, of a host or of Keystone a promise is neither kept nor
   broken: it is to be tried again elsewhere.
+* What a release of Magnum has not got is asked of no driver there.
 * A profile has passed when each of its core promises has. Tests of Magnum's
   API judge Magnum: they are counted, and fail no driver.
 """
@@ -38,12 +39,14 @@ class Judgement:
     :param said: what was measured, or why it was not tried.
     :param tests: ids of the tests that say so.
     :param known_issue: what its driver says of it, where it has failed.
+    :param absent: this release of Magnum has not got what it is about.
     """
 
     state: str
     said: str = ''
     tests: tuple[str, ...] = ()
     known_issue: str = ''
+    absent: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,19 +81,32 @@ class Judged(typing.NamedTuple):
 
 def judge(outcomes: dict[str, results.Outcome],
           described: driver_info.Description | None,
-          tests: typing.Iterable[suite.Test] | None = None) -> Judged:
+          tests: typing.Iterable[suite.Test] | None = None,
+          magnum: str = '') -> Judged:
     """Judge a run.
 
     :param described: None: the driver is taken to support everything.
     :param tests: of the suite; the recorded ones by default.
+    :param magnum: its version, 23.0.0; empty: not known, it has everything.
     """
     of_promise = collections.defaultdict(list)
     others = []
     for test in suite.tests() if tests is None else tests:
         (of_promise[test.promise] if test.promise else others).append(test)
     return Judged(
-        {one.id: _promise(one, of_promise[one.id], outcomes, described)
+        {one.id: _of_release(one, magnum, _promise(
+            one, of_promise[one.id], outcomes, described))
          for one in promises.known().values()}, _magnum(others, outcomes))
+
+
+def _of_release(promise, magnum, found):
+    release = magnum.partition('.')[0]
+    if (found.state == UNTESTED and release.isdecimal()
+            and int(release) < promise.magnum):
+        return Judgement(
+            UNSUPPORTED, f'Magnum {magnum} has not got it, as of '
+            f'{promise.magnum} there is', absent=True)
+    return found
 
 
 def _promise(promise, tests, outcomes, described):
@@ -149,7 +165,7 @@ def _magnum(tests, outcomes):
 def profiles(judged: dict[str, Judgement]) -> dict[str, Profile]:
     """Every profile, from what came of its promises."""
     return {name: _profile([
-        (promises.known()[key].core, one.state)
+        (promises.known()[key].core, one)
         for key, one in judged.items()
         if key in promises.known() and promises.known()[key].profile == name])
         for name in promises.PROFILES}
@@ -157,15 +173,16 @@ def profiles(judged: dict[str, Judgement]) -> dict[str, Profile]:
 
 def _profile(found):
     core, extended = (collections.Counter(
-        state for is_core, state in found if is_core is part)
+        one.state for is_core, one in found if is_core is part)
         for part in (True, False))
-    if core[FAILED]:
+    asked = {one.state for is_core, one in found if is_core and not one.absent}
+    if FAILED in asked:
         state = FAILED
-    elif not core or set(core) == {UNSUPPORTED}:
+    elif asked <= {UNSUPPORTED}:
         state = UNSUPPORTED
     else:
         # What a driver does not make of core, it does not pass either.
-        state = PASSED if set(core) == {PASSED} else UNTESTED
+        state = PASSED if asked == {PASSED} else UNTESTED
     return Profile(state, *({one: part[one] for one in STATES}
                             for part in (core, extended)))
 

@@ -176,7 +176,7 @@ def _report(found):
         found['seconds'], found['stream'], tuple(found['profiles']),
         {key: judge.Judgement(
             one['state'], one.get('said', ''), tuple(one.get('tests', ())),
-            one.get('known_issue', ''))
+            one.get('known_issue', ''), one.get('absent', False))
          for key, one in found['promises'].items()},
         judge.Magnum(found['magnum']['passed'], found['magnum']['skipped'],
                      tuple(found['magnum']['failures'])),

@@ -2,10 +2,15 @@
 
 """What a run says of promises, profiles and a driver."""
 
+import dataclasses
+import json
+
 import testtools
 
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import judge
+from magnum_capi_tempest.scorecard import report
+from magnum_capi_tempest.scorecard import results
 from tests.unit.scorecard import samples
 
 WORKERS = samples.WORKERS
@@ -117,6 +122,30 @@ class VerdictTest(testtools.TestCase):
 
             self.assertEqual(('untested', 'untested'),
                              (profiles['lifecycle'].state, verdict), state)
+
+    def test_what_a_release_has_not_got_is_not_asked(self):
+        rotation = 'lifecycle.credential.rotation'
+        for magnum, state, profile in (
+                ('20.0.2', 'unsupported', 'passed'),
+                ('21.0.1', 'untested', 'untested'),
+                ('', 'untested', 'untested')):
+            one = judge.judge({}, None, magnum=magnum).promises[rotation]
+            self.assertEqual(state, one.state, magnum)
+            judged = samples.judgements() | {rotation: one}
+            self.assertEqual((profile, profile), (
+                judge.profiles(judged)['lifecycle'].state,
+                judge.verdict(judged)), magnum)
+            self.assertEqual([], report.problems(json.loads(report.dumps(
+                dataclasses.replace(samples.a_report(), promises=judged)))))
+
+    def test_what_fails_there_has_failed(self):
+        rotation = 'lifecycle.credential.rotation'
+        tests = (samples.test('test_a', rotation),)
+        found = judge.judge(
+            {tests[0].id: results.Outcome('failed', '404')}, None, tests,
+            '20.0.2')
+
+        self.assertEqual('failed', found.promises[rotation].state)
 
     def test_what_is_extended_fails_nothing(self):
         for state in judge.STATES:
