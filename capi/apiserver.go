@@ -197,9 +197,18 @@ func respondError(rw http.ResponseWriter, r *http.Request, err error) {
 	responsewriters.RespondWithError(rw, r, err, codecs)
 }
 
-// answerWriter corrects two habits of the in-memory handler that clients
-// stumble over: it answers a deletion with nothing at all, and an error with
-// the Go form of a Status (wrapped into "ErrStatus", without kind).
+// unknownResource is how the in-memory handler speaks of a resource that it has
+// not (requestToGVK): there are few, and no controller behind the others.
+var unknownResource = []string{"is not defined in the APIResourceList", "no APIResourceList defined"}
+
+// noResource is what kube-apiserver says then.
+var noResource = &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotFound,
+	Reason: metav1.StatusReasonNotFound, Message: "the server could not find the requested resource"}}
+
+// answerWriter corrects three habits of the in-memory handler that clients
+// stumble over: it answers a deletion with nothing at all, an error with the Go
+// form of a Status (wrapped into "ErrStatus", without kind), and a request for
+// a resource that it does not know with 500.
 type answerWriter struct {
 	http.ResponseWriter
 	code  int
@@ -228,6 +237,10 @@ func (a *answerWriter) finish(r *http.Request) {
 		var wrapped struct{ ErrStatus *metav1.Status }
 		if json.Unmarshal(a.body.Bytes(), &wrapped) == nil && wrapped.ErrStatus != nil {
 			respondError(a.ResponseWriter, r, &apierrors.StatusError{ErrStatus: *wrapped.ErrStatus})
+			return
+		}
+		if slices.ContainsFunc(unknownResource, func(s string) bool { return strings.Contains(a.body.String(), s) }) {
+			respondError(a.ResponseWriter, r, noResource)
 			return
 		}
 		a.ResponseWriter.WriteHeader(a.code)

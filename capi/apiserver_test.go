@@ -207,6 +207,11 @@ func TestAnswersThatTheInMemoryHandlerLeavesOut(t *testing.T) {
 	a = s.get(admin, "/api/v1/namespaces/default/configmaps/x")
 	check(t, "not found", a.code, 404)
 	check(t, "not found is a Status", strings.HasPrefix(compact(a.body), `{"kind":"Status","apiVersion":"v1"`), true)
+	for _, path := range []string{"/apis/apps/v1/namespaces/default/statefulsets/x", "/apis/batch/v1/jobs"} {
+		a = s.get(admin, path)
+		check(t, path, a.code, 404)
+		check(t, path, strings.Contains(a.body, "the server could not find the requested resource"), true)
+	}
 }
 
 func TestEtcdWantsACertificateInTheHandshake(t *testing.T) {

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,6 +26,9 @@ const (
 	stateError    = "ERROR"
 	instanceReady = "InstanceReady"
 )
+
+// nodeReadyFrom is the annotation with the time at which a node becomes Ready.
+const nodeReadyFrom = "node-ready-from"
 
 // openStackMachines reports what CAPO would report of a Nova instance, and
 // does to the in-memory cluster what kubeadm and the kubelet on it would do.
@@ -215,24 +217,22 @@ func providerID(o *unstructured.Unstructured, id string) string {
 	return "openstack://" + nested(o, "spec", "identityRef", "region") + "/" + id
 }
 
-// nodeReady makes the node of a machine Ready once a CNI addon of the cluster
-// is deployed, as a kubelet does. When that will be is recorded in an
-// annotation: a node stays Ready if the addon fails later, also after a
-// restart.
+// nodeReady makes the node of a machine Ready once the cluster has a CNI, as a
+// kubelet does. When that will be is recorded in an annotation: a node stays
+// Ready if an addon fails later, also after a restart.
 func (r *openStackMachines) nodeReady(ctx context.Context, cluster *clusterv1.Cluster, o *unstructured.Unstructured, b behaviour) (time.Duration, error) {
-	const record = "node-ready-from"
 	key := client.ObjectKeyFromObject(cluster)
-	from, err := time.Parse(time.RFC3339Nano, o.GetAnnotations()[annotationPrefix+record])
+	from, err := time.Parse(time.RFC3339Nano, o.GetAnnotations()[annotationPrefix+nodeReadyFrom])
 	if err != nil { // not there
-		deployed, err := r.deployedCNI(ctx, cluster)
+		found, err := r.hasCNI(ctx, cluster)
 		if err != nil {
 			return 0, err
 		}
-		if !deployed {
-			return 0, r.workloads.setNode(ctx, key, o.GetName(), waitsForCNI) // the watch of HelmReleases wakes it
+		if !found {
+			return 0, r.workloads.setNode(ctx, key, o.GetName(), waitsForCNI) // a watch wakes it, see openStack
 		}
 		from = r.now().Add(time.Duration(b.NodeReadyDelay))
-		annotate(o, record, from.Format(time.RFC3339Nano))
+		annotate(o, nodeReadyFrom, from.Format(time.RFC3339Nano))
 	}
 	if left := from.Sub(r.now()); left > 0 {
 		return left, r.workloads.setNode(ctx, key, o.GetName(), waitsForCNI)
@@ -241,26 +241,6 @@ func (r *openStackMachines) nodeReady(ctx context.Context, cluster *clusterv1.Cl
 		return 0, r.workloads.setNode(ctx, key, o.GetName(), waitsForCNI)
 	}
 	return 0, r.workloads.setNode(ctx, key, o.GetName(), kubeletReady)
-}
-
-func (r *openStackMachines) deployedCNI(ctx context.Context, cluster *clusterv1.Cluster) (bool, error) {
-	l := &unstructured.UnstructuredList{}
-	l.SetGroupVersionKind(listKind(helmRelease))
-	if err := r.client.List(ctx, l, client.InNamespace(cluster.Namespace)); err != nil {
-		return false, err
-	}
-	for i := range l.Items {
-		a := &l.Items[i]
-		if isCNI(a) && nested(a, "spec", "clusterName") == cluster.Name && nested(a, "status", "phase") == phaseDeployed {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// isCNI knows a CNI addon by the label of capi-helm-charts' cluster-addons.
-func isCNI(o *unstructured.Unstructured) bool {
-	return strings.HasPrefix(o.GetLabels()["capi.stackhpc.com/component"], "cni-")
 }
 
 // delete always ends: nothing that is missing or wrong keeps the finalizer.

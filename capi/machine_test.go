@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -166,6 +167,57 @@ func TestANodeWaitsForTheCNIOfItsCluster(t *testing.T) {
 	}
 	m.reconcile()
 	check(t, "node still ready", m.nodeReady(), corev1.ConditionTrue)
+}
+
+func TestANetworkThatIsAppliedToTheClusterItself(t *testing.T) {
+	// given DaemonSets, none of them of a network
+	m := newMachineCase(t, nil, machineOf("c", "c-worker-2", nil))
+	m.reconcile()
+	m.apply("logs", "/var/log")
+	m.reconcile()
+	check(t, "node ready", m.nodeReady(), corev1.ConditionFalse)
+	// when there is one of a network
+	m.apply("cni", "/etc/cni/net.d/")
+	m.reconcile()
+	// then nodes are ready
+	check(t, "node ready", m.nodeReady(), corev1.ConditionTrue)
+}
+
+func TestAClusterThatHadANetworkHasIt(t *testing.T) {
+	// given another machine that is a node, before this program was restarted
+	m := newMachineCase(t, nil, machineOf("c", "c-worker-2", map[string]string{annotationPrefix + nodeReadyFrom: "x"}))
+	m.reconcile()
+	check(t, "node ready", m.nodeReady(), corev1.ConditionTrue)
+	// but an addon that is not deployed decides
+	cni := deployedCNI("c")
+	set(cni.(*unstructured.Unstructured), phaseFailed, "status", "phase")
+	m = newMachineCase(t, nil, cni, machineOf("c", "c-worker-2", map[string]string{annotationPrefix + nodeReadyFrom: "x"}))
+	m.reconcile()
+	check(t, "node ready with a failed addon", m.nodeReady(), corev1.ConditionFalse)
+}
+
+// machineOf is a machine of a cluster, not reconciled here.
+func machineOf(cluster, name string, annotations map[string]string) client.Object {
+	o := newObject(openStackMachine)
+	o.SetNamespace(namespace)
+	o.SetName(name)
+	o.SetLabels(map[string]string{clusterv1.ClusterNameLabel: cluster})
+	o.SetAnnotations(annotations)
+	return o
+}
+
+// apply makes a DaemonSet in the workload cluster that mounts a folder of nodes.
+func (m *machineCase) apply(name, folder string) {
+	m.t.Helper()
+	if err := m.r.workloads.client(key("c")).Create(context.Background(), daemonSet(name, folder)); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func daemonSet(name, folder string) *appsv1.DaemonSet {
+	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: name}}
+	d.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "x", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: folder}}}}
+	return d
 }
 
 func TestASlowMachineIsBuildingFirst(t *testing.T) {

@@ -77,7 +77,7 @@ type bootedMachine struct {
 type machines struct {
 	workloads  *workloads
 	behaviours behaviours
-	// deployedCNI tells whether the cluster with an endpoint has a CNI.
+	// deployedCNI tells whether the cluster with an endpoint has a CNI addon.
 	deployedCNI func(ctx context.Context, host string, port int32) (bool, error)
 	now         func() time.Time
 	base        context.Context // of all loops
@@ -127,7 +127,8 @@ func (r *openStackMachines) deployedCNIAt(ctx context.Context, host string, port
 	for i := range clusters.Items {
 		c := &clusters.Items[i]
 		if e := c.Spec.ControlPlaneEndpoint; e.Host == host && e.Port == port {
-			return r.deployedCNI(ctx, c)
+			_, deployed, err := r.addonCNI(ctx, c)
+			return deployed, err
 		}
 	}
 	return false, nil
@@ -199,8 +200,11 @@ func (s *machines) boot(ctx context.Context, m *bootedMachine) (time.Duration, e
 		return 0, s.workloads.setNode(ctx, key, m.nodeName(), waitsForCNI)
 	}
 	if m.readyAt.IsZero() {
-		deployed, err := s.deployedCNI(ctx, c.host, c.port)
-		if err != nil || !deployed {
+		found, err := s.deployedCNI(ctx, c.host, c.port)
+		if err == nil && !found {
+			found, err = s.workloads.installsCNI(ctx, key)
+		}
+		if err != nil || !found {
 			return bootRetry, errors.Join(err, s.workloads.setNode(ctx, key, m.nodeName(), waitsForCNI))
 		}
 		m.readyAt = s.now().Add(time.Duration(b.NodeReadyDelay))

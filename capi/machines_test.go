@@ -323,6 +323,20 @@ func TestAClusterBootsFromUserDataAlone(t *testing.T) {
 	}
 }
 
+func TestANetworkThatIsAppliedToAClusterOfServers(t *testing.T) {
+	// given a cluster without a CNI addon
+	c := newMachineCloud(t)
+	c.hasCNI.Store(false)
+	c.put("cp", "c-cp", "m1", c.data.init())
+	c.eventually("it waits", func() bool { return c.readiness("c-cp") == corev1.ConditionFalse })
+	// when somebody applies one
+	if err := c.machines.workloads.client(c.key()).Create(context.Background(), daemonSet("cni", cniFolder)); err != nil {
+		t.Fatal(err)
+	}
+	// then its node is ready
+	c.eventually("c-cp", func() bool { return c.readiness("c-cp") == corev1.ConditionTrue })
+}
+
 func TestMachinesAreSentAgain(t *testing.T) {
 	c := newMachineCloud(t)
 	c.put("cp", "c-cp", "m1", c.data.init())

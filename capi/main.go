@@ -66,8 +66,9 @@
 // sandbox.magnum-capi/create-delay and so on, on an OpenStackMachine,
 // HelmRelease or Manifests, override the file for one object at any time.
 //
-// A node is Ready only once a CNI addon of its cluster is deployed, as with
-// a real kubelet.
+// A node is Ready only once its cluster has a CNI, as with a real kubelet: an
+// addon that is deployed, or a DaemonSet in the workload cluster that mounts
+// the node's folder /etc/cni/net.d, whoever has applied it.
 //
 // All state worth keeping is in the management cluster: after a restart the
 // in-memory clusters are rebuilt from it, on the same addresses.

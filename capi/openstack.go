@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
@@ -56,6 +57,8 @@ func (p *providers) openStack(ctx context.Context) {
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(util.MachineToInfrastructureMapFunc(openStackMachine))).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(m.ofCluster)).
 		Watches(newObject(helmRelease), handler.EnqueueRequestsFromMapFunc(m.ofCNI)).
+		// Written when its resources are applied; named after the cluster.
+		Watches(&addonsv1.ClusterResourceSetBinding{}, handler.EnqueueRequestsFromMapFunc(m.ofCluster)).
 		Complete(ctx, m), "controller OpenStackMachine")
 	_, err = p.mgr.GetCache().GetInformer(ctx, &bootstrapv1.KubeadmConfig{}) // read for node labels
 	must(err, "KubeadmConfig informer")

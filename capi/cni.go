@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// cniFolder is where container runtimes look for the network (CNI) of pods.
+const cniFolder = "/etc/cni/net.d"
+
+// hasCNI tells whether the nodes of a cluster have a network. An addon decides
+// if there is one. Otherwise it is what somebody has applied to the cluster
+// itself, as a ClusterResourceSet does. Once is enough: what was applied is
+// forgotten with this program, but not that a node was ready.
+func (r *openStackMachines) hasCNI(ctx context.Context, cluster *clusterv1.Cluster) (bool, error) {
+	if known, deployed, err := r.addonCNI(ctx, cluster); err != nil || known {
+		return deployed, err
+	}
+	if ready, err := r.anyReady(ctx, cluster); err != nil || ready {
+		return ready, err
+	}
+	return r.workloads.installsCNI(ctx, client.ObjectKeyFromObject(cluster))
+}
+
+// addonCNI looks for a CNI addon of a cluster, and whether it is deployed.
+func (r *openStackMachines) addonCNI(ctx context.Context, cluster *clusterv1.Cluster) (known, deployed bool, err error) {
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(listKind(helmRelease))
+	if err := r.client.List(ctx, l, client.InNamespace(cluster.Namespace)); err != nil {
+		return false, false, err
+	}
+	for i := range l.Items {
+		a := &l.Items[i]
+		if isCNI(a) && nested(a, "spec", "clusterName") == cluster.Name {
+			known = true
+			deployed = deployed || nested(a, "status", "phase") == phaseDeployed
+		}
+	}
+	return known, deployed, nil
+}
+
+// anyReady tells whether a machine of a cluster had a network before.
+func (r *openStackMachines) anyReady(ctx context.Context, cluster *clusterv1.Cluster) (bool, error) {
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(listKind(openStackMachine))
+	err := r.client.List(ctx, l, client.InNamespace(cluster.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: cluster.Name})
+	return slices.ContainsFunc(l.Items, func(o unstructured.Unstructured) bool {
+		return o.GetAnnotations()[annotationPrefix+nodeReadyFrom] != ""
+	}), err
+}
+
+// isCNI knows a CNI addon by the label of capi-helm-charts' cluster-addons.
+func isCNI(o *unstructured.Unstructured) bool {
+	return strings.HasPrefix(o.GetLabels()["capi.stackhpc.com/component"], "cni-")
+}
+
+// installsCNI tells whether a workload cluster has a DaemonSet that writes into
+// the folder of the node from which the container runtime takes its network.
+func (w *workloads) installsCNI(ctx context.Context, cluster client.ObjectKey) (bool, error) {
+	l := &appsv1.DaemonSetList{}
+	if err := w.client(cluster).List(ctx, l); err != nil {
+		return false, ignoreGone(err)
+	}
+	for i := range l.Items {
+		for _, v := range l.Items[i].Spec.Template.Spec.Volumes {
+			if v.HostPath != nil && path.Clean(v.HostPath.Path) == cniFolder {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
