@@ -52,6 +52,21 @@ class Description:
         return tuple(self.document['profiles'])
 
     @property
+    def companions(self) -> tuple[str, ...]:
+        """Requirements that must be beside its distribution."""
+        return tuple(self.document.get('companions', ()))
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        """Types of services of the cloud that it cannot do without."""
+        return tuple(self.document.get('services', ()))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables that Magnum's programs must have for it."""
+        return dict(self.document.get('environment', {}))
+
+    @property
     def unsupported(self) -> tuple[str, ...]:
         """Ids of promises that it does not make."""
         return tuple(self.document.get('unsupported', ()))

@@ -19,6 +19,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
 from magnum_capi_tempest import report as reports
 from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record as records
@@ -196,7 +197,7 @@ def _only(args, made, usable):
 def of_cloud(args, folder, ended) -> report.Report:
     """Run the suite on a cloud."""
     described = (_described(args) or driver_info.of(args.driver)
-                 or usable_drivers.of_others(args.driver))
+                 or descriptions.of_driver(args.driver))
     asked = _asked(args, described)
     options = {} if not described else {
         **described.tempest,

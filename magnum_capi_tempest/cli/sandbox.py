@@ -99,7 +99,8 @@ class Up(_OfSandbox, base.Command):
             help='what is under the clusters: machines and networks in '
                  'memory, or servers, ports and load balancers of a real '
                  'Nova, Neutron and Octavia, of which only the hypervisor '
-                 f'is replaced (default: {infrastructure.MEMORY})')
+                 f'is replaced (default: {infrastructure.MEMORY}, unless a '
+                 'driver needs more services)')
         parser.add_argument(
             '--rate-limiting', action='store_true',
             help='have the controllers of Cluster API look at an object once '

@@ -103,25 +103,32 @@ def same(one: str, other: str) -> bool:
             == packaging.utils.canonicalize_name(other))
 
 
-def install(layout, cloud, requirements, progress, release, target=None):
+def install(layout, cloud, requirements, progress, release, target=None,
+            companions=()):
     """Install into the sandbox's folder ``drivers``, all or nothing.
 
     :param cloud: environment of Magnum.
     :param requirements: results of :func:`requirement`.
     :param release: of Magnum.
     :param target: another folder of the sandbox, which is not there yet.
+    :param companions: requirements that come beside them. One that Magnum's
+        environment has in another version takes its place, for this sandbox.
     :raises MagnumCapiError: something cannot be installed, or would replace
         what is there, or nothing of it is a driver.
     """
     with progress.step('Drivers'), tempfile.TemporaryDirectory(
             dir=layout.directory / 'tmp', prefix='drivers-') as scratch:
         scratch = pathlib.Path(scratch)
+        more, instead = _sorted(companions, overlay.library(cloud))
         library = overlay.empty(scratch / 'env', cloud)
         cloud_library = overlay.library(cloud)
         pretended = _pretend(library, cloud_library)
         pretended.append(_pretend_library(library, scratch))
-        _uv(layout, scratch, requirements,
+        _uv(layout, scratch, [*requirements, *more],
             environment.pins(release, scratch))
+        if instead:
+            _uv(layout, scratch, instead, (),
+                '--no-deps', '--target', library / overlay.COMPANIONS)
         for name in pretended:
             _refuse_another(library / name, requirements)
             shutil.rmtree(library / name)
@@ -157,7 +164,22 @@ def _pretend_library(library, scratch):
     return folder.name
 
 
-def _uv(layout, scratch, requirements, pins):
+def _sorted(companions, cloud):
+    """Those that are new, and those that take the place of another version."""
+    there = {packaging.utils.canonicalize_name(one.name): one.version
+             for one in importlib.metadata.distributions(path=[str(cloud)])}
+    more, instead = [], []
+    for text in companions:
+        wanted = packaging.requirements.Requirement(text)
+        have = there.get(packaging.utils.canonicalize_name(wanted.name))
+        if have is None:
+            more.append(text)
+        elif not wanted.specifier.contains(have, prereleases=True):
+            instead.append(text)
+    return more, instead
+
+
+def _uv(layout, scratch, requirements, pins, *options):
     env = {k: v for k, v in os.environ.items() if k != 'VIRTUAL_ENV'} | {
         # So that it is found and ended when this process is killed.
         runmarks.MARK: str(layout.directory),
@@ -169,7 +191,7 @@ def _uv(layout, scratch, requirements, pins):
             [environment.uv(), 'pip', 'install', '--quiet', '--python',
              scratch / 'env' / 'bin' / 'python',
              *(f'--constraint={file}' for file in pins),
-             '--', *sources],
+             *options, '--', *sources],
             env=env, timeout=PATIENCE)
     except errors.CommandFailed as e:
         said = e.output
@@ -179,9 +201,14 @@ def _uv(layout, scratch, requirements, pins):
             f'Cannot install {", ".join(requirements)}',
             elapsed=None if e.returncode else e.elapsed,
             last_seen=' '.join(said.split())[:_LONGEST].rstrip('.') or None,
-            hint='It must fit the versions of constraints/'
-                 f'{", ".join(file.name for file in pins)}, and a package '
-                 'index must be reachable') from e
+            hint=_hint(pins)) from e
+
+
+def _hint(pins):
+    names = ', '.join(file.name for file in pins)
+    fit = f'It must fit the versions of constraints/{names}, and a' \
+        if names else 'A'
+    return f'{fit} package index must be reachable'
 
 
 def _copied(text, scratch):

@@ -28,6 +28,7 @@ from magnum_capi_tempest.sandbox.cloud import flavors
 from magnum_capi_tempest.sandbox.cloud import overlay
 from magnum_capi_tempest.sandbox.cloud import seed
 from magnum_capi_tempest.sandbox.cloud import services
+from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import layout as layouts
@@ -175,8 +176,9 @@ class Sandbox:
         if not record.ready:
             options.copy(wanted.magnum_conf, layout.magnum_conf[1])
         if wanted.install and not layout.drivers.exists():
-            drivers.install(layout, venv, wanted.install, progress,
-                            record.release)
+            drivers.install(
+                layout, venv, wanted.install, progress, record.release,
+                companions=descriptions.companions(wanted.install))
         charts.make(self.directory, record)
         overlay.make(layout, venv)
 
@@ -274,8 +276,8 @@ class Sandbox:
         # A killed upgrade leaves it.
         fresh = layout.directory / 'drivers-new'
         shutil.rmtree(fresh, ignore_errors=True)
-        drivers.install(layout, venv, install, progress,
-                        record.release, fresh)
+        drivers.install(layout, venv, install, progress, record.release,
+                        fresh, descriptions.companions(install))
         return fresh
 
     @contextlib.contextmanager

@@ -6,7 +6,9 @@ import pathlib
 
 from magnum_capi import errors
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import charts
+from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes as nodes_
@@ -101,7 +103,7 @@ def nodes(wanted) -> nodes_.Nodes:
     :raises EnvironmentProblem: it cannot be had on this machine.
     """
     if wanted.nodes == nodes_.DOCKER:
-        if wanted.infrastructure == infrastructure.OPENSTACK:
+        if infrastructure_of(wanted) == infrastructure.OPENSTACK:
             raise errors.UsageError(
                 'Nodes in containers are no servers of Nova',
                 hint='Leave --nodes docker or --infrastructure openstack out')
@@ -112,12 +114,19 @@ def nodes(wanted) -> nodes_.Nodes:
 def infrastructure_of(wanted) -> str:
     """What is under the clusters of a new sandbox.
 
+    Memory, if that has all services that the drivers need.
+
     :raises UsageError: there is none for that profile.
     """
-    kind = wanted.infrastructure or infrastructure.MEMORY
+    missing = descriptions.services(wanted.install) - {
+        service.type_ for service in catalog.services()}
+    kind = wanted.infrastructure or (
+        infrastructure.OPENSTACK if missing else infrastructure.MEMORY)
     if kind == infrastructure.OPENSTACK and wanted.profile == 'full':
         raise errors.UsageError(
             'A real OpenStack is there for the profile "embedded" only',
+            last_seen='its drivers need the services '
+            + ', '.join(sorted(missing)) if missing else None,
             hint='Leave --profile full or --infrastructure openstack out')
     return kind
 

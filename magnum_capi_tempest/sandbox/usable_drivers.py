@@ -4,18 +4,16 @@
 say of themselves."""
 
 import json
+import os
 
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi import processes
-from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import descriptions
+from magnum_capi_tempest.sandbox import record as records
 
 #: Cluster type of the image of a sandbox.
 TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
-
-
-#: Descriptions of drivers whose distributions have none.
-OTHERS = 'drivers/descriptions'
 
 
 def description(box, name) -> driver_info.Description | None:
@@ -33,18 +31,10 @@ def description(box, name) -> driver_info.Description | None:
     except errors.CommandFailed as e:
         if e.returncode != 1:
             raise
-        return of_others(name)
+        return descriptions.of_driver(name)
     one, = json.loads(said)
     whose = one.pop('distribution')
     return driver_info.Description(one, name, whose)
-
-
-def of_others(name) -> driver_info.Description | None:
-    """What this project has written down of somebody else's driver."""
-    path = resources.find(OTHERS) / f'{name}.yaml'
-    if not path.is_file():
-        return None
-    return driver_info.parse(path.read_text(encoding='utf-8'), path)
 
 
 def drivers(box) -> list[str]:
@@ -53,10 +43,12 @@ def drivers(box) -> list[str]:
     :param box: lifecycle.Sandbox that is up.
     """
     layout = box.layout()
+    install = records.require_ready(box.directory).additions.install
     said = processes.run([
         layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'list',
         '--config-file', layout.magnum_conf[0],
-        '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120)
+        '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120,
+        env={**os.environ, **descriptions.variables(layout, install)})
     return [one['Driver'] for one in json.loads(said)
             if one['State'] == 'usable' and TYPE in one['Cluster types']]
 

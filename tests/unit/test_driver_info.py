@@ -43,7 +43,8 @@ class DescriptionTest(testtools.TestCase):
                         {'profiles': ['speed']}, {'colour': 'red'},
                         {'unsupported': ['last_resize_wins']},
                         {'known_issues': {'lifecycle.a.b': ''}},
-                        {'labels': {'a': 1}}):
+                        {'labels': {'a': 1}}, {'companions': 'x'},
+                        {'environment': {'a': 1}}):
             found, = self.refused(**changes)
             self.assertIn(next(iter(changes)), found)
 

@@ -13,6 +13,7 @@ from magnum_capi_tempest.sandbox.cloud import seed
 from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox.cloud import snapshot
 from magnum_capi_tempest.sandbox.cloud import warmup
+from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import profiles
@@ -92,7 +93,10 @@ class Cloud:
 
     def _magnum(self):
         return services.magnum(self._layout, self._venvs.magnum,
-                               self._profile, self._helm)
+                               self._profile, self._helm,
+                               descriptions.variables(
+                                   self._layout,
+                                   self._record.additions.install))
 
     def _add_images(self, passwords):
         """Images for real nodes; snapshots are the same for all nodes."""

@@ -6,10 +6,12 @@ changed. Magnum runs from one of the sandbox's own, which adds to it what was
 installed for this sandbox, and the library: for the discovery filter, and for
 ``magnum-capi`` as on a Magnum host.
 
-sys.path is: the library, the cloud's packages, the sandbox's ``drivers``.
-Magnum enumerates entry points in this order, and of two drivers that provide
+sys.path is: the library, companions of drivers that replace what the cloud has
+in another version, the cloud's packages, the sandbox's ``drivers``. Magnum
+enumerates entry points in this order, and of two drivers that provide
 the same it takes the last one: so the drivers of the sandbox win over
-magnum-capi-helm, while no module of the cloud can be replaced by them.
+magnum-capi-helm, while no module of the cloud is replaced by them, but those
+that a description names (:mod:`..descriptions`).
 """
 
 import importlib.metadata
@@ -24,6 +26,10 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import infrastructure
 
 _DISTRIBUTION = 'magnum-capi'
+
+#: Folder in that of the drivers: what comes before the cloud's packages. Its
+#: name is none that can be imported.
+COMPANIONS = '.companions'
 
 # For sh and for Python, as pip does where "#!" cannot name the interpreter:
 # it takes no blanks. Isolated (-I): neither PYTHONPATH nor the user's own
@@ -73,11 +79,13 @@ def make(layout, cloud: pathlib.Path):
     :param cloud: environment of the cloud.
     """
     mine = empty(layout.magnum_env, cloud)
+    folders = [library(cloud), layout.drivers]
+    if (layout.drivers / COMPANIONS).is_dir():
+        folders.insert(0, layout.drivers / COMPANIONS)
     # Such a line is run, and the .pth files of these folders are heeded.
     outfile.write_private(
         mine / 'sandbox.pth', 'import site; ' + '; '.join(
-            f'site.addsitedir({str(path)!r})'
-            for path in (library(cloud), layout.drivers)) + '\n')
+            f'site.addsitedir({str(path)!r})' for path in folders) + '\n')
     add_library(mine)
     command = layout.magnum_env / 'bin' / 'magnum-capi'
     outfile.write_private(command, _COMMAND.format(

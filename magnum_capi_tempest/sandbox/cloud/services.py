@@ -114,14 +114,15 @@ def _nova(application, layout, venv, profile, **more):
                      str(venv / 'etc/nova/api-paste.ini'), 'nova.conf')))
 
 
-def magnum(layout, venv, profile, helm):
+def magnum(layout, venv, profile, helm, variables=None):
     """Programs of Magnum; they have an environment of their own.
 
     :param helm: path of helm, which drivers look for in PATH.
+    :param variables: more of their environment, for drivers.
     """
     file, folder = map(str, layout.magnum_conf)
     config = ('--config-file', file, '--config-dir', folder)
-    env = environment(layout, venv, [helm.parent])
+    env = environment(layout, venv, [helm.parent]) | (variables or {})
     api = {'ready': answers(layout.address, layout.port('magnum')),
            'after': (KEYSTONE,), **_listens(layout, 'magnum')}
     listen = (layout.address, str(layout.port('magnum')), '8')

@@ -11,6 +11,7 @@ from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox.cloud import overlay
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import releases
 from tests.unit.sandbox import samples
@@ -73,7 +74,7 @@ class InstallTest(testtools.TestCase):
         self.useFixture(fixtures.EnvironmentVariable('VIRTUAL_ENV', '/v'))
         self.calls = []
 
-    def install(self, act, *requirements):
+    def install(self, act, *requirements, companions=()):
         """Install; ``act`` gets the folder with the packages."""
         def run(argv, env, timeout):
             argv = list(map(str, argv))
@@ -85,7 +86,7 @@ class InstallTest(testtools.TestCase):
         with fixtures.MockPatchObject(processes, 'run', run):
             drivers.install(self.layout, self.cloud,
                             requirements or ('x',), progress.Silent(),
-                            releases.NEWEST)
+                            releases.NEWEST, companions=companions)
 
     def add(self, library, name='x', group='magnum.drivers'):
         info = library / f'{name}-1.0.dist-info'
@@ -172,6 +173,38 @@ class InstallTest(testtools.TestCase):
             errors.UsageError, self.install,
             lambda library: self.add(library, group='others'))
         self.assertIn('magnum.drivers', str(e))
+        self.assert_nothing_left()
+
+    def test_companions(self):
+        """New ones come with it; those of another version come first."""
+        def act(library):
+            if len(self.calls) == 1:
+                self.add(library)
+            else:
+                (library / overlay.COMPANIONS).mkdir()
+
+        self.install(act, companions=('new', 'magnum<23', 'Magnum>=23'))
+        first, second = (argv for argv, _ in self.calls)
+        self.assertEqual(['x', 'new'], first[first.index('--') + 1:])
+        self.assertEqual(['magnum<23'], second[second.index('--') + 1:])
+        # What they need is the cloud's.
+        self.assertIn('--no-deps', second)
+        self.assertTrue(second[second.index('--target') + 1].endswith(
+            overlay.COMPANIONS))
+        self.assertFalse(any('--constraint' in word for word in second))
+        self.assertEqual({'x-1.0.dist-info', overlay.COMPANIONS},
+                         set(os.listdir(self.layout.drivers)))
+
+    def test_a_companion_that_cannot_be_had(self):
+        def fail_then(library):
+            if len(self.calls) == 2:
+                raise errors.CommandFailed(['uv'], 1, 'no such version')
+            self.add(library)
+
+        e = self.assertRaises(errors.MagnumCapiError, self.install, fail_then,
+                              companions=('magnum<23',))
+        self.assertIn('Cannot install magnum<23', str(e))
+        self.assertIn('A package index must be reachable', str(e))
         self.assert_nothing_left()
 
     def test_a_driver_that_the_cloud_has(self):

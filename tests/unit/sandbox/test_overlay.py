@@ -65,6 +65,14 @@ class OverlayTest(testtools.TestCase):
             [str(self.library), str(overlay.library(self.cloud)),
              str(self.layout.drivers)], found['path'][-3:])
 
+    def test_companions_of_drivers_come_before_the_cloud(self):
+        companions = self.layout.drivers / overlay.COMPANIONS
+        self.a_distribution(companions, 'newer')
+        self.make()
+        self.assertEqual(
+            [str(companions), str(overlay.library(self.cloud)),
+             str(self.layout.drivers)], self.look()['path'][-3:])
+
     def test_pth_files_below_are_heeded(self):
         more = self.layout.directory / 'more'
         self.a_distribution(more, 'pointed-at')

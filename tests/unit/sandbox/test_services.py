@@ -50,6 +50,14 @@ class ProgramsTest(testtools.TestCase):
             {*samples.SERVICES, 'magnum-conductor', 'mariadb',
              'rabbitmq'}, set(self.programs('full')))
 
+    def test_variables_for_drivers_are_magnums_alone(self):
+        found = services.magnum(
+            self.layout, samples.VENV, profiles.get('full'),
+            pathlib.Path('/tools/helm'), {'KUBECONFIG': '/k'})
+        self.assertEqual({'/k'}, {p.env['KUBECONFIG'] for p in found})
+        self.assertNotIn('KUBECONFIG', ' '.join(
+            name for p in self.programs('full').values() for name in p.env))
+
     def test_each_program(self):
         for profile in profiles.PROFILES:
             for name, program in self.programs(profile).items():

@@ -7,7 +7,9 @@ import tomllib
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import options
 from magnum_capi_tempest.sandbox import spec
 
@@ -34,6 +36,36 @@ class AdditionsTest(testtools.TestCase):
         self.assertEqual('x', found.install[-1])
         self.assertEqual(str(path), found.magnum_conf[-1])
         self.assertEqual(2, len(found.magnum_conf))
+
+
+class InfrastructureTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.MockPatchObject(
+            descriptions, 'services', lambda install: frozenset(
+                ['load-balancer', 'compute'] if 'x' in install else ())))
+
+    def test_memory_has_what_most_drivers_need(self):
+        for wanted in (spec.Spec(), spec.Spec(install=('y',)),
+                       spec.Spec(profile='full')):
+            self.assertEqual('memory', spec.infrastructure_of(wanted))
+
+    def test_a_driver_that_needs_more_gets_it(self):
+        self.assertEqual('openstack', spec.infrastructure_of(
+            spec.Spec(install=('y', 'x'))))
+
+    def test_the_user_decides(self):
+        self.assertEqual('memory', spec.infrastructure_of(
+            spec.Spec(install=('x',), infrastructure='memory')))
+
+    def test_where_it_cannot_be_had(self):
+        e = self.assertRaises(
+            errors.UsageError, spec.infrastructure_of,
+            spec.Spec(install=('x',), profile='full'))
+        self.assertIn('need the services load-balancer.', str(e))
+        self.assertRaises(errors.UsageError, spec.nodes,
+                          spec.Spec(install=('x',), nodes='docker'))
 
 
 class DistributionsTest(testtools.TestCase):

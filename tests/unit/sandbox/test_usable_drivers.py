@@ -9,6 +9,7 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import usable_drivers
 from tests.unit.sandbox import samples
 
@@ -24,10 +25,17 @@ class UsableTest(testtools.TestCase):
                 ('c', 'usable', []))])
         layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
 
-        with mock.patch.object(
-                usable_drivers.processes, 'run', return_value=said):
+        records.save(layout.directory, records.Record(
+            'embedded', '127.77', 25000, '/charts/x', ready=True))
+
+        with mock.patch.object(usable_drivers.processes, 'run',
+                               return_value=said) as run:
             self.assertEqual(['a'], usable_drivers.drivers(
-                types.SimpleNamespace(layout=lambda: layout)))
+                types.SimpleNamespace(layout=lambda: layout,
+                                      directory=layout.directory)))
+        # A driver may look for the management cluster when it is loaded.
+        self.assertEqual(str(layout.kubeconfig),
+                         run.call_args.kwargs['env']['KUBECONFIG'])
 
     def test_it_takes_two_to_clash(self):
         self.assertEqual((), usable_drivers.clashing(['a']))

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is written down of others' drivers: who needs what beside them?"""
+
+import pathlib
+
+import fixtures
+import testtools
+import yaml
+
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import descriptions
+from tests.unit.sandbox import samples
+
+_ONE = {
+    'apiVersion': 'conformance.magnum-capi/v1', 'kind': 'Driver',
+    'organization': 'X', 'url': 'https://x', 'contact': 'x@x',
+    'profiles': []}
+
+
+class OfOthersTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path)
+        self.layout = samples.a_layout(self.folder / 'box')
+        self.useFixture(fixtures.MockPatchObject(
+            resources, 'find', lambda name: self.folder))
+        self.describe('k8s_a', 'magnum-a', companions=['b<2', 'c'],
+                      environment={'A': '1'})
+        self.describe('k8s_d', 'magnum-d', companions=['c', 'd'])
+        self.describe('k8s_e', 'magnum-e', services=['load-balancer'])
+
+    def describe(self, name, project, **more):
+        (self.folder / f'{name}.yaml').write_text(yaml.safe_dump(
+            {**_ONE, 'name': name, 'project': project, **more}))
+
+    def test_of_a_driver(self):
+        self.assertEqual(
+            ('b<2', 'c'), descriptions.of_driver('k8s_a').companions)
+        self.assertIsNone(descriptions.of_driver('k8s_z'))
+
+    def test_companions_of_what_is_installed(self):
+        for install, companions in (
+                ((), ()), (('magnum-z',), ()), (('magnum-e',), ()),
+                (('magnum_A==1.0',), ('b<2', 'c')),
+                (('magnum-d', 'magnum-a'), ('b<2', 'c', 'd')),
+                (('/x/magnum_a-1.0-py3-none-any.whl',), ('b<2', 'c'))):
+            self.assertEqual(companions, descriptions.companions(install))
+
+    def test_services_for_what_is_installed(self):
+        self.assertEqual(set(), descriptions.services(('magnum-a',)))
+        self.assertEqual({'load-balancer'}, descriptions.services(
+            ('magnum-a', 'magnum-e')))
+
+    def test_what_does_not_say_what_it_is_of(self):
+        self.assertEqual((), descriptions.companions(('git+https://x/y',)))
+
+    def test_variables_of_what_is_installed(self):
+        ours = {'KUBECONFIG': str(self.layout.kubeconfig)}
+        for install, more in (((), {}), (('magnum-d',), {}),
+                              (('magnum-a',), {'A': '1'})):
+            self.assertEqual(
+                ours | more, descriptions.variables(self.layout, install))
