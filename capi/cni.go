@@ -67,13 +67,17 @@ func isCNI(o *unstructured.Unstructured) bool {
 // installsCNI tells whether a workload cluster has a DaemonSet that writes into
 // the folder of the node from which the container runtime takes its network.
 func (w *workloads) installsCNI(ctx context.Context, cluster client.ObjectKey) (bool, error) {
-	l := &appsv1.DaemonSetList{}
+	// What somebody has patched is no appsv1.DaemonSet any more in there.
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(listKind(appsv1.SchemeGroupVersion.WithKind("DaemonSet")))
 	if err := w.client(cluster).List(ctx, l); err != nil {
 		return false, ignoreGone(err)
 	}
-	for i := range l.Items {
-		for _, v := range l.Items[i].Spec.Template.Spec.Volumes {
-			if v.HostPath != nil && path.Clean(v.HostPath.Path) == cniFolder {
+	for _, d := range l.Items {
+		volumes, _, _ := unstructured.NestedSlice(d.Object, "spec", "template", "spec", "volumes")
+		for _, v := range volumes {
+			folder, _, _ := unstructured.NestedString(v.(map[string]any), "hostPath", "path")
+			if path.Clean(folder) == cniFolder {
 				return true, nil
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -174,6 +175,7 @@ func TestANetworkThatIsAppliedToTheClusterItself(t *testing.T) {
 	m := newMachineCase(t, nil, machineOf("c", "c-worker-2", nil))
 	m.reconcile()
 	m.apply("logs", "/var/log")
+	m.patch("logs")
 	m.reconcile()
 	check(t, "node ready", m.nodeReady(), corev1.ConditionFalse)
 	// when there is one of a network
@@ -210,6 +212,19 @@ func machineOf(cluster, name string, annotations map[string]string) client.Objec
 func (m *machineCase) apply(name, folder string) {
 	m.t.Helper()
 	if err := m.r.workloads.client(key("c")).Create(context.Background(), daemonSet(name, folder)); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// patch changes a DaemonSet as a client of the API does: without its Go type.
+func (m *machineCase) patch(name string) {
+	m.t.Helper()
+	o := newObject(appsv1.SchemeGroupVersion.WithKind("DaemonSet"))
+	if err := m.r.workloads.client(key("c")).Get(context.Background(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}, o); err != nil {
+		m.t.Fatal(err)
+	}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"a": "b"}}}`))
+	if err := m.r.workloads.client(key("c")).Patch(context.Background(), o, patch); err != nil {
 		m.t.Fatal(err)
 	}
 }
