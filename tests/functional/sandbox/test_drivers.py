@@ -14,6 +14,9 @@ from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox.cloud import overlay
+from magnum_capi_tempest.sandbox import drivers
+from magnum_capi_tempest.sandbox import layout as layouts
+from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 
@@ -317,6 +320,42 @@ class RefusedTest(boxes.TestCase):
         path.write_text('not at all\n')
         self.assertIn(str(path), self.refused(
             2, '--magnum-conf', str(path)))
+
+
+class CompanionsTest(boxes.TestCase):
+    """What has to be beside a driver, by the real uv and the real Python."""
+
+    _LOOK = """
+import json, pkg_resources, setuptools, sys
+from importlib import metadata
+print(json.dumps({
+    'version': metadata.version('setuptools'),
+    'module': setuptools.__version__,
+    'new': __import__(sys.argv[1]).__name__,
+    'magnum': metadata.version('magnum')}))
+"""
+
+    def test_one_of_another_version_takes_the_place_of_the_clouds(self):
+        cloud = environment.ensure(progress.Silent())
+        before = snapshot(overlay.library(cloud))
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        layout = layouts.Layout(folder / 'box', '127.77')
+        (layout.directory / 'tmp').mkdir(parents=True)
+
+        drivers.install(
+            layout, cloud, [str(project(folder / 'driver'))],
+            progress.Silent(), releases.NEWEST,
+            companions=['setuptools<81', NEW, 'magnum>=23'])
+        overlay.make(layout, cloud)
+
+        found = json.loads(processes.run(
+            [layout.magnum_env / 'bin' / 'python', '-I', '-W', 'ignore',
+             '-c', self._LOOK, NEW], timeout=60))
+        self.assertEqual(found['version'], found['module'])
+        self.assertLess(int(found['version'].split('.')[0]), 81)
+        self.assertEqual(NEW, found['new'])
+        self.assertEqual('23', found['magnum'].split('.')[0])
+        self.assertEqual(before, snapshot(overlay.library(cloud)))
 
 
 @boxes.LONG
