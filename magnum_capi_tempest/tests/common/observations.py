@@ -246,14 +246,18 @@ def group_failure(look):
     return None
 
 
-def deletion_failure(look, before, began):
+def deletion_failure(look, before, began, late=False):
     """Return why a deletion can no longer succeed, or None.
 
     :param before: the look before the request was sent; None: it failed.
     :param began: DELETE_IN_PROGRESS was seen since. Without it, a
         DELETE_FAILED may be that of an earlier try.
+    :param late: it should have begun by now. What goes on when a deletion is
+        asked for may fail after it, and its status is the last one then.
     """
     if look.status == 'DELETE_FAILED' and (
             began or (before and before.status != 'DELETE_FAILED')):
         return 'it is DELETE_FAILED'
+    if late and not began and (look.status or '').endswith('_FAILED'):
+        return f'its deletion has not begun, and it is {look.status}'
     return None

@@ -28,6 +28,10 @@ _PASSING_400 = re.compile(
 #: Seconds for the conductor to write an accepted cluster down.
 KNOWN_TIMEOUT = 60
 
+#: Part of the time for a deletion after which it has begun, if it ever does:
+#: a driver may hold Magnum up meanwhile.
+_BEGINS = 1 / 3
+
 #: The node group that every cluster has.
 WORKERS = 'default-worker'
 
@@ -265,18 +269,22 @@ class ClusterWaiter:
         :param before: what :meth:`before` returned before the request; None
             when it failed.
         """
-        began = []
+        began, asked = [], self._clock.monotonic()
 
         def poll():
             look = self.look(cluster_id)
             began.append(look.status == 'DELETE_IN_PROGRESS')
             return look
 
+        def late():
+            return (self._clock.monotonic() - asked
+                    > self._delete_timeout * _BEGINS)
+
         self._wait(
             poll, f'cluster {cluster_id} to be deleted', self._delete_timeout,
             done=lambda look: look.cluster is None and not look.trouble,
             failed=lambda look: observations.deletion_failure(
-                look, before, any(began)))
+                look, before, any(began), late()))
 
     def _wait(self, poll, what, timeout, done, failed):
         try:

@@ -268,6 +268,24 @@ class DeletedTest(WaiterTestCase):
 
         self.assertIn('stuck', str(error))
 
+    def test_a_creation_that_fails_after_it_hides_that_it_failed(self):
+        before = self.look(cluster('CREATE_IN_PROGRESS'))
+        self.script(cluster('CREATE_FAILED', status_reason='no driver'))
+
+        error = self.assertRaises(
+            errors.WaitAborted, self.waiter.until_deleted, 'c', before)
+
+        self.assertIn('its deletion has not begun', str(error))
+        self.assertTrue(50 / 3 < error.elapsed < 25, error.elapsed)
+
+    def test_one_that_begins_late_has_its_time(self):
+        before = self.look(cluster('CREATE_FAILED'))
+        self.script(*[cluster('CREATE_FAILED')] * 2,
+                    cluster('DELETE_IN_PROGRESS'), *[
+                        cluster('CREATE_FAILED')] * 4, NOT_FOUND)
+
+        self.waiter.until_deleted('c', before)
+
     def test_has_a_timeout_of_its_own(self):
         before = self.look(cluster('CREATE_COMPLETE'))
         self.script(cluster('DELETE_IN_PROGRESS'))
