@@ -115,17 +115,8 @@ def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
             [url('nova_api'),
              'UPDATE cell_mappings SET database_connection = :url '
              "WHERE name = 'cell1'", {'url': url('nova_cell1')}])
-        external = ipaddress.ip_network(layout.external_network)
-        statements += [
-            [url('neutron'),
-             'UPDATE subnets SET cidr = :cidr, gateway_ip = :first '
-             "WHERE name = 'public-subnet'",
-             {'cidr': str(external), 'first': str(external[1])}],
-            [url('neutron'),
-             'UPDATE ipallocationpools SET first_ip = :first, '
-             'last_ip = :last WHERE subnet_id IN '
-             "(SELECT id FROM subnets WHERE name = 'public-subnet')",
-             {'first': str(external[2]), 'last': str(external[-2])}]]
+        statements += _external_network(
+            url('neutron'), ipaddress.ip_network(layout.external_network))
     statements.append(
         [url('glance'),
          'UPDATE image_locations SET value = '
@@ -135,6 +126,21 @@ def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
          "CONCAT('file://', :folder, '/', image_id)",
          {'folder': str(images)}])
     return statements
+
+
+def _external_network(url, network):
+    """Of the API's tables, and of those that its addresses are taken from."""
+    subnet = "(SELECT id FROM subnets WHERE name = 'public-subnet')"
+    pool = {'first': str(network[2]), 'last': str(network[-2])}
+    return [
+        [url, 'UPDATE subnets SET cidr = :cidr, gateway_ip = :first '
+         "WHERE name = 'public-subnet'",
+         {'cidr': str(network), 'first': str(network[1])}],
+        [url, 'UPDATE ipallocationpools SET first_ip = :first, '
+         f'last_ip = :last WHERE subnet_id IN {subnet}', pool],
+        [url, 'UPDATE ipamallocationpools SET first_ip = :first, '
+         'last_ip = :last WHERE ipam_subnet_id IN (SELECT id FROM '
+         f'ipamsubnets WHERE neutron_subnet_id IN {subnet})', pool]]
 
 
 def relocate(layout, venv, env, url, passwords,

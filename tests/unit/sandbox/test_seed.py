@@ -143,6 +143,13 @@ class RelocationTest(testtools.TestCase):
             INSERT INTO ipallocationpools VALUES
                 ('p', '198.18.0.2', '198.18.7.254'),
                 ('x', '10.0.0.2', '10.0.0.254');
+            CREATE TABLE ipamsubnets (id, neutron_subnet_id);
+            INSERT INTO ipamsubnets VALUES ('ip', 'p'), ('ix', 'x');
+            CREATE TABLE ipamallocationpools (
+                ipam_subnet_id, first_ip, last_ip);
+            INSERT INTO ipamallocationpools VALUES
+                ('ip', '198.18.0.2', '198.18.7.254'),
+                ('ix', '10.0.0.2', '10.0.0.254');
             """)
         self.relocate(infrastructure.OPENSTACK)
         self.assertEqual('198.18.176.0/21', self.layout.external_network)
@@ -154,6 +161,10 @@ class RelocationTest(testtools.TestCase):
                 SELECT id, cidr, gateway_ip, first_ip, last_ip FROM subnets
                 JOIN ipallocationpools ON id = subnet_id ORDER BY id
                 """))
+        self.assertEqual(
+            [('ip', '198.18.176.2', '198.18.183.254'),
+             ('ix', '10.0.0.2', '10.0.0.254')],
+            self.rows('neutron', 'SELECT * FROM ipamallocationpools'))
 
     def test_images(self):
         self.make()
