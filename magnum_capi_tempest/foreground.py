@@ -19,11 +19,9 @@ import threading
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest import proc
-
-#: Exit code of a program that SIGTERM ended, as shells have it.
-TERMINATED = 128 + signal.SIGTERM
 
 #: Environment variable of all that descends from a program.
 _MARK = 'MAGNUM_CAPI_FOREGROUND'
@@ -36,7 +34,11 @@ _GONE = 10
 
 
 class _Told(BaseException):
-    """This program was told to end."""
+    """This program was told to end, by a signal of this number."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
 
 
 def run(argv, *, env=None, cwd=None) -> int:
@@ -44,13 +46,15 @@ def run(argv, *, env=None, cwd=None) -> int:
 
     It stays in the caller's process group, so that Ctrl-C reaches all of it;
     the caller then waits until it has cleaned up. A SIGINT to the caller
-    alone is passed on. SIGTERM, and a second SIGINT, end the program with
-    all that descends from it, by SIGKILL if need be.
+    alone is passed on. SIGTERM, SIGHUP (the terminal is closed) and a second
+    SIGINT end the program with all that descends from it, by SIGKILL if need
+    be.
 
     :returns: its exit code.
     :raises EnvironmentProblem: there is no such program.
     :raises KeyboardInterrupt: Ctrl-C; nothing of it is left.
-    :raises SystemExit: SIGTERM, with :data:`TERMINATED`; nothing is left.
+    :raises SystemExit: SIGTERM or SIGHUP, with 128 and its number, as shells
+        have it; nothing is left.
     """
     argv = [str(a) for a in argv]
     with _listening() as listen:
@@ -64,7 +68,7 @@ def run(argv, *, env=None, cwd=None) -> int:
             with _deaf():
                 tree.end()
             if isinstance(e, _Told):
-                raise SystemExit(TERMINATED) from None
+                raise SystemExit(128 + e.number) from None
             raise
 
 
@@ -85,15 +89,19 @@ def _end_of(process, tree, listen):
 def _listening():
     """Have signals raise once the function that this gives is called.
 
-    SIGTERM raises _Told, SIGINT KeyboardInterrupt as ever. Not before: there
-    would be a program that nobody knows.
+    SIGTERM and SIGHUP raise _Told, SIGINT KeyboardInterrupt as ever. Not
+    before: there would be a program that nobody knows.
     """
     told, listens = [], []
-    raised = {signal.SIGTERM: _Told}
+    raised = {signal.SIGTERM: _Told(signal.SIGTERM)}
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        raised[signal.SIGHUP] = _Told(signal.SIGHUP)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         raised[signal.SIGINT] = KeyboardInterrupt
 
     def tell(number, _frame):
+        if number == signal.SIGHUP:
+            progress.leave_terminal()
         told.append(raised[number])
         if listens:
             raise raised[number]
@@ -122,7 +130,7 @@ def _deaf():
         yield
         return
     before = {number: signal.signal(number, signal.SIG_IGN)
-              for number in (signal.SIGINT, signal.SIGTERM)}
+              for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import collections.abc
 import contextlib
+import os
+import signal
+import stat
 import sys
 import threading
 import time
@@ -75,3 +78,17 @@ class Silent(Progress):
 
     def info(self, text: str) -> None:
         pass
+
+
+def leave_terminal() -> None:
+    """Go on without a terminal that has gone: what a handler of SIGHUP does.
+
+    What cleans up would fail for what it prints, and for a second SIGHUP,
+    which the leader of a session gets.
+    """
+    signal.signal(signal.SIGHUP, lambda *_: None)
+    with open(os.devnull, 'wb') as nobody:
+        for descriptor in (1, 2):
+            with contextlib.suppress(OSError):
+                if stat.S_ISCHR(os.fstat(descriptor).st_mode):
+                    os.dup2(nobody.fileno(), descriptor)

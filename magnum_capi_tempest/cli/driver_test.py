@@ -41,7 +41,8 @@ _NODES = {nodes.MEMORY: 'memory', nodes.DOCKER: 'container'}
 class Test(base.Judging):
     """Test a driver, in a sandbox of its own or on a cloud, and report on it.
 
-    Ctrl-C and SIGTERM end it with a report on the tests that were done.
+    Ctrl-C, SIGTERM and a terminal that is closed end it with a report on the
+    tests that were done.
     Exit code: 0 all of core has passed, 1 not, 3 it could not be tried.
     """
 
@@ -116,7 +117,7 @@ class Test(base.Judging):
 
 
 class _Ended:
-    """Holds back Ctrl-C and SIGTERM while there is something to report on."""
+    """Holds back a signal to end while there is something to report on."""
 
     def __init__(self) -> None:
         self._by: BaseException | None = None

@@ -74,7 +74,7 @@ class RunTest(testtools.TestCase):
         self.assertIn('Cannot run /no/such: No such file', str(error))
 
     def test_the_callers_handler_comes_back(self):
-        numbers = (signal.SIGINT, signal.SIGTERM)
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = [signal.getsignal(number) for number in numbers]
 
         foreground.run(['true'])
@@ -127,6 +127,13 @@ class SignalTest(testtools.TestCase):
 
         self.assert_ends(process, 143)
         self.assertFalse((self.folder / 'cleaned').exists())
+
+    def test_so_does_a_terminal_that_is_closed(self):
+        process = self.start()
+
+        process.send_signal(signal.SIGHUP)
+
+        self.assert_ends(process, 129)
 
     def test_who_does_not_listen_is_killed(self):
         (self.folder / 'stubborn').touch()

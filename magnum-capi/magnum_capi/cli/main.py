@@ -12,6 +12,7 @@ import threading
 import types
 
 from magnum_capi.cli import app
+from magnum_capi import progress
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -31,19 +32,26 @@ def main(argv: list[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _told_to_end() -> collections.abc.Iterator[None]:
-    """Let SIGTERM raise, so that programs and files of a command go, too."""
-    if (threading.current_thread() is not threading.main_thread()
-            or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL):
-        yield
-        return
-    signal.signal(signal.SIGTERM, _end)
+    """Let signals raise, so that programs and files of a command go, too.
+
+    SIGHUP comes when the terminal is closed; nohup has it ignored.
+    """
+    mine: list[int] = []
+    if threading.current_thread() is threading.main_thread():
+        mine = [number for number in (signal.SIGTERM, signal.SIGHUP)
+                if signal.getsignal(number) is signal.SIG_DFL]
+    for number in mine:
+        signal.signal(number, _end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in mine:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _end(number: int, _frame: types.FrameType | None) -> None:
+    if number == signal.SIGHUP:
+        progress.leave_terminal()
     raise SystemExit(128 + number)
 
 

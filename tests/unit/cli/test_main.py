@@ -5,7 +5,9 @@
 import contextlib
 import importlib.metadata
 import io
+import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
@@ -52,6 +54,21 @@ app.MagnumCapi.run = lambda self, argv: processes.run(
     ['sh', '-c', 'sleep 1; echo $$ >&3; exec sleep 60'], timeout=60,
     pass_fds=(3,))
 os.dup2(1, 3)
+sys.exit(main.main())
+"""
+
+_CLEANS = """
+from magnum_capi.cli import app, main
+import pathlib, sys, time
+def run(self, argv):
+    try:
+        print('begun', flush=True)
+        time.sleep(60)
+    finally:
+        print('cleans up', flush=True)
+        print('cleans up', file=sys.stderr, flush=True)
+        pathlib.Path(sys.argv[1]).touch()
+app.MagnumCapi.run = run
 sys.exit(main.main())
 """
 
@@ -223,6 +240,21 @@ class ProcessTest(_Base):
             out, err = process.communicate(timeout=30)
         self.assertEqual((143, '', ''), (process.returncode, out, err))
         test_foreground.assert_gone(pid)
+
+    def test_a_terminal_that_is_closed(self):
+        """What cleans up prints, and has no terminal for it any more."""
+        done = self.base / 'done'
+        pid, terminal = pty.fork()
+        if not pid:
+            os.execv(sys.executable, [
+                sys.executable, '-c', _CLEANS, str(done)])
+        said = b''
+        while b'begun' not in said:
+            said += os.read(terminal, 1000)
+        os.close(terminal)
+        _, status = os.waitpid(pid, 0)
+        self.assertEqual(129, os.waitstatus_to_exitcode(status))
+        self.assertTrue(done.exists())
 
     def test_a_tempest_run_that_is_told_to_end(self):
         """It takes Tempest with it, here somebody who stands in for it."""
