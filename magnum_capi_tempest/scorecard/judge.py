@@ -8,7 +8,7 @@
   class that fails at its end (something was left) fails those of its tests.
 * For want of quota, of a host or of Keystone a promise is neither kept nor
   broken: it is to be tried again elsewhere.
-* What a release of Magnum has not got is asked of no driver there.
+* What a release of Magnum lacks is not asked of drivers there.
 * A profile has passed when each of its core promises has. Tests of Magnum's
   API judge Magnum: they are counted, and fail no driver.
 """
@@ -39,7 +39,7 @@ class Judgement:
     :param said: what was measured, or why it was not tried.
     :param tests: ids of the tests that say so.
     :param known_issue: what its driver says of it, where it has failed.
-    :param absent: this release of Magnum has not got what it is about.
+    :param absent: this release of Magnum lacks what it is about.
     """
 
     state: str
@@ -104,8 +104,8 @@ def _of_release(promise, magnum, found):
     if (found.state == UNTESTED and release.isdecimal()
             and int(release) < promise.magnum):
         return Judgement(
-            UNSUPPORTED, f'Magnum {magnum} has not got it, as of '
-            f'{promise.magnum} there is', absent=True)
+            UNSUPPORTED, f'Magnum {magnum} lacks what it is about, '
+            f'which came with {promise.magnum}', absent=True)
     return found
 
 
