@@ -113,14 +113,17 @@ class ManagementCluster:
             lambda metadata: owners.belongs(metadata, stack_id, cluster_uuid))
 
     def spec(self, kind, stack_id):
-        """Return the spec of the object that is named after a cluster.
+        """Return the spec of the object that a cluster has one of.
+
+        It is named after the cluster; Cluster API gives it another name when
+        it makes it of a ClusterClass, and says in both cases whose it is.
 
         :param kind: of Cluster API or its providers.
         :returns: dict; None when there is no such object.
         :raises KubeError: the management cluster did not answer.
         """
         for found, obj in self._cluster_api_objects():
-            if found == kind and obj['metadata']['name'] == stack_id:
+            if found == kind and _is_the_clusters(obj['metadata'], stack_id):
                 return obj.get('spec') or {}
         return None
 
@@ -186,6 +189,12 @@ class ManagementCluster:
         for plural, kind in _CORE:
             for obj in self._reader.core(plural):
                 yield kind, obj
+
+
+def _is_the_clusters(metadata, stack_id):
+    return metadata['name'] == stack_id or any(
+        (owner['kind'], owner['name']) == ('Cluster', stack_id)
+        for owner in metadata.get('ownerReferences', ()))
 
 
 def _mentions(metadata, words):

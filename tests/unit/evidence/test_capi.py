@@ -87,6 +87,16 @@ class ManagementClusterTest(testtools.TestCase):
         self.assertEqual({'a': 3}, self.cluster.spec('Cluster', 'c1'))
         self.assertIsNone(self.cluster.spec('Cluster', 'c2'))
 
+    def test_spec_of_what_a_cluster_class_has_named(self):
+        infrastructure = obj('c1-x2b4')
+        infrastructure['metadata']['ownerReferences'] = [
+            {'kind': 'Other', 'name': 'c2'}, {'kind': 'Cluster', 'name': 'c1'}]
+        self.kube.serve(f'{CORE}/machines', {**obj('c1-y'), 'spec': {'a': 1}},
+                        {**infrastructure, 'spec': {'a': 2}})
+
+        self.assertEqual({'a': 2}, self.cluster.spec('Machine', 'c1'))
+        self.assertIsNone(self.cluster.spec('Machine', 'c2'))
+
     def test_conditions_are_of_this_cluster_only(self):
         bad = {'conditions': [condition('Ready', 'False', 'Why')]}
         self.kube.serve(f'{CORE}/machines', obj('c1-0', status=bad),

@@ -88,12 +88,21 @@ class BaseManagementTest(BaseWorkloadTest):
         return self.cluster_api.machines(stack_id(cluster))
 
     def a_machine(self, cluster, control_plane=False):
-        """Return one of the machines that run, and the names of them all."""
-        machines = self.machines(cluster)
-        return next(
-            m for m in machines
-            if m.control_plane is control_plane and m.phase == 'Running'
-        ), {m.name for m in machines}
+        """Return one of the machines that run, and the names of them all.
+
+        A cluster that is COMPLETE may have none yet: whether that is right is
+        asked elsewhere.
+        """
+        def running(machines):
+            return [m for m in machines if m.phase == 'Running'
+                    and m.control_plane is control_plane]
+
+        machines = waiting.wait_for(
+            functools.partial(self.machines, cluster), done=running,
+            what='a machine to run', pace=self.pace(),
+            timeout=CONF.magnum_capi.build_timeout,
+            describe=lambda found: ', '.join(map(str, found)) or 'none')
+        return running(machines)[0], {m.name for m in machines}
 
     def wait_for_replacement(self, cluster, lost, before):
         """Wait until another machine is in the place of a lost one.

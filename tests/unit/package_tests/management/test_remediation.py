@@ -121,6 +121,16 @@ class RestTest(testtools.TestCase):
         self.assertEqual(
             came, self.test.wait_for_replacement({}, lost, {'a'}))
 
+    def test_a_machine_that_does_not_run_yet_is_waited_for(self):
+        coming, runs = (
+            capi_objects.Machine('a', '', False, phase, 'n1', 'v1')
+            for phase in ('Provisioning', 'Running'))
+        master = capi_objects.Machine('m', '', True, 'Running', 'n0', 'v1')
+        shown = [[master], [master, coming], [master, runs]]
+        self.test.machines = lambda cluster: shown.pop(0)
+
+        self.assertEqual((runs, {'a', 'm'}), self.test.a_machine({}))
+
     def test_one_that_came_at_once_is_seen(self):
         # Before anybody could look and see none.
         came = capi_objects.Machine('b', '', False, 'Running', 'n2', 'v1')
