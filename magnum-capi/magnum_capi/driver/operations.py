@@ -83,12 +83,15 @@ class Operations:
 
         The rows say it before the lock is waited for, so that a creation
         under way stops; and again with the lock, for its last holder may have
-        saved what it read before.
+        saved what it read before. That may have been the end of the deletion:
+        Magnum removes the row next, and what is written now would stay.
         """
         settings = self._runtime.settings
         with self._failing(delete=True, passing=failures.PASSING_DELETION):
+            self._stop_if_deleted()
             self._leave()
             with self._reconciler.held(settings.lock_timeout) as lock:
+                self._stop_if_deleted()
                 self._leave()
                 state = state_module.begun(
                     self._reconciler.vault.state(), 'DELETE',
@@ -130,6 +133,10 @@ class Operations:
         except errors.MagnumCapiError as e:
             LOG.warning('Cluster %s: it is deleted without a valid '
                         'application credential: %s', self._cluster.uuid, e)
+
+    def _stop_if_deleted(self) -> None:
+        if self._store.status(self._cluster) == 'DELETE_COMPLETE':
+            raise failures.Stopped('The cluster has been deleted')
 
     def _leave(self) -> None:
         """Mark every row as being deleted."""

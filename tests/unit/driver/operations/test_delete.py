@@ -4,11 +4,14 @@
 
 import dataclasses
 
+import fixtures
+
 from magnum_capi.driver.cloud import loadbalancers
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import reconcile
 from magnum_capi.driver import watch
 from magnum_capi.kube import lock
 from tests.unit.driver import base
@@ -153,6 +156,33 @@ class DeleteTest(base.TestCase):
         self.overwritten()
         self.resize(5)
         self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_one_that_ends_while_it_waits_for_the_lock_leaves_nothing(self):
+        # Magnum 21: a deletion during the creation found the lock free when
+        # the status had removed everything, and the row was still there.
+        self.created()
+        self.w.helm.uninstall(small_world.RELEASE, small_world.NAMESPACE)
+        held, waiting = reconcile.Reconciler.held, [True]
+
+        def late(reconciler, timeout):
+            while waiting and waiting.pop():
+                self.look(2)
+                self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+            return held(reconciler, timeout)
+
+        with fixtures.MonkeyPatch(
+                'magnum_capi.driver.reconcile.Reconciler.held', late):
+            self.operations().delete()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
+
+    def test_a_second_one_after_its_end_leaves_nothing(self):
+        self.created()
+        self.operations().delete()
+        self.look()
+        self.operations().delete()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual([], self.w.left())
 
     def test_who_had_the_lock_does_not_lose_it(self):
         self.created()
