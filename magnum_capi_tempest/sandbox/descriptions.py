@@ -48,7 +48,9 @@ def variables(layout, install) -> dict[str, str]:
     """
     # For drivers that look for the management cluster where every client
     # of Kubernetes does, and have no option for it.
-    found = {'KUBECONFIG': str(layout.kubeconfig)}
+    found = {'KUBECONFIG': str(layout.kubeconfig),
+             # What they leave there goes with the sandbox.
+             'TMPDIR': str(layout.directory / 'tmp')}
     for said in _of_distributions(install):
         found |= said.environment
     return found

@@ -58,7 +58,8 @@ class OfOthersTest(testtools.TestCase):
         self.assertEqual((), descriptions.companions(('git+https://x/y',)))
 
     def test_variables_of_what_is_installed(self):
-        ours = {'KUBECONFIG': str(self.layout.kubeconfig)}
+        ours = {'KUBECONFIG': str(self.layout.kubeconfig),
+                'TMPDIR': str(self.layout.directory / 'tmp')}
         for install, more in (((), {}), (('magnum-d',), {}),
                               (('magnum-a',), {'A': '1'})):
             self.assertEqual(
