@@ -41,7 +41,9 @@ time.sleep(60)
 _CALLER = """
 from magnum_capi import processes
 from magnum_capi_tempest import foreground
-import pathlib, sys, time
+import pathlib, signal, sys, time
+# Who runs the tests may have it ignored, as nohup does.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if pathlib.Path('late').exists():
     start = processes.start
     def late(*args, **kwargs):

@@ -59,7 +59,8 @@ sys.exit(main.main())
 
 _CLEANS = """
 from magnum_capi.cli import app, main
-import pathlib, sys, time
+import pathlib, signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def run(self, argv):
     try:
         print('begun', flush=True)
