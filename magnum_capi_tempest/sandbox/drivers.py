@@ -119,9 +119,9 @@ def install(layout, cloud, requirements, progress, release, target=None,
     with progress.step('Drivers'), tempfile.TemporaryDirectory(
             dir=layout.directory / 'tmp', prefix='drivers-') as scratch:
         scratch = pathlib.Path(scratch)
-        more, instead = _sorted(companions, overlay.library(cloud))
         library = overlay.empty(scratch / 'env', cloud)
         cloud_library = overlay.library(cloud)
+        more, instead = _sorted(companions, cloud_library)
         pretended = _pretend(library, cloud_library)
         pretended.append(_pretend_library(library, scratch))
         _uv(layout, scratch, [*requirements, *more],

@@ -61,8 +61,7 @@ class Layout:
     def external_network(self) -> str:
         """Network of floating IPs and load balancers: 2,046 addresses."""
         number = network.NUMBERS.index(int(self.prefix.split('.')[1]))
-        size = 1 << (32 - 21)
-        return f'{_EXTERNAL[number * size]}/21'
+        return str([*_EXTERNAL.subnets(new_prefix=21)][number])
 
     @property
     def etc(self) -> pathlib.Path:

@@ -145,10 +145,8 @@ def upgrade_argv(release: str, chart: Chart, namespace: str, *,
         'upgrade', release, *_chart_argv(chart), '--install',
         '--namespace', namespace, '--history-max', str(history),
         '--timeout', f'{timeout}s', '--output', 'json',
-        *(argument for label in (
-            *((f'{releases.DIGEST}={digest}',) if digest else ()),
-            *((f'{releases.FOUND}=true',) if found else ()))
-            for argument in ('--labels', label)),
+        *(['--labels', f'{releases.DIGEST}={digest}'] if digest else []),
+        *(['--labels', f'{releases.FOUND}=true'] if found else []),
         *(['--dry-run=server'] if dry else []),
         *_values_argv(overlays)]
 
