@@ -3,34 +3,27 @@
 """``magnum-capi driver test``: what does a driver keep of its promises?"""
 
 import contextlib
-import hashlib
-import importlib.metadata
 import pathlib
 import time
 
 from magnum_capi.cli import base
-from magnum_capi import driver_info
 from magnum_capi import errors
-from magnum_capi import processes
 from magnum_capi import progress
+from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import sandbox as box_commands
 from magnum_capi_tempest.cli import tempest
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
 from magnum_capi_tempest import report as reports
 from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest.sandbox import usable_drivers
 from magnum_capi_tempest.sandbox import versions
-from magnum_capi_tempest.scorecard import forms
 from magnum_capi_tempest.scorecard import judge
-from magnum_capi_tempest.scorecard import page
 from magnum_capi_tempest.scorecard import report
-from magnum_capi_tempest.scorecard import results
 from magnum_capi_tempest.scorecard import suite
 from magnum_capi_tempest.workspace import folder as workspaces
 from magnum_capi_tempest.workspace import runs
@@ -105,13 +98,7 @@ class Test(base.Judging):
             'driver-%Y%m%dT%H%M%S', time.gmtime())).absolute()
         ended = _Ended()
         found = (of_cloud if args.cloud else of_sandbox)(args, folder, ended)
-        for name, text in (
-                ('driver-report.json', report.dumps(found)),
-                ('driver-report.md', forms.to_markdown([found])),
-                ('badge.svg', page.badge(found)),
-                ('driver-report.html', page.render([found]))):
-            written = reports.write_file(folder / name, text)
-        forms.show([found], page=written)
+        driver_report.publish(found, folder)
         ended.go_on()
         return 0 if found.verdict == judge.PASSED else 1
 
@@ -147,7 +134,8 @@ def of_sandbox(args, folder, ended) -> report.Report:
         made = versions.made(box)
         usable = usable_drivers.drivers(box)
         name = args.driver or _only(args, made, usable)
-        described = _described(args) or usable_drivers.description(box, name)
+        described = (driver_report.described_by(args.description)
+                     or usable_drivers.description(box, name))
         asked = _asked(args, described)
         with ended.run(stream):
             tempest_run.run(box, tempest_run.Order(
@@ -197,8 +185,7 @@ def _only(args, made, usable):
 
 def of_cloud(args, folder, ended) -> report.Report:
     """Run the suite on a cloud."""
-    described = (_described(args) or driver_info.of(args.driver)
-                 or descriptions.of_driver(args.driver))
+    described = driver_report.description(args.description, args.driver)
     asked = _asked(args, described)
     options = {} if not described else {
         **described.tempest,
@@ -216,11 +203,6 @@ def of_cloud(args, folder, ended) -> report.Report:
         stream, report.of_driver(described, args.driver), described,
         {'magnum': f'microversion {choice.microversions[1]}'}, 'server',
         asked, ended)
-
-
-def _described(args):
-    return args.description and driver_info.parse(
-        driver_info.text_of(args.description), args.description)
 
 
 def _asked(args, described):
@@ -261,27 +243,7 @@ def judged(stream, about, described, made, kind, asked,
         stream, stream.parent, about['name'],
         {**made, 'driver': about['name']},
         outcome='interrupted' if ended else '')
-    found = judge.judge(results.outcomes(run), described,
-                        magnum=made.get('magnum', ''))
-    return report.Report(
-        about, {'suite': suite_version(), **made}, kind,
-        run.started.isoformat(timespec='seconds') if run.started else '',
-        round(run.seconds, 1),
-        f'sha256:{hashlib.sha256(stream.read_bytes()).hexdigest()}',
-        asked, found.promises, found.magnum,
-        (*run.problems, *(['It was ended before all of its tests had run']
-                          if ended else [])))
-
-
-def suite_version() -> str:
-    """Version of the suite, and its commit where it is a checkout."""
-    version = importlib.metadata.version('magnum-capi-tempest')
-    top = pathlib.Path(__file__).resolve().parents[2]
-    try:
-        commit, dirty = (processes.run(
-            ['git', '-C', top, *words], timeout=30).strip()
-            for words in (('rev-parse', '--short=12', 'HEAD'),
-                          ('status', '--porcelain', '-uno')))
-    except errors.MagnumCapiError:
-        return version
-    return f'{version} ({commit}{", changed" if dirty else ""})'
+    return report.of_run(
+        run, driver_report.digest(stream), about, described,
+        {'suite': driver_report.suite_version(), **made}, kind, asked,
+        ['It was ended before all of its tests had run'] if ended else ())

@@ -7,10 +7,12 @@ import pathlib
 
 from magnum_capi.cli import base
 from magnum_capi import errors
+from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import html
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.report import terminal
+from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest.scorecard import forms
 from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest.scorecard import page as pages
@@ -109,6 +111,56 @@ class Validate(base.Judging):
                 self.app.stdout.write(f'{path}: {line}\n')
             bad += bool(wrong)
         return 1 if bad else 0
+
+
+class Judge(base.Judging):
+    """Judge the run of a report again, by the promises of this version.
+
+    The run is not repeated: what was tested, where, and how each test ended
+    stays as it was recorded.
+    Exit code: 0 all of core has passed, 1 not.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('file', type=pathlib.Path,
+                            metavar='driver-report.json')
+        parser.add_argument(
+            '--stream', type=pathlib.Path, metavar='FILE.subunit',
+            help='The recorded run (default: run.subunit beside the report).')
+        parser.add_argument(
+            '--description', type=pathlib.Path, metavar='FILE',
+            help='magnum-capi.yaml of the driver (default: that of an '
+                 'installed driver of its name).')
+        parser.add_argument(
+            '--folder', type=pathlib.Path, metavar='DIR',
+            help='Folder for the new reports (default: that of the old '
+                 'one, which is replaced).')
+        return parser
+
+    def act(self, args):
+        old = driver_reports.loads(_read(args.file), args.file, counted=False)
+        stream = args.stream or args.file.with_name(tempest_run.STREAM)
+        run = subunit.read(stream, title=old.name)
+        if driver_report.digest(stream) != old.stream:
+            raise errors.UsageError(
+                'The report is of another run', where=stream,
+                last_seen=driver_report.digest(stream),
+                hint=f'That of the report has {old.stream}')
+        described = driver_report.description(args.description, old.name)
+        if old.driver['described'] and not described:
+            raise errors.UsageError(
+                f'{old.name} described itself, and is not installed here',
+                hint='Name its magnum-capi.yaml: --description FILE')
+        about = driver_reports.of_driver(described, old.name)
+        if 'distribution' in old.driver:
+            about['distribution'] = old.driver['distribution']
+        found = driver_reports.of_run(
+            run, old.stream, about, described,
+            {**old.versions, 'judged by': driver_report.suite_version()},
+            old.nodes, old.asked, old.problems)
+        driver_report.publish(found, args.folder or args.file.parent)
+        return 0 if found.verdict == judge.PASSED else 1
 
 
 class Badge(base.Command):

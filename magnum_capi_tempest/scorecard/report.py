@@ -15,7 +15,9 @@ from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.report import json_
+from magnum_capi_tempest.report import model
 from magnum_capi_tempest.scorecard import judge
+from magnum_capi_tempest.scorecard import results
 
 API_VERSION = 'conformance.magnum-capi/v1'
 KIND = 'DriverReport'
@@ -95,6 +97,25 @@ def of_driver(described: driver_info.Description | None, name: str
                if described.distribution else {}), 'described': True}
 
 
+def of_run(run: model.Run, digest: str, about: dict[str, typing.Any],
+           described: driver_info.Description | None,
+           versions: dict[str, str], nodes: str, asked: tuple[str, ...],
+           problems: typing.Iterable[str] = ()) -> Report:
+    """Judge a recorded run, by this version's promises.
+
+    :param digest: of its stream, "sha256:" before it.
+    :param about: see :func:`of_driver`.
+    :param problems: more of them than the run itself has.
+    """
+    found = judge.judge(results.outcomes(run), described,
+                        magnum=versions.get('magnum', ''))
+    return Report(
+        about, versions, nodes,
+        run.started.isoformat(timespec='seconds') if run.started else '',
+        round(run.seconds, 1), digest, asked, found.promises, found.magnum,
+        tuple(dict.fromkeys((*run.problems, *problems))))
+
+
 def document(report: Report) -> dict[str, typing.Any]:
     """A report as it is written down."""
     return {
@@ -152,9 +173,10 @@ def problems(found: typing.Any) -> list[str]:
         if found[key] != again[key]]
 
 
-def loads(text: str, where: object = None) -> Report:
+def loads(text: str, where: object = None, counted: bool = True) -> Report:
     """Read a report.
 
+    :param counted: its verdict has to be what its promises give today.
     :raises UsageError: it is none.
     """
     try:
@@ -162,7 +184,8 @@ def loads(text: str, where: object = None) -> Report:
     except ValueError as e:
         raise errors.UsageError('This is no JSON', where=where,
                                 last_seen=e) from None
-    wrong = problems(found)
+    wrong = (problems(found) if counted
+             else driver_info.unfit(found, schema()))
     if wrong:
         raise errors.UsageError(
             f'This is no {KIND}', where=where, last_seen='; '.join(wrong[:3]),

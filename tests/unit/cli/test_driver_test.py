@@ -11,6 +11,7 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import driver_test
 from magnum_capi_tempest.cli import report
 from magnum_capi_tempest import promises
@@ -25,7 +26,7 @@ CORE = [test for test in suite.tests()
         if test.promise and promises.known()[test.promise].core]
 
 
-class DriverTestTest(testtools.TestCase):
+class DriverTestCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -58,6 +59,9 @@ class DriverTestTest(testtools.TestCase):
             driver_test.Test, '--folder', self.folder, *words)
         path = self.folder / 'driver-report.json'
         return code, json.loads(path.read_text()) if path.exists() else err
+
+
+class DriverTestTest(DriverTestCase):
 
     def test_all_of_core(self):
         self.run_of(CORE)
@@ -171,6 +175,73 @@ class DriverTestTest(testtools.TestCase):
         self.assertEqual(1, code)
         self.assertIn('$.verdict', out)
         self.assertEqual(2, test_tempest.call(report.Matrix, path)[0])
+
+
+class JudgeTest(DriverTestCase):
+    """A run that is there is judged by what promises say by now."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_of(CORE)
+        self.code, self.old = self.call('magnum-x')
+        self.path = self.folder / 'driver-report.json'
+
+    def judge(self, *words):
+        code, _, err = test_tempest.call(report.Judge, self.path, *words)
+        return code, err or json.loads(self.path.read_text())
+
+    def test_by_the_same_promises(self):
+        code, found = self.judge()
+
+        self.assertEqual(driver_report.suite_version(),
+                         found['versions'].pop('judged by'))
+        self.assertEqual((0, self.old), (code, found))
+        self.assertEqual(0, test_tempest.call(report.Validate, self.path)[0])
+
+    def test_by_rules_that_have_changed(self):
+        one = CORE[0].promise
+        self.old['promises'][one] = {'state': 'failed'}
+        self.path.write_text(json.dumps(self.old))
+
+        code, found = self.judge()
+
+        self.assertEqual((0, 'passed'),
+                         (code, found['promises'][one]['state']))
+
+    def test_by_a_description_that_is_new(self):
+        described = self.folder / 'mine.yaml'
+        described.write_text(
+            'apiVersion: conformance.magnum-capi/v1\nkind: Driver\n'
+            'name: k8s_x\norganization: o\nproject: p\nurl: https://x\n'
+            'contact: c\nprofiles: [lifecycle]\n')
+        new = self.folder / 'new'
+
+        code, _ = self.judge('--description', described, '--folder', new)
+
+        found = json.loads((new / 'driver-report.json').read_text())
+        self.assertEqual(
+            (0, 'p', 'magnum-x 1.0', 'unsupported'),
+            (code, found['driver']['project'], found['driver']['distribution'],
+             found['profiles']['upgrade']['state']))
+        self.assertEqual(self.old, json.loads(self.path.read_text()))
+
+    def test_a_description_that_is_gone(self):
+        self.old['driver']['described'] = True
+        self.path.write_text(json.dumps(self.old))
+
+        code, err = self.judge()
+
+        self.assertEqual(2, code)
+        self.assertIn('--description', err)
+
+    def test_another_run(self):
+        stream = self.folder / 'run.subunit'
+        stream.write_bytes(stream.read_bytes() * 2)
+
+        code, err = self.judge()
+
+        self.assertEqual(2, code)
+        self.assertIn('of another run', err)
 
 
 class DistributionTest(testtools.TestCase):

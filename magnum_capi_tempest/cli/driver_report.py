@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What commands about reports of drivers share."""
+
+import hashlib
+import importlib.metadata
+import pathlib
+
+from magnum_capi import driver_info
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi_tempest import report as reports
+from magnum_capi_tempest.sandbox import descriptions
+from magnum_capi_tempest.scorecard import forms
+from magnum_capi_tempest.scorecard import page
+from magnum_capi_tempest.scorecard import report
+
+
+def publish(found: report.Report, folder: pathlib.Path) -> None:
+    """Write a report in every form, and show it in the terminal.
+
+    :raises EnvironmentProblem: the folder cannot be written.
+    """
+    for name, text in (
+            ('driver-report.json', report.dumps(found)),
+            ('driver-report.md', forms.to_markdown([found])),
+            ('badge.svg', page.badge(found)),
+            ('driver-report.html', page.render([found]))):
+        written = reports.write_file(folder / name, text)
+    forms.show([found], page=written)
+
+
+def digest(stream: pathlib.Path) -> str:
+    """Of a recorded run, as a report names it."""
+    return f'sha256:{hashlib.sha256(stream.read_bytes()).hexdigest()}'
+
+
+def described_by(path: pathlib.Path | None
+                 ) -> driver_info.Description | None:
+    """The description in a file; None: no file is given.
+
+    :raises UsageError: it cannot be read, or is none.
+    """
+    return path and driver_info.parse(driver_info.text_of(path), path)
+
+
+def description(path: pathlib.Path | None, driver: str
+                ) -> driver_info.Description | None:
+    """That in a file, of an installed distribution, or of others' drivers.
+
+    :raises UsageError: it cannot be read, or is none.
+    """
+    return (described_by(path) or driver_info.of(driver)
+            or descriptions.of_driver(driver))
+
+
+def suite_version() -> str:
+    """Version of the suite, and its commit where it is a checkout."""
+    version = importlib.metadata.version('magnum-capi-tempest')
+    top = pathlib.Path(__file__).resolve().parents[2]
+    try:
+        commit, dirty = (processes.run(
+            ['git', '-C', top, *words], timeout=30).strip()
+            for words in (('rev-parse', '--short=12', 'HEAD'),
+                          ('status', '--porcelain', '-uno')))
+    except errors.MagnumCapiError:
+        return version
+    return f'{version} ({commit}{", changed" if dirty else ""})'
