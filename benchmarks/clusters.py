@@ -75,7 +75,7 @@ def wait(magnum, ids, over):
 
 def usage(box):
     status = box.status()
-    return sum(s.cpu for s in status), sum(s.rss for s in status) / 2**20
+    return sum(s.cpu for s in status), sum(s.memory for s in status) / 2**20
 
 
 def refusals(box):
@@ -128,7 +128,7 @@ def main():
     answer.raise_for_status()
     template = answer.json()['uuid']
     there, locked = commands.snapshot(box), refusals(box)
-    print('round created/s deleted/s   CPU s  RSS MiB')
+    print('round created/s deleted/s   CPU s  Memory MiB')
     wrong = []
     for number in range(args.rounds):
         wrong += one_round(box, magnum, template, number, args.clusters)

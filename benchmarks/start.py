@@ -70,14 +70,14 @@ def main():
     parser.add_argument('--cold', action='store_true')
     args = parser.parse_args()
     print(f'{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}')
-    print('run   up/s  down/s  servers CPU s  own CPU s  RSS MiB')
+    print('run   up/s  down/s  servers CPU s  own CPU s  Memory MiB')
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(args.runs + 1):
             up, down, servers, own, status, phases = measure(
                 pathlib.Path(folder) / 'box', args.profile, args.cold)
             row = (up, down, servers, own,
-                   sum(s.rss for s in status) / 2**20)
+                   sum(s.memory for s in status) / 2**20)
             print('{:3} {:6.1f} {:7.1f} {:14.1f} {:10.1f} {:8.0f}'.format(
                 number or 'w', *row), flush=True)
             if number:
@@ -89,8 +89,8 @@ def main():
     for what, seconds in phases.items():
         print(f'  {seconds:6.1f} s  {what}')
     print('\nprograms when ready:')
-    for s in sorted(status, key=lambda s: -s.rss):
-        print(f'  {s.rss / 2**20:6.0f} MiB {s.cpu:6.1f} CPU s  {s.name}')
+    for s in sorted(status, key=lambda s: -s.memory):
+        print(f'  {s.memory / 2**20:6.0f} MiB {s.cpu:6.1f} CPU s  {s.name}')
     return 0
 
 

@@ -184,15 +184,15 @@ def table(found) -> list[str]:
         return []
     width = max(26, *(len(s.name) + 1 for s, _ in found))
     lines = [f'{"PROGRAM":{width}}{"STATE":10}{"READY":7}{"PID":>8}'
-             f'{"RSS MiB":>9}{"CPU s":>8}']
+             f'{"MEMORY MiB":>12}{"CPU s":>8}']
     for s, ready in found:
         lines.append(
             f'{s.name:{width}}{s.state:10}{"yes" if ready else "no":7}'
-            f'{s.pid or "-":>8}{s.rss / 2**20:9.0f}{s.cpu:8.1f}')
+            f'{s.pid or "-":>8}{s.memory / 2**20:12.0f}{s.cpu:8.1f}')
     if not any(s.pid for s, _ in found):
         # Pods: what they use is not known here.
         return [line[:width + 17].rstrip() for line in lines]
-    total = sum(s.rss for s, _ in found) / 2**20
-    lines.append(f'{"all":{width + 17}}{"":8}{total:9.0f}'
+    total = sum(s.memory for s, _ in found) / 2**20
+    lines.append(f'{"all":{width + 17}}{"":8}{total:12.0f}'
                  f'{sum(s.cpu for s, _ in found):8.1f}')
     return lines

@@ -144,11 +144,11 @@ class Status(_OfSandbox, base.Lister):
             raise errors.MagnumCapiError(
                 e.what, where=e.where, hint=e.hint) from e
         self._bad = not found or any(s.state != 'RUNNING' for s in found)
-        rows = [(s.name, s.state, s.pid or '', round(s.rss / 2**20),
+        rows = [(s.name, s.state, s.pid or '', round(s.memory / 2**20),
                  round(s.cpu, 1)) for s in found]
         rows.append(('total', '', '', sum(r[3] for r in rows),
                      round(sum(r[4] for r in rows), 1)))
-        return ('Program', 'State', 'PID', 'RSS MiB', 'CPU s'), rows
+        return ('Program', 'State', 'PID', 'Memory MiB', 'CPU s'), rows
 
     def run(self, parsed_args):
         return super().run(parsed_args) or int(self._bad)

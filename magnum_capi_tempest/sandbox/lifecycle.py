@@ -146,7 +146,8 @@ class Sandbox:
         self._add(layout, record, venvs.magnum, progress)
         if record.infrastructure == infrastructure.OPENSTACK:
             overlay.add_infrastructure(layout, venvs.cloud)
-        self.supervisor.start()
+        self.supervisor.start(services.supervisord(
+            layout, venvs.cloud, record.infrastructure))
         plane = management.Processes(
             layout.management, programs, flavors.behaviours(), lock,
             docker_host=machines.up(

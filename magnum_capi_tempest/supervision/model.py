@@ -37,10 +37,14 @@ class Program:
 
 @dataclasses.dataclass(frozen=True)
 class Status:
-    """What a program does now; sizes in bytes, times in CPU seconds."""
+    """What a program does now.
+
+    :param memory: its proportional set size, bytes.
+    :param cpu: seconds.
+    """
 
     name: str
     state: str
     pid: int | None
-    rss: int
+    memory: int
     cpu: float

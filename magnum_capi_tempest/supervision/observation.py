@@ -6,16 +6,20 @@ import os
 
 
 def usage(pid, children=True):
-    """Bytes of memory and CPU seconds of a process and its children."""
+    """Bytes of memory and CPU seconds of a process and its children.
+
+    Memory is the proportional set size: what several processes share counts
+    once in their sum.
+    """
     import psutil
-    rss, cpu = 0, 0.0
+    memory, cpu = 0, 0.0
     with contextlib.suppress(psutil.NoSuchProcess):
         top = psutil.Process(pid)
         for p in [top, *(top.children(recursive=True) if children else ())]:
             with contextlib.suppress(psutil.NoSuchProcess):
-                rss += p.memory_info().rss
+                memory += p.memory_full_info().pss
                 cpu += sum(p.cpu_times()[:2])
-    return rss, cpu
+    return memory, cpu
 
 
 def tail(path, lines=15):

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+import typing
 import xmlrpc.client
 
 from magnum_capi import errors
@@ -23,6 +24,9 @@ from magnum_capi_tempest.supervision import settings
 #: A fault of supervisord, as ``supervisor.xmlrpc.Faults`` has it: not
 #: imported here, as the machines that only run tests have no supervisor.
 _SPAWN_ERROR = 50
+
+#: The command that is supervisord.
+DAEMON = (sys.executable, '-m', 'supervisor.supervisord')
 
 _DEAD = ('EXITED', 'FATAL', 'BACKOFF', 'STOPPED', 'UNKNOWN')
 
@@ -49,8 +53,11 @@ class Supervisor:
         except (OSError, xmlrpc.client.Fault):
             return False
 
-    def start(self):
-        """Start supervisord, unless it runs."""
+    def start(self, program: typing.Sequence[str | pathlib.Path] = DAEMON):
+        """Start supervisord, unless it runs.
+
+        :param program: command that is a supervisord and takes its options.
+        """
         if self.running():
             return
         # Left by an earlier supervisord; they may say something else now.
@@ -59,8 +66,8 @@ class Supervisor:
             (self.directory / name).mkdir(parents=True, exist_ok=True)
         settings.write_daemon(self._config, self.directory, self._socket)
         processes.run(
-            [sys.executable, '-m', 'supervisor.supervisord', '-c',
-             self._config], env=self._environment(), timeout=30)
+            [*program, '-c', self._config], env=self._environment(),
+            timeout=30)
         waiting.wait_for(self.running, done=bool, timeout=30,
                          what=f'supervisord in {self.directory}')
         runmarks.remember(self.directory, self._call('getPID'))

@@ -257,8 +257,8 @@ class StatusTest(_Shared):
                   'open(\'up\', \'w\'); import time; time.sleep(60)" & wait')
         self.launch(self.shell('parent', script, ready=self.file('up')))
         found = {s.name: s for s in self.supervisor.status()}
-        self.assertThat(found['parent'].rss, matchers.GreaterThan(60 << 20))
-        self.assertThat(found['supervisord'].rss,
+        self.assertThat(found['parent'].memory, matchers.GreaterThan(60 << 20))
+        self.assertThat(found['supervisord'].memory,
                         matchers.LessThan(60 << 20))
 
     def test_an_ended_program(self):
@@ -266,7 +266,7 @@ class StatusTest(_Shared):
         self.supervisor.signal('one', 'KILL')
         self.wait_for('one', 'EXITED')
         found, = [s for s in self.supervisor.status() if s.name == 'one']
-        self.assertEqual((None, 0, 0.0), (found.pid, found.rss, found.cpu))
+        self.assertEqual((None, 0, 0.0), (found.pid, found.memory, found.cpu))
 
     def test_one_that_has_no_group_yet_gets_the_signal_too(self):
         with mock.patch.object(os, 'killpg', side_effect=ProcessLookupError):

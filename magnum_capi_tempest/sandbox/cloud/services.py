@@ -47,8 +47,21 @@ def environment(layout, venv, programs=None):
     return {runmarks.MARK: str(layout.directory),
             'PATH': ':'.join(map(str, folders)),
             'HOME': str(layout.directory / 'home'),
+            # Entry points of all packages, which stevedore would read again
+            # in each process of each sandbox: a third of a CPU second.
+            'XDG_CACHE_HOME': str(venv / 'cache'),
             'TMPDIR': str(layout.directory / 'tmp'),
             'PYTHONWARNINGS': 'ignore'}
+
+
+def supervisord(layout, venv, kind=infrastructure.MEMORY):
+    """Command of a supervisord that has imported what services share.
+
+    :param venv: environment of the cloud.
+    :param kind: one of :data:`.infrastructure.KINDS`.
+    """
+    own = layout.cloud_env if kind == infrastructure.OPENSTACK else venv
+    return own / 'bin' / 'python', PROGRAMS / 'supervisord.py'
 
 
 def _listens(layout, service):
@@ -122,7 +135,10 @@ def magnum(layout, venv, profile, helm, variables=None):
     """
     file, folder = map(str, layout.magnum_conf)
     config = ('--config-file', file, '--config-dir', folder)
-    env = environment(layout, venv, [helm.parent]) | (variables or {})
+    # Its packages, and what its helm fetches, are this sandbox's own.
+    env = (environment(layout, venv, [helm.parent])
+           | {'XDG_CACHE_HOME': str(layout.directory / 'home/.cache')}
+           | (variables or {}))
     api = {'ready': answers(layout.address, layout.port('magnum')),
            'after': (KEYSTONE,), **_listens(layout, 'magnum')}
     listen = (layout.address, str(layout.port('magnum')), '8')

@@ -7,10 +7,12 @@ one of them then lives on and is deleted, as what it is. Takes minutes.
 """
 
 import json
+import os
 
 from magnum_capi import waiting
 from tests.functional import boxes
 from tests.functional.driver import test_charts
+from tests.functional.driver import test_values
 
 #: Neither the default one nor that of other tests.
 PORT_BASE = 30500
@@ -24,11 +26,15 @@ class AdoptionTest(test_charts.Base):
     def setUp(self):
         super().setUp()
         self.one = self.box(port_base=PORT_BASE)
-        self.up()
+        self.up(*self.chart())
         self.old = self.template(driver=_FORMER)
         self.alpha, self.beta = self.clusters(self.old, 'Alpha_1', 'beta')
         self.releases = {one['cluster']: one['release']
                          for one in self.adopt('--all')}
+
+    def chart(self):
+        """Arguments of "sandbox up": the sandbox's own chart."""
+        return ()
 
     def adopt(self, *arguments, code=0):
         """What became, or would become, of each cluster."""
@@ -142,3 +148,12 @@ class AdoptionTest(test_charts.Base):
                 for namespace in self.kube.list('Namespace', None)
                 if namespace['metadata']['name'].startswith('magnum-')
                 ][0]['data']['clouds.yaml']
+
+
+class PublishedChartAdoptionTest(AdoptionTest):
+
+    def chart(self):
+        if test_values.PUBLISHED not in os.environ:
+            self.skipTest(
+                f'{test_values.PUBLISHED} does not say where the chart is')
+        return '--chart', os.environ[test_values.PUBLISHED]

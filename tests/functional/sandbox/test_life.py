@@ -61,7 +61,7 @@ class RunningTest(boxes.TestCase):
             {*SERVICES, 'etcd', 'kube-apiserver',
              'kube-controller-manager', 'capi', 'supervisord'}, set(rows))
         self.assertEqual({'RUNNING'}, {r['State'] for r in rows.values()})
-        self.assertThat(total['RSS MiB'] * 2**20,
+        self.assertThat(total['Memory MiB'] * 2**20,
                         matchers.LessThan(MOST_MEMORY))
 
     def test_second_up_changes_nothing(self):

@@ -113,8 +113,8 @@ class CommandsTest(testtools.TestCase):
         rows = {row['Program']: row for row in json.loads(out)}
         self.assertEqual(
             {'Program': 'nova', 'State': 'RUNNING', 'PID': 7,
-             'RSS MiB': 64, 'CPU s': 1.2}, rows['nova'])
-        self.assertEqual((96, 1.7), (rows['total']['RSS MiB'],
+             'Memory MiB': 64, 'CPU s': 1.2}, rows['nova'])
+        self.assertEqual((96, 1.7), (rows['total']['Memory MiB'],
                                      rows['total']['CPU s']))
 
     def test_status_with_a_dead_program(self):
