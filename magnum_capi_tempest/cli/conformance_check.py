@@ -15,25 +15,26 @@ from magnum_capi_tempest.conformance.submission import check
 
 
 class Check(base.Command):
-    """Check a submission by the rules of CNCF's bot.
+    """Check a submission against the rules of CNCF's bot.
 
-    Each finding names rule, file and line. Errors are what the bot fails;
-    warnings are what it lets pass and a reviewer may not. Not looked at:
-    that the pull request is one commit (rule 15). Exit code: 0 no errors,
-    1 errors, 2 there is nothing to check.
+    Each finding names the rule, the file and the line. The bot fails on
+    errors; it accepts warnings, but a reviewer may not. Whether the pull
+    request is a single commit (rule 15) is not checked. Exit code: 0 no
+    errors, 1 errors, 2 there is nothing to check.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument('folder', metavar='FOLDER', type=pathlib.Path,
-                            help='v1.NN/PRODUCT, or the folder that holds it')
+                            help='folder v1.NN/PRODUCT, or the one that '
+                                 'contains it')
         parser.add_argument('--title',
-                            help='title of the pull request (default: the '
-                                 'one that instructions.md wants)')
+                            help='title of the pull request (default: the one '
+                                 'that instructions.md asks for)')
         add_latest(parser)
         parser.add_argument('--online', action='store_true',
-                            help='ask the addresses in PRODUCT.yaml, too '
-                                 '(rule 9)')
+                            help='also check that the URLs in PRODUCT.yaml '
+                                 'can be reached (rule 9)')
         return parser
 
     def take_action(self, args):
@@ -43,9 +44,9 @@ class Check(base.Command):
         for finding in report.findings:
             print(finding, file=self.app.stdout)
         left_out = ', '.join(['15'] if report.online else ['9', '15'])
-        print(f'{"It can be submitted" if report.ok else "Not yet"}; '
-              f'title: {report.submission.title!r}; not looked at: '
-              f'rules {left_out}', file=self.app.stdout)
+        print(f'{"It can be submitted" if report.ok else "Not yet"}; title: '
+              f'{report.submission.title!r}; not checked: rules {left_out}',
+              file=self.app.stdout)
         return 0 if report.ok else 1
 
 
@@ -53,4 +54,4 @@ def add_latest(parser):
     """Add the option that names the latest release of Kubernetes."""
     parser.add_argument('--latest', metavar='v1.NN',
                         help='latest release of Kubernetes (default: the '
-                             'latest whose tests are known here)')
+                             'latest whose required tests are known)')

@@ -22,12 +22,13 @@ _MIRROR = re.compile(r'([a-zA-Z0-9][a-zA-Z0-9.-]*(?::\d{1,5})?)'
 
 
 class Images(base.Judging):
-    """Show the images of a run, and have them in a registry of one's own.
+    """List the images of a conformance run, and mirror them.
 
-    Without --mirror: their names. With it: the commands that copy them, and
-    the one that runs the tests with them. With --check: whether the mirror
-    has them. Exit code: 0 it has all, 1 some are missing, 3 it denied access
-    or did not answer.
+    Without --mirror, prints their names. With --mirror, prints the commands
+    that copy them to that registry, and the command that runs the tests with
+    them. With --check, says whether the mirror has them. Exit code: 0 no image
+    is missing, 1 some are missing, 3 the mirror denied access or did not
+    answer.
     """
 
     def get_parser(self, prog_name):
@@ -42,30 +43,30 @@ class Images(base.Judging):
             help=f'which program runs the tests (default: {model.SONOBUOY})')
         parser.add_argument(
             '--systemd-logs', action='store_true',
-            help="also the image of Sonobuoy's plugin systemd-logs, which "
+            help="include the image of Sonobuoy's plugin systemd-logs, which "
                  'plain "sonobuoy run" starts')
         parser.add_argument('--json', action='store_true',
                             help='print a JSON document instead of lines')
         group = parser.add_argument_group('mirror')
         group.add_argument('--mirror', metavar='REGISTRY',
-                           help='host of a registry, with port and path if '
-                                'it has any')
+                           help='host of the registry, with its port and '
+                                'path, if any')
         group.add_argument(
             '--copy-with', choices=[*plan.TOOLS], default='skopeo',
-            help='program of the commands (default: skopeo); its own login '
-                 'gives it credentials')
+            help='program that the commands use (default: skopeo); log in to '
+                 'the registries with that program first')
         group.add_argument(
             '--repo-list', type=pathlib.Path, metavar='FILE',
             help='write the file for "conformance run --registry-mirrors" '
                  '(KUBE_TEST_REPO_LIST; --e2e-repo-config of Sonobuoy)')
         group.add_argument('--check', action='store_true',
-                           help='ask the mirror for each image')
+                           help='check whether the mirror has each image')
         group.add_argument(
             '--docker-config', type=pathlib.Path, metavar='FILE',
             help='credentials for the mirror (default: config.json of '
-                 '$DOCKER_CONFIG or ~/.docker, if it is there)')
+                 '$DOCKER_CONFIG or ~/.docker, if that exists)')
         group.add_argument('--plain-http', action='store_true',
-                           help='the mirror has no TLS')
+                           help='use HTTP, not HTTPS, for the mirror')
         return parser
 
     def act(self, args):
@@ -90,16 +91,17 @@ def _host(args):
     """The host of the mirror, empty without one."""
     if not args.mirror:
         if args.check or args.repo_list:
-            raise errors.UsageError('--check and --repo-list are for a mirror',
-                                    hint='Give --mirror')
+            raise errors.UsageError('--check and --repo-list need a mirror',
+                                    hint='Name it with --mirror')
         return ''
     match = _MIRROR.fullmatch(args.mirror)
     if not match:
         # Not quoted: it may have a password.
         raise errors.UsageError(
-            'The mirror is no host with a path', hint='For example '
-            'registry.example.org:5000/k8s; without https:// and without a '
-            'name and password, which --docker-config gives')
+            'The value of --mirror is not a host with an optional port and '
+            'path', hint='For example registry.example.org:5000/k8s; without '
+            'https://, and without a user name and password, which are read '
+            'from --docker-config')
     return match[1]
 
 
@@ -126,7 +128,7 @@ def _lines(args, wanted, found):
     else:
         yield from wanted.images
     for image in wanted.suite.special:
-        yield (f'# Not for a mirror: {image}. Tests expect that it cannot be '
+        yield (f'# Do not mirror {image}: tests expect that it cannot be '
                'pulled, or bring credentials for it')
 
 

@@ -12,25 +12,26 @@ from magnum_capi_tempest.conformance import required
 
 
 class Update(base.Command):
-    """Get the lists of required tests of Kubernetes releases.
+    """Update the lists of tests that conformance requires.
 
-    Made from the Go module k8s.io/kubernetes of each version, 30 MB to
-    download, through the module proxy (GOPROXY). Says which tests a version
-    added or dropped. A version that was looked at before must be the same
-    still.
+    Each list is read from the Go module k8s.io/kubernetes of a Kubernetes
+    release, a download of 30 MB through the module proxy (GOPROXY). Prints
+    which tests a release added or dropped. Fails if a release differs from
+    what was read before.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'version', metavar='VERSION', nargs='*',
-            help='For example v1.36.5. Default: what the proxy lists and '
-                 'nobody looked at; it may serve more than it lists.')
+            help='Kubernetes release, for example v1.36.5 (default: all new '
+                 'ones that the proxy lists; it may serve more than it '
+                 'lists).')
         parser.add_argument(
             '--folder', metavar='DIR', type=pathlib.Path,
             default=required.folder(),
-            help='Where new lists are kept; conformance-lists in the folder '
-                 'of the state by default, where all commands find them.')
+            help='Folder for new lists (default: conformance-lists in the '
+                 'state folder, where all commands find them).')
         return parser
 
     def take_action(self, args):
@@ -38,15 +39,15 @@ class Update(base.Command):
         for version in versions:
             updated = lists.update(version, args.folder, progress.Progress())
             if not updated.found.vouched:
-                print('magnum-capi: the checksum database of Go does not '
-                      f'know {version}; its hash {updated.found.h1} is '
-                      'pinned as it is.', file=sys.stderr)
+                print(f'magnum-capi: {version} is not in the Go checksum '
+                      f'database; its hash {updated.found.h1} is recorded '
+                      'without verification.', file=sys.stderr)
             for line in _lines(updated):
                 print(line, file=self.app.stdout)
         if not versions:
             newest = required.looked_at()[-1].version
-            print('The module proxy lists no version that is not known; the '
-                  f'newest known is {newest}', file=self.app.stdout)
+            print('The module proxy lists no new version; the newest known is '
+                  f'{newest}', file=self.app.stdout)
         return 0
 
 
@@ -62,8 +63,8 @@ def _lines(updated):
     else:
         new, old = set(updated.added), set(updated.dropped)
         renames = compare.renames(old, new)
-        yield (f'{count}; other than in {updated.before}, '
-               f'{len(renames)} renamed:')
+        yield (f'{count}; differs from {updated.before}, {len(renames)} '
+               'renamed:')
         yield from (f'  + {name}' for name in sorted(new - set(renames)))
         yield from (f'  - {name}' for name in sorted(
             old - set(renames.values())))

@@ -29,10 +29,11 @@ class Report(base.Judging):
         parser.add_argument('record', metavar=_RECORD, help=sources.HELP)
         parser.add_argument(
             '--rerun', action='append', default=[], metavar='RECORD',
-            help='Record of running its failures again; may be given more '
-                 'than once. The verdict stays that of the first run.')
+            help='Record of a rerun of its failures; may be repeated. The '
+                 'verdict remains that of the first run.')
         parser.add_argument(
-            '--title', help='Title; the name of the record by default.')
+            '--title',
+            help='Title of the report (default: the name of the record).')
         add_output(parser, 'report', 'HTML, Markdown, JSON, JUnit, subunit')
         return parser
 
@@ -55,17 +56,17 @@ class Report(base.Judging):
 
 
 class Compare(base.Judging):
-    """Compare conformance runs with the first of them.
+    """Compare conformance runs with the first one.
 
-    Exit code: 0 no new failures, 1 new failures, 2 or 3 no new failures in
-    what ran, but a later run is incomplete or its harness failed.
+    Exit code: 0 no new failures, 1 new failures, 2 or 3 no new failures so
+    far, but a later run is incomplete (2) or its harness failed (3).
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument('records', metavar=_RECORD, nargs='+',
-                            help=f'{sources.HELP} {sources.TREES} The first '
-                                 'is what the others are compared with.')
+                            help=f'{sources.HELP} {sources.TREES} The others '
+                                 'are compared with the first.')
         add_output(parser, 'comparison', 'HTML, Markdown, JSON')
         return parser
 
@@ -88,11 +89,11 @@ def add_output(parser, what, forms):
     """Options for what to print and what to write."""
     parser.add_argument(
         '-f', '--format', choices=_FORMATS, default='text',
-        help='What to print; text by default.')
+        help='Output format (default: text).')
     parser.add_argument(
         '--html', type=pathlib.Path, metavar='FILE',
-        help=f'Also write the {what} as one HTML page into this file.')
+        help=f'Also write the {what} as one HTML page to this file.')
     parser.add_argument(
         '--folder', type=pathlib.Path, metavar='DIR',
-        help=f'Also write the {what} in every form ({forms}) into this '
+        help=f'Also write the {what} in every format ({forms}) to this '
              'folder.')

@@ -22,35 +22,37 @@ from magnum_capi_tempest.report import terminal
 
 
 class Rerun(base.Judging):
-    """Run the failed specs of a conformance run again, and only these.
+    """Rerun only the failed specs of a conformance run.
 
     A spec that passes now is reported as flaky; the verdict of the first run
-    stays what it was. Exit code: 0 everything passed now, 1 something failed
-    again, 2 nothing to run or not exactly this ran, 3 the harness failed.
+    does not change. Exit code: 0 all specs passed this time, 1 some failed
+    again, 2 there was nothing to run, or not exactly the failed specs ran, 3
+    the harness failed.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument('record', metavar='RECORD', help=sources.HELP)
-        conformance_target.add(parser, 'that of the first run, by default')
+        conformance_target.add(parser, 'default: the cluster of the first run')
         parser.add_argument(
             '--results', type=pathlib.Path, metavar='DIR',
             default=pathlib.Path('.'),
-            help='Folder for what the run leaves; here by default.')
+            help='Folder for the results (default: the current one).')
         parser.add_argument(
             '--times', type=_positive, default=1, metavar='N',
-            help='How often; a flake must pass each time.')
+            help='How many times to run them; a spec is flaky if it passes '
+                 'every time (default: 1).')
         parser.add_argument(
             '--list', action='store_true',
-            help='Print the names of the specs, and run nothing.')
+            help='Print the names of the specs without running them.')
         parser.add_argument(
             '--dry-run', action='store_true',
-            help='Print the commands, and run nothing.')
+            help='Print the commands without running them.')
         parser.add_argument(
             '--replace', action='store_true',
-            help='Remove what an earlier run has left in the cluster.')
+            help='Remove what an earlier run left in the cluster first.')
         conformance_report.add_output(
-            parser, 'report of the first run with what came of its failures',
+            parser, 'report of the first run, with the results of the rerun,',
             'HTML, Markdown, JSON, JUnit, subunit')
         return parser
 
@@ -98,7 +100,7 @@ def _run_again(args, judged, request):
         print(files.to_markdown(*shown), end='')
     else:
         say = terminal.printer()
-        say(f'The run before stays {judged.said}')
+        say(f'The verdict of the first run remains: {judged.said}')
         terminal.show_sections(say, presentation.ended(ended))
     return ended.exit_code
 
@@ -106,5 +108,5 @@ def _run_again(args, judged, request):
 def _positive(text):
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError('it must be 1 or more')
+        raise argparse.ArgumentTypeError('must be 1 or more')
     return number

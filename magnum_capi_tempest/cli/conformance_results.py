@@ -10,32 +10,32 @@ from magnum_capi.cli import base
 
 
 class Results(base.Judging):
-    """Say what the results of a conformance run are worth.
+    """Check the results of a conformance run and print the verdict.
 
-    Reads an archive of Sonobuoy's without unpacking it, or the files that
-    Hydrophone leaves. Exit code: 0 passed, 1 failed, 2 incomplete, 3 the
-    harness failed or the record cannot be read. Wrong usage exits with 2,
-    too, and then prints no verdict.
+    Reads a Sonobuoy archive without unpacking it, or the files that Hydrophone
+    writes. Exit code: 0 passed, 1 failed, 2 incomplete, 3 the harness failed
+    or the record cannot be read. An invalid command line also exits with 2,
+    but prints no verdict.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'record', metavar='ARCHIVE|FOLDER', type=pathlib.Path,
-            help='An archive, or a folder with one or with junit_01.xml and '
-                 'e2e.log.')
+            help='An archive, or a folder with an archive or with '
+                 'junit_01.xml and e2e.log.')
         parser.add_argument(
             '--json', action='store_true',
             help='Print a JSON document instead of lines.')
         parser.add_argument(
             '--no-verify', action='store_true',
-            help='Stop behind the results of the e2e tests instead of '
-                 'checking the whole archive: for one that was checked '
+            help='Stop reading after the results of the e2e tests, instead of '
+                 'checking the whole archive; for an archive that was checked '
                  'before. Such a result is not eligible for certification.')
         parser.add_argument(
             '--kubernetes-version', metavar='VERSION', default='',
-            help='Version of the cluster, for loose files, which do not '
-                 'tell it.')
+            help='Kubernetes version of the cluster, for files of Hydrophone, '
+                 'which do not record it.')
         # Once kept what was read beside the archive.
         parser.add_argument('--keep', action='store_true',
                             help=argparse.SUPPRESS)

@@ -42,14 +42,15 @@ class _OfRun(base.Judging):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'name', nargs='?', metavar='RUN',
-            help='name of the run (default: the one that is left in a '
-                 'cluster' + (', else the one in the cluster of $KUBECONFIG)'
-                              if self.implied else ')'))
+            help='name of the run (default: the one that this machine left in '
+                 'a cluster'
+                 + (', else the one in the cluster of $KUBECONFIG)'
+                    if self.implied else ')'))
         conformance_target.add(
-            parser, 'the run that is in it, whoever began it')
+            parser, 'look for the run in this cluster, whoever started it')
         parser.add_argument(
-            '--namespace', help='that of the run, where a cluster has '
-            'several (default: any)')
+            '--namespace', help='namespace of the run, if the cluster has '
+            'several runs (default: any)')
         return parser
 
     def which(self, args, runtime):
@@ -61,9 +62,9 @@ class _OfRun(base.Judging):
         if args.name:
             if target or args.namespace:
                 raise errors.UsageError(
-                    'A run is named, or looked for in a cluster',
-                    hint='Leave out the name, or all of --cluster, '
-                         '--kubeconfig, --context and --namespace')
+                    'Name a run, or a cluster to look for one in, not both',
+                    hint='Omit either the name, or --cluster, --kubeconfig, '
+                         '--context and --namespace')
             return args.name
         implied = (self.implied and os.environ.get('KUBECONFIG')
                    and not runtime.store.left())
@@ -78,22 +79,23 @@ class _Fetching(_OfRun):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--results', type=pathlib.Path, metavar='DIR',
-            help='folder for the archive (default: that of the run, or the '
-                 'current one where the run was not begun here)')
+            help='folder for the archive (default: the one given when the run '
+                 'was started, or the current one if it was started '
+                 'elsewhere)')
         return parser
 
 
 class Run(base.Judging):
-    """Run the conformance tests in a cluster, to a verdict.
+    """Run the conformance tests in a cluster and print the verdict.
 
-    Ctrl-C leaves the run going in the cluster: "status", "resume" and
-    "abort" find it again. Exit code: 0 passed, 1 tests failed, 2 incomplete,
-    3 the harness failed.
+    After Ctrl-C the run continues in the cluster; use "status", "resume" or
+    "abort". Exit code: 0 passed, 1 tests failed, 2 incomplete, 3 the harness
+    failed.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        conformance_target.add(parser, 'the one to test')
+        conformance_target.add(parser, 'the cluster to test')
         _add_tests(parser)
         _add_images(parser)
         _add_course(parser)
@@ -109,9 +111,10 @@ class Run(base.Judging):
 
 
 class Resume(_Fetching):
-    """Watch a run again, to its end and its verdict.
+    """Resume watching a run until it ends, and print the verdict.
 
-    A run that plain "sonobuoy run" began stays in the cluster.
+    A run that was started with plain "sonobuoy run" is not removed from the
+    cluster.
     """
 
     def act(self, args):
@@ -121,7 +124,7 @@ class Resume(_Fetching):
 
 
 class Retrieve(_Fetching):
-    """Fetch the results of a run that is complete; leave it in the cluster.
+    """Fetch the results of a complete run, and leave it in the cluster.
 
     Sizes and checksums are compared with what the aggregator announced. With
     --partial, save what the tests of a run in progress have produced so far.
@@ -131,7 +134,8 @@ class Retrieve(_Fetching):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--partial', action='store_true',
-            help='logs and failures so far; the verdict is never "passed"')
+            help='save the logs and failures so far; the verdict is never '
+                 '"passed"')
         return parser
 
     def act(self, args):
@@ -151,18 +155,18 @@ class Logs(_OfRun):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--plugin', default=sonobuoy.PLUGIN,
-            help=f'of Sonobuoy, or "{salvage.AGGREGATOR}" (default: '
+            help=f'plugin of Sonobuoy, or "{salvage.AGGREGATOR}" (default: '
                  f'{sonobuoy.PLUGIN})')
         parser.add_argument('--tail', type=int, metavar='N',
-                            help='the last N lines (default: all)')
+                            help='print only the last N lines (default: all)')
         parser.add_argument(
             '--follow', action='store_true',
-            help='go on with what comes, until its pod has ended or Ctrl-C')
+            help='keep printing new lines until the pod ends')
         return parser
 
     def act(self, args):
         if args.tail is not None and args.tail < 1:
-            raise errors.UsageError('--tail takes a number above 0')
+            raise errors.UsageError('--tail must be 1 or more')
         runtime = lifecycle.Runtime()
         plugin = '' if args.plugin == salvage.AGGREGATOR else args.plugin
         which = self.which(args, runtime)
@@ -185,9 +189,9 @@ class Logs(_OfRun):
 
 
 class Abort(_OfRun):
-    """End a run and remove everything of it from its cluster.
+    """Abort a run and remove all of its objects from the cluster.
 
-    A run that was not begun here is ended only where its cluster or its
+    A run that was started on another machine is ended only if its cluster or
     namespace is named.
     """
 
@@ -199,15 +203,17 @@ class Abort(_OfRun):
 
 
 class Status(_OfRun):
-    """Look at a run once; with --all, show all that this machine knows.
+    """Show the state of a run, or with --all those of this machine.
 
-    Exit code: 0 it goes on or has ended well, 3 it is lost, stuck or stalled.
+    Exit code: 0 the run is in progress or complete, 3 it is lost, stuck or
+    stalled.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument('--all', action='store_true',
-                            help='list all runs; asks no cluster')
+                            help='list all runs that this machine started, '
+                                 'without asking any cluster')
         return parser
 
     def act(self, args):
@@ -278,20 +284,21 @@ def _add_tests(parser):
     group.add_argument(
         '--mode', choices=[*runner.FOCUS, model.FOCUSED],
         help=f'which tests to run (default: {model.NON_DISRUPTIVE}); '
-             f'{model.CERTIFIED} is what CNCF wants: serial, and it disturbs '
-             'what else runs in the cluster')
+             f'{model.CERTIFIED} is what CNCF requires: its tests run '
+             'serially and disturb other workloads of the cluster')
     group.add_argument('--focus', metavar='REGEX',
-                       help='run what matches, an expression of Go')
+                       help='run the tests that match this Go regular '
+                            'expression')
     group.add_argument('--test', action='append', default=[], metavar='NAME',
-                       help='run the test of this name; may be repeated')
-    group.add_argument('--skip', metavar='REGEX', help='leave out what '
-                       'matches')
+                       help='run the test with this name; may be repeated')
+    group.add_argument('--skip', metavar='REGEX', help='skip the tests that '
+                       'match this Go regular expression')
     group.add_argument('--parallel', type=int, default=1, metavar='N',
-                       help='Ginkgo processes (default: 1)')
+                       help='number of parallel Ginkgo processes (default: 1)')
     group.add_argument(
         '--env', type=_pair('='), action='append', default=[],
-        metavar='NAME=VALUE', help='variable of the e2e plugin; may be '
-        'repeated')
+        metavar='NAME=VALUE', help='environment variable of the e2e plugin; '
+        'may be repeated')
     group.add_argument('--kubernetes-version', metavar='vX.Y.Z',
                        help='version of the tests (default: that of the '
                             'cluster)')
@@ -300,60 +307,65 @@ def _add_tests(parser):
 def _add_images(parser):
     group = parser.add_argument_group('images')
     for option, what in (
-            ('sonobuoy', 'of aggregator and worker'),
+            ('sonobuoy', "of Sonobuoy's aggregator and worker"),
             ('conformance', 'with the tests'),
-            ('busybox', 'from which Hydrophone takes the results')):
+            ('busybox', 'that Hydrophone collects the results with')):
         group.add_argument(f'--{option}-image', metavar='IMAGE',
                            help=f'image {what}')
     group.add_argument('--registry-mirror', metavar='REGISTRY',
-                       help="registry that holds the tests' images")
+                       help="registry to pull the tests' images from")
     group.add_argument(
         '--registry-mirrors', type=pathlib.Path, metavar='FILE',
-        help='YAML file with a registry for each of upstream\'s '
+        help='YAML file that maps each upstream registry to a mirror '
              '(KUBE_TEST_REPO_LIST)')
     group.add_argument(
         '--docker-config', type=pathlib.Path, metavar='FILE',
         help='Docker credentials for private registries')
     group.add_argument(
         '--stand-ins', action='store_true',
-        help="the images stand in for upstream's: have every report say so "
-             f'(default: whether {model.STAND_IN_VARIABLE} is '
-             f'{model.STAND_IN}, or the nodes say so)')
+        help="mark every report: the images are stand-ins, not upstream's "
+             f'(default: if {model.STAND_IN_VARIABLE} is {model.STAND_IN}, or '
+             'the nodes report stand-ins)')
     group.add_argument('--image-pull-policy',
                        choices=['Always', 'IfNotPresent', 'Never'],
-                       help='also for the tests; Never where images have '
-                            'been imported on the nodes')
+                       help='pull policy of the run, also for the tests; use '
+                            'Never if the images were imported on the nodes')
 
 
 def _add_course(parser):
     group = parser.add_argument_group('course')
     group.add_argument('--backend', default=model.SONOBUOY,
                        choices=[model.SONOBUOY, model.HYDROPHONE],
-                       help=f'default: {model.SONOBUOY}')
-    group.add_argument('--name', help='name of the run (default: made of '
+                       help='program that runs the tests (default: '
+                            f'{model.SONOBUOY})')
+    group.add_argument('--name', help='name of the run (default: the name of '
                        'the cluster and the time)')
     group.add_argument('--results', type=pathlib.Path, metavar='DIR',
                        default=pathlib.Path('.'),
-                       help='folder for the archive (default: here)')
-    group.add_argument('--namespace', help='default: the program\'s own')
+                       help='folder for the archive (default: the current '
+                            'one)')
+    group.add_argument('--namespace',
+                       help="namespace of the run (default: the backend's "
+                            'own)')
     group.add_argument(
         '--aggregator-node', type=_pair('='), action='append', default=[],
-        metavar='LABEL=VALUE', help='node for the aggregator: results are '
-        'lost with its pod; may be repeated')
+        metavar='LABEL=VALUE', help='label of the node that the aggregator '
+        'must run on, as the results are lost with its pod; may be repeated')
     group.add_argument('--timeout', type=int, metavar='SECONDS',
-                       help='for the whole run (default: by mode, '
+                       help='limit of the whole run, in seconds (default by '
+                            'mode: '
                             + ', '.join(f'{m} {s}' for m, s in
                                         runner.TIMEOUTS.items()) + ')')
     group.add_argument('--stall', type=int, default=2700, metavar='SECONDS',
-                       help='without any progress, then the run counts as '
-                            'stuck (default: 2700)')
+                       help='seconds without any progress after which the run '
+                            'counts as stuck (default: 2700)')
     group.add_argument('--replace', action='store_true',
-                       help='remove what an earlier run has left first')
+                       help='remove what an earlier run left in the cluster '
+                            'first')
     group.add_argument('--keep', action='store_true',
-                       help='leave the namespace of the run at the end')
+                       help='keep the namespace of the run when it ends')
     group.add_argument('--dry-run', action='store_true',
-                       help='print every command that would be called, and '
-                            'do nothing')
+                       help='print the commands without running them')
 
 
 def _pair(separator):

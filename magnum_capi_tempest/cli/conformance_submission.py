@@ -14,18 +14,18 @@ from magnum_capi_tempest.cli import conformance_check
 from magnum_capi_tempest.conformance.submission import bundle
 from magnum_capi_tempest.conformance.submission import publish
 
-_ARCHIVE = ('archive of Sonobuoy, or folder with the e2e.log and '
-            'junit_01.xml of Hydrophone')
+_ARCHIVE = ('Sonobuoy archive, or folder with the e2e.log and junit_01.xml of '
+            'Hydrophone')
 
 
 class Build(base.Command):
-    """Make the folder that is submitted to CNCF.
+    """Create the folder to submit to CNCF.
 
-    Writes README.md, PRODUCT.yaml, e2e.log and junit_01.xml, and nothing
-    else, into OUT/v1.NN/PRODUCT. Log and JUnit file are those of the
-    archive, byte by byte. Refused, with every reason: runs that did not
-    pass, that left out a required test, that were not certified runs, and
-    runs with stand-in images. Exit code: 0 made, 1 refused.
+    Writes README.md, PRODUCT.yaml, e2e.log and junit_01.xml, and nothing else,
+    to OUT/v1.NN/PRODUCT. The log and the JUnit file are exact copies of those
+    in the archive. Refuses runs that did not pass, that skipped a required
+    test, that did not use the certified mode, or that used stand-in images,
+    and prints every reason. Exit code: 0 created, 1 refused.
     """
 
     def get_parser(self, prog_name):
@@ -34,17 +34,18 @@ class Build(base.Command):
                             help=_ARCHIVE)
         parser.add_argument('--product', metavar='FILE', required=True,
                             type=pathlib.Path,
-                            help='the PRODUCT.yaml, taken as it is')
+                            help='PRODUCT.yaml to include unchanged')
         parser.add_argument('--out', metavar='DIR', required=True,
                             type=pathlib.Path,
-                            help='folder that gets v1.NN/PRODUCT, for '
-                                 'example a checkout of cncf/k8s-conformance')
+                            help='folder in which to create v1.NN/PRODUCT, '
+                                 'for example a checkout of '
+                                 'cncf/k8s-conformance')
         parser.add_argument('--name', metavar='PRODUCT',
-                            help='name of the folder (default: the name in '
-                                 'PRODUCT.yaml, in lower case)')
+                            help='name of the folder PRODUCT (default: the '
+                                 'name in PRODUCT.yaml, in lower case)')
         parser.add_argument('--setup', metavar='FILE', type=pathlib.Path,
-                            help='Markdown for the README.md: how anybody '
-                                 'gets such a cluster')
+                            help='Markdown for the README.md: how anyone can '
+                                 'create such a cluster')
         conformance_check.add_latest(parser)
         return parser
 
@@ -60,10 +61,10 @@ class Build(base.Command):
 
 
 class Publish(base.Command):
-    """Write copies of a run's results that everybody may see.
+    """Write copies of a run's results that can be published.
 
-    e2e.log, junit_01.xml, report.json and report.html without secrets, and
-    redacted.json, which counts what was taken out. For a submission to CNCF
+    Writes e2e.log, junit_01.xml, report.json and report.html without secrets,
+    and redacted.json, which counts what was redacted. For a submission to CNCF
     use "conformance submission build".
     """
 
@@ -72,10 +73,10 @@ class Publish(base.Command):
         parser.add_argument('archive', metavar='ARCHIVE', type=pathlib.Path,
                             help=_ARCHIVE)
         parser.add_argument('--folder', metavar='DIR', required=True,
-                            type=pathlib.Path, help='where to write')
+                            type=pathlib.Path, help='folder to write to')
         parser.add_argument('--full', action='store_true',
-                            help='the archive as well, which holds what the '
-                                 'cluster holds')
+                            help='also copy the archive, which contains the '
+                                 'objects and logs of the cluster')
         return parser
 
     def take_action(self, args):
@@ -84,6 +85,6 @@ class Publish(base.Command):
         done = publish.publish(args.archive, args.folder, full=args.full)
         for path in done.files:
             print(path, file=self.app.stdout)
-        print(f'{done.total} secrets were taken out, see {publish.COUNTS}',
+        print(f'{done.total} secrets were redacted, see {publish.COUNTS}',
               file=self.app.stdout)
         return 0

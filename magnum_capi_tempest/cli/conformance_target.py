@@ -17,8 +17,8 @@ def add(parser, default):
     group = parser.add_argument_group('cluster', default)
     which = group.add_mutually_exclusive_group()
     which.add_argument('--cluster', metavar='NAME',
-                       help='Magnum cluster, name or UUID; its kubeconfig '
-                            'is made through Magnum and not kept')
+                       help='name or UUID of a Magnum cluster; its kubeconfig '
+                            'is obtained from Magnum and not kept')
     which.add_argument('--kubeconfig', type=pathlib.Path, metavar='FILE',
                        help='kubeconfig of any cluster (default: the files '
                             'of $KUBECONFIG)')
@@ -26,8 +26,8 @@ def add(parser, default):
                        help='context of the kubeconfig (default: the '
                             'current one)')
     group.add_argument('--os-cloud', metavar='CLOUD',
-                       help='cloud of clouds.yaml (default: OS_CLOUD, or '
-                            'the other variables of OpenStack)')
+                       help='cloud in clouds.yaml, for --cluster (default: '
+                            'OS_CLOUD, or the other OS_ variables)')
 
 
 def named(args) -> runs.Target | None:
@@ -36,11 +36,11 @@ def named(args) -> runs.Target | None:
     :raises UsageError: they contradict each other.
     """
     if args.os_cloud and not args.cluster:
-        raise errors.UsageError('--os-cloud is for --cluster')
+        raise errors.UsageError('--os-cloud needs --cluster')
     if args.cluster:
         if args.context:
-            raise errors.UsageError('--context is for a kubeconfig',
-                                    hint='Leave out --cluster')
+            raise errors.UsageError('--context cannot be used with --cluster',
+                                    hint='Use --kubeconfig with --context')
         return runs.Target(args.cluster, args.os_cloud or os.environ.get(
             'OS_CLOUD', ''))
     if args.kubeconfig:
@@ -62,7 +62,7 @@ def _of_environment(args):
         'KUBECONFIG', '').split(os.pathsep) if part]
     if not files:
         raise errors.UsageError(
-            'Which cluster?', hint='Give --cluster or --kubeconfig, or set '
-            'KUBECONFIG')
+            'No cluster is named',
+            hint='Use --cluster or --kubeconfig, or set KUBECONFIG')
     return runs.Target(kubeconfig=os.pathsep.join(files),
                        context=args.context or '')

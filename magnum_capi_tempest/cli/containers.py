@@ -18,8 +18,8 @@ class _OfDirectory(base.Command):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--directory', type=pathlib.Path, metavar='DIR',
-            help='Folder of the engine; "containers" in the state folder by '
-                 'default.')
+            help='Folder of the engine (default: "containers" in the state '
+                 'folder).')
         return parser
 
     def engine(self, args):
@@ -30,9 +30,9 @@ class _OfDirectory(base.Command):
 
 
 class Check(base.Command):
-    """Tell whether containers can run on this machine.
+    """Check whether containers can run on this machine.
 
-    Exit code: 0 they can, 1 they cannot; the one line says why.
+    Exit code: 0 they can, 1 they cannot; the output says why.
     """
 
     def take_action(self, args):
@@ -44,10 +44,10 @@ class Check(base.Command):
 
 
 class Up(_OfDirectory):
-    """Bring up a container engine in namespaces of its own.
+    """Start a container engine in namespaces of its own.
 
-    Prints the variables that docker and other clients want, for "eval".
-    Does nothing when it is up.
+    Prints the environment variables for docker and other clients, to use with
+    "eval". Does nothing if the engine is already up.
     """
 
     def take_action(self, args):
@@ -57,22 +57,22 @@ class Up(_OfDirectory):
 
 
 class Down(_OfDirectory):
-    """End all containers and the engine, and remove all but images."""
+    """Stop the engine and its containers; keep only the images."""
 
     def take_action(self, args):
         self.engine(args).down()
 
 
 class Status(_OfDirectory):
-    """Show the engine and its containers.
+    """Show the state of the engine and its containers.
 
-    Exit code: 0 it runs, 1 it does not.
+    Exit code: 0 the engine is running, 1 it is not.
     """
 
     def take_action(self, args):
         access = self.engine(args).access()
         if access is None:
-            print('No engine runs')
+            print('No engine is running')
             return 1
         client = access.client()
         try:

@@ -16,38 +16,41 @@ _WORD = 'skeleton'
 
 
 class New(base.Command):
-    """Write a new driver, of which every operation fails and says so.
+    """Write the skeleton of a new driver.
 
-    It has what Magnum and "driver test" need: a distribution with its entry
-    points, a class with the methods that Magnum calls, and a description.
+    The skeleton has what Magnum and "driver test" need: a distribution with
+    its entry points, a class with the methods that Magnum calls, and a
+    description. Every operation fails with a message that it is not
+    implemented.
 
-    Exit code: 0 it is written, 2 the name cannot be used, or the folder has
-    something in it.
+    Exit code: 0 the driver was written, 2 the name is invalid, or the folder
+    is not empty.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'name', metavar='NAME',
-            help='One word: NAME makes the driver k8s_NAME_v1 in the '
+            help='One word; the driver is called k8s_NAME_v1 and its '
                  'distribution magnum-NAME.')
         parser.add_argument(
             '--folder', type=pathlib.Path, metavar='DIR',
-            help='Where to write it; new or empty (default: magnum-NAME).')
+            help='Folder to write it to, new or empty (default: magnum-NAME).')
         return parser
 
     def take_action(self, args):
         # A package, a distribution, an entry point and a folder are called so.
         if not re.fullmatch('[a-z][a-z0-9]{0,29}', args.name):
             raise errors.UsageError(
-                f'A driver cannot be called {args.name!r}',
-                hint='Give small letters and digits, a letter first, at most '
-                     '30: "mine" makes k8s_mine_v1')
+                f'{args.name!r} is not a valid name for a driver',
+                hint='Use at most 30 lower-case letters and digits, a letter '
+                     'first; "mine" makes the driver k8s_mine_v1')
         folder = args.folder or pathlib.Path(f'magnum-{args.name}')
         written = write(args.name, folder)
         for path in written:
             print(path, file=self.app.stdout)
-        print('\nThe first report, with every operation missing:\n'
+        print('\n'
+              'To get a first report, with every operation missing:\n'
               f'  magnum-capi driver test {folder.absolute()} --core',
               file=self.app.stdout)
 
@@ -63,7 +66,7 @@ def write(name, folder) -> list[pathlib.Path]:
         if folder.exists() and any(folder.iterdir()):
             raise errors.UsageError(
                 'The folder is not empty', where=folder,
-                hint='Name a new one by --folder')
+                hint='Name another one with --folder')
         for path in sorted(source.rglob('*')):
             if path.suffix not in ('.py', '.toml', '.yaml', '.rst'):
                 continue

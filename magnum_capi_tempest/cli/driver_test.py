@@ -32,54 +32,56 @@ _NODES = {nodes.MEMORY: 'memory', nodes.DOCKER: 'container'}
 
 
 class Test(base.Judging):
-    """Test a driver, in a sandbox of its own or on a cloud, and report on it.
+    """Test a driver in a sandbox or on a cloud, and write a report.
 
-    Ctrl-C, SIGTERM and a terminal that is closed end it with a report on the
-    tests that were done.
-    Exit code: 0 all of core has passed, 1 not, 3 it could not be tried.
+    If it is interrupted by Ctrl-C, SIGTERM or a closed terminal, the report
+    covers the tests that have run so far. Exit code: 0 all core promises are
+    kept, 1 some are not, 3 the driver could not be tested.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'what', nargs='?', metavar='FOLDER|WHEEL|REQUIREMENT',
-            help='The distribution of the driver, for a sandbox that is made '
-                 'for it and taken down afterwards.')
+            help='Distribution of the driver; it is tested in a new sandbox, '
+                 'which is taken down afterwards.')
         parser.add_argument(
             '--driver', default='', metavar='NAME',
-            help='Its entry point in magnum.drivers (default: the only one '
-                 'of the distribution).')
+            help='Entry point of the driver in magnum.drivers (default: the '
+                 'only one of the distribution).')
         parser.add_argument(
             '--profile', action='append', default=[],
             choices=promises.PROFILES,
-            help='Try only this profile; may be repeated (default: all that '
-                 'the driver says it supports).')
+            help='Test only this profile; may be repeated (default: all '
+                 'profiles that the driver declares).')
         parser.add_argument(
             '--core', action='store_true',
-            help='Try what is core only.')
+            help='Test core promises only.')
         parser.add_argument(
             '--everything', action='store_true',
-            help="Run the tests of Magnum's API as well.")
+            help="Also run the tests of Magnum's API.")
         parser.add_argument(
             '--magnum', metavar='RELEASE',
-            help='Release of Magnum, as of "sandbox up".')
+            help='Release of Magnum, as for "sandbox up".')
         parser.add_argument(
-            '--keep', action='store_true', help='Leave the sandbox up.')
+            '--keep', action='store_true',
+            help='Do not take the sandbox down afterwards.')
         parser.add_argument(
             '--directory', type=pathlib.Path, metavar='BOX',
-            help='A sandbox that is up and has the driver; it stays.')
+            help='Folder of a running sandbox that has the driver; it is not '
+                 'taken down.')
         parser.add_argument(
             '--description', type=pathlib.Path, metavar='FILE',
             help='magnum-capi.yaml for a driver whose distribution has none.')
         tempest.add_cloud(parser.add_argument_group(
-            'a cloud, instead of a sandbox'), required=False)
+            'to test on a cloud instead of in a sandbox'), required=False)
         parser.add_argument(
             '-c', '--concurrency', type=int, default=2,
-            help='Workers (default: 2).')
+            help='Number of parallel workers (default: 2).')
         parser.add_argument(
             '--option', type=box_commands.option, action='append',
-            default=[], metavar='NAME=VALUE', help='One more option of '
-            '[magnum_capi] in tempest.conf; may be repeated.')
+            default=[], metavar='NAME=VALUE', help='Option to set in '
+            '[magnum_capi] of tempest.conf; may be repeated.')
         parser.add_argument(
             '--folder', type=pathlib.Path, metavar='DIR',
             help='Folder for the reports (default: a new one below the state '
@@ -89,11 +91,10 @@ class Test(base.Judging):
     def act(self, args):
         if sum(map(bool, (args.what, args.cloud, args.directory))) != 1:
             raise errors.UsageError(
-                'Either the distribution of a driver, or --cloud or '
-                '--directory')
+                'Exactly one of these is required: the distribution of a '
+                'driver, --cloud, or --directory')
         if args.cloud and not (args.image and args.driver):
-            raise errors.UsageError('On a cloud, --image and --driver say '
-                                    'what is tested')
+            raise errors.UsageError('--cloud requires --image and --driver')
         folder = (args.folder or paths.state() / 'results' / time.strftime(
             'driver-%Y%m%dT%H%M%S', time.gmtime())).absolute()
         ended = _Ended()
@@ -163,8 +164,8 @@ def _box(args):
         yield box
     finally:
         if args.keep:
-            say.info('The sandbox stays; take it down: magnum-capi sandbox '
-                     f'down --directory {box.directory}')
+            say.info('The sandbox is still up; take it down with: magnum-capi '
+                     f'sandbox down --directory {box.directory}')
         else:
             box.down(say)
 
@@ -177,10 +178,11 @@ def _only(args, made, usable):
     if len(found) == 1:
         return found[0]
     raise errors.UsageError(
-        'Which driver?', where=args.what or args.directory,
-        last_seen=f'it has {", ".join(found) or "none that can be used"}',
-        hint='Name one by --driver; "magnum-capi discovery list" says why one '
-             'cannot be used')
+        'It is not clear which driver to test',
+        where=args.what or args.directory,
+        last_seen=f'drivers that can be used: {", ".join(found) or "none"}',
+        hint='Name one with --driver; "magnum-capi discovery list" shows why '
+             'a driver cannot be used')
 
 
 def of_cloud(args, folder, ended) -> report.Report:
@@ -215,9 +217,9 @@ def _asked(args, described):
         (*described.unsupported, *described.known_issues))
     if wrong:
         raise errors.UsageError(
-            f'There is no promise {", ".join(wrong)}',
+            f'Unknown promises: {", ".join(wrong)}',
             where=described.where,
-            hint=f'All of them are in {promises.REGISTRY}')
+            hint=f'All promises are in {promises.REGISTRY}')
     supported = described.profiles if described else promises.PROFILES
     return tuple(args.profile or supported)
 
@@ -246,4 +248,5 @@ def judged(stream, about, described, made, kind, asked,
     return report.of_run(
         run, driver_report.digest(stream), about, described,
         {'suite': driver_report.suite_version(), **made}, kind, asked,
-        ['It was ended before all of its tests had run'] if ended else ())
+        ['The run was interrupted before all of its tests had run']
+        if ended else ())

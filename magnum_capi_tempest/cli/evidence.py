@@ -12,27 +12,28 @@ from magnum_capi_tempest.evidence import collect
 
 
 class Collect(base.Judging):
-    """Keep what a management cluster and logs say, without secrets.
+    """Collect evidence from a management cluster and logs.
 
-    Secrets are not read, and known forms of secrets are taken out of what
-    is written. Exit code: 0 all was read, 1 what could not be read is named.
+    Secrets are not read, and known forms of secrets are redacted from what is
+    written. Exit code: 0 everything was collected, 1 something could not be
+    read, which is then named.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--folder', required=True, type=pathlib.Path, metavar='DIR',
-            help='Where to write.')
+            help='Folder to write to.')
         parser.add_argument(
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
             help='Kubeconfig of the management cluster.')
         parser.add_argument(
             '--logs', action='append', default=[], metavar='PATTERN',
-            help='Log files, a path or a pattern of a shell; may be '
-                 'repeated.')
+            help='Path or shell pattern of log files; may be repeated.')
         parser.add_argument(
             '--public', action='store_true',
-            help='Let others read the files, for CI that publishes them.')
+            help='Make the files readable by everyone, for CI that publishes '
+                 'them.')
         return parser
 
     def act(self, args):

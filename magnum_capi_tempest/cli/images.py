@@ -17,23 +17,23 @@ from magnum_capi_tempest.toolchain import disk
 def _directory(parser):
     parser.add_argument(
         '--directory', type=pathlib.Path, metavar='DIR',
-        help='Folder of the archives; MAGNUM_CAPI_IMAGES_DIR, or a folder '
-             'in the cache, by default.')
+        help='Folder of the archives (default: MAGNUM_CAPI_IMAGES_DIR, or a '
+             'folder in the cache).')
 
 
 def _minors(parser):
     parser.add_argument(
         '--kubernetes', action='append', metavar='VERSION',
-        help='Only for this minor of Kubernetes, such as 1.36, or for one of '
-             'its releases, such as 1.36.4; can be repeated. All minors by '
-             'default.')
+        help='Only for this minor version of Kubernetes, such as 1.36, or '
+             'this release, such as 1.36.4; may be repeated (default: all '
+             'minor versions).')
 
 
 class Build(base.Command):
-    """Make image archives of nodes and pods, without any registry.
+    """Build the images of nodes and pods without a registry.
 
-    Programs come from Go modules and Debian packages. What is there and up
-    to date is not made again.
+    The programs in them come from Go modules and Debian packages. Archives
+    that are up to date are not rebuilt.
     """
 
     def get_parser(self, prog_name):
@@ -42,7 +42,7 @@ class Build(base.Command):
         _minors(parser)
         parser.add_argument(
             '--only', nargs='+', metavar='NAME',
-            help='Only these archives, and those that they contain.')
+            help='Build only these archives, and those that they include.')
         return parser
 
     def take_action(self, args):
@@ -54,7 +54,7 @@ class Build(base.Command):
 
 
 class List(base.Lister):
-    """Show the image archives of a folder."""
+    """List the image archives in a folder."""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
@@ -71,9 +71,9 @@ class List(base.Lister):
 
 
 class Check(base.Command):
-    """Read all image archives, and tell what is missing or broken.
+    """Check that no image archive is missing or broken.
 
-    Exit code: 0 all are there and whole, 1 something is not.
+    Exit code: 0 all archives are present and intact, 1 some are not.
     """
 
     def get_parser(self, prog_name):
@@ -97,6 +97,6 @@ class Check(base.Command):
             print(f'of another release: {name}: {version}',
                   file=self.app.stdout)
         if not faults and not missing and not others:
-            print(f'{len(found.archives)} image archives in '
-                  f'{found.directory} are whole', file=self.app.stdout)
+            print(f'{len(found.archives)} image archives in {found.directory} '
+                  'are intact', file=self.app.stdout)
         return 1 if faults or missing or others else 0

@@ -19,17 +19,18 @@ class _OfCloud:
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            'file', metavar='FILE', help='the snapshot from before the run')
+            'file', metavar='FILE', help='snapshot taken before the run')
         parser.add_argument(
             '--os-cloud', metavar='NAME',
-            help='name in clouds.yaml of an administrator (default: '
-                 'OS_CLOUD, and so on)')
+            help='cloud of an administrator in clouds.yaml (default: '
+                 'OS_CLOUD, or the other OS_ variables)')
         parser.add_argument(
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
-            help='kubeconfig of the management cluster, to look there, too')
+            help='kubeconfig of the management cluster, to include its '
+                 'objects')
         parser.add_argument(
             '--real-nodes', action='store_true',
-            help='look for what nodes that are servers leave, too: '
+            help='also include what clusters with servers as nodes may leave: '
                  f'{", ".join(f"{kind}s" for kind in model.REAL)}')
         return parser
 
@@ -39,27 +40,28 @@ class _OfCloud:
 
 
 class Snapshot(_OfCloud, base.Command):
-    """Write down what there is in a cloud, before Tempest runs."""
+    """Record what exists in a cloud before Tempest runs."""
 
     def take_action(self, args):
         files.write(args.file, self.look(args))
 
 
 class Leaks(_OfCloud, base.Judging):
-    """Say what is new since the snapshot, and which test left it.
+    """Show what is new since the snapshot, and which test left it.
 
-    Exit code 1: something was left behind.
+    Exit code: 0 nothing was left behind, 1 something was.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--artefacts', type=pathlib.Path, metavar='DIR',
-            help='[magnum_capi] artifact_dir of the run: what it has nothing '
-                 'to do with is shown, but does not count')
+            help='[magnum_capi] artifact_dir of the run; what these tests did '
+                 'not create is shown, but does not count as a leak')
         parser.add_argument(
             '--strict', action='store_true',
-            help='everything counts: nobody else works in this cloud')
+            help='count everything as a leak, for a cloud that nobody else '
+                 'uses')
         return parser
 
     def act(self, args):

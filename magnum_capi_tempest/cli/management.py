@@ -22,59 +22,61 @@ class _OfDirectory(base.Command):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--directory', type=pathlib.Path, metavar='DIR',
-            help='Folder of the cluster; "management" in the state folder '
-                 'by default.')
+            help='Folder of the cluster (default: "management" in the state '
+                 'folder).')
         return parser
 
 
 class Up(_OfDirectory):
-    """Bring up a management cluster with Cluster API on this machine.
+    """Start a management cluster with Cluster API on this machine.
 
-    Prints the path of its kubeconfig. Does nothing when it is up.
+    Prints the path of its kubeconfig. Does nothing if it is already up.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--backend', default='processes',
-            help='Where Cluster API runs; "processes" (the default): plain '
-                 'processes on a loopback network; "minikube": pods.')
+            help='Where Cluster API runs: "processes" on a loopback network '
+                 '(the default), or pods in "minikube".')
         parser.add_argument(
             '--kubeconfig-to', type=pathlib.Path, metavar='FILE',
-            help='Also write the kubeconfig to this file, for its owner '
-                 'only: where Magnum\'s driver reads it.')
+            help='Also write the kubeconfig to this file, readable by its '
+                 "owner only, for Magnum's driver to read.")
         parser.add_argument(
             '--rate-limiting', action='store_true',
-            help='Have the controllers of Cluster API look at an object once '
-                 'a second at most, as upstream does by default; with the '
-                 'backend "minikube" they always do.')
+            help='Limit the controllers of Cluster API to one reconcile a '
+                 'second per object, as upstream does by default; always on '
+                 'with the backend "minikube".')
         group = parser.add_argument_group('with the backend "minikube"')
         group.add_argument(
             '--infrastructure', metavar='NAME',
-            help='Where machines come from: "openstack" (the default), with '
-                 'its resource controller, or "docker", for development.')
+            help='Infrastructure provider: "openstack" (the default), with '
+                 'the OpenStack resource controller, or "docker", for '
+                 'development.')
         group.add_argument(
             '--addon-provider', action='store_true',
-            help='Install the provider that charts install addons with.')
+            help='Also install the addon provider, which charts install '
+                 'addons with.')
         group.add_argument(
             '--driver', metavar='NAME',
-            help='"docker" (the default): the node is a container; "none": '
-                 'this machine is the node.')
+            help='Driver of minikube: "docker" (the default), the node is a '
+                 'container, or "none", this machine is the node.')
         group.add_argument(
             '--images', type=pathlib.Path, metavar='DIR',
-            help='Take images from the archives that "magnum-capi images '
-                 'build" has made in this folder, and nothing else.')
+            help='Use only images from this folder, as built by "magnum-capi '
+                 'images build"; pull none.')
         group.add_argument(
             '--mirror', metavar='HOST',
-            help='Pull images of pods through this mirror of registries.')
+            help='Pull images through this registry mirror.')
         return parser
 
     def take_action(self, args):
         from magnum_capi_tempest.management import standalone
         if args.backend not in standalone.BACKENDS:
             raise errors.UsageError(
-                f'There is no backend {args.backend!r}',
-                hint=f'Known are: {", ".join(standalone.BACKENDS)}')
+                f'Unknown backend {args.backend!r}',
+                hint=f'Use one of: {", ".join(standalone.BACKENDS)}')
         directory = args.directory or standalone.default_directory()
         if args.backend == 'minikube':
             self._hosted(args, directory)
@@ -83,7 +85,7 @@ class Up(_OfDirectory):
                  if getattr(args, name)]
         if given:
             raise errors.UsageError(
-                f'{", ".join(given)}: only with --backend minikube')
+                f'{", ".join(given)}: only valid with --backend minikube')
         plane = standalone.up(directory, progress.Progress(),
                               kubeconfig_to=args.kubeconfig_to,
                               rate_limiting=args.rate_limiting)
@@ -104,7 +106,7 @@ class Up(_OfDirectory):
 
 
 class Down(_OfDirectory):
-    """Stop the management cluster and remove everything of it."""
+    """Stop the management cluster and remove all of its files."""
 
     def take_action(self, args):
         from magnum_capi_tempest.management import standalone
@@ -112,9 +114,9 @@ class Down(_OfDirectory):
 
 
 class Status(_OfDirectory):
-    """Show the programs of the management cluster.
+    """Show the state of the management cluster and its programs.
 
-    Exit code: 0 all of them are ready, 1 some are not, or none runs.
+    Exit code: 0 all programs are ready, 1 some are not, or none is running.
     """
 
     def take_action(self, args):
@@ -124,7 +126,7 @@ class Status(_OfDirectory):
         for line in table(found):
             print(line)
         if not found:
-            print(f'No management cluster runs in {directory}')
+            print(f'No management cluster is running in {directory}')
             return 1
         print(f'kubeconfig: {standalone.kubeconfig(directory)}')
         return 0 if all(ready for _, ready in found) else 1
@@ -133,9 +135,9 @@ class Status(_OfDirectory):
 class Check(base.Command):
     """Check that a management cluster has what drivers and tests need.
 
-    Looks for kinds, for providers that run and their releases, and for what
-    the kubeconfig's user may do. Any management cluster will do, also one
-    that this program did not make.
+    Checks the kinds that its API server serves, the providers that are running
+    and their releases, and the permissions of the kubeconfig's user. The
+    management cluster may be any, not only one of "management up".
 
     Exit code: 0 nothing is missing, 1 something is.
     """
@@ -144,15 +146,15 @@ class Check(base.Command):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
-            help='Kubeconfig of the management cluster; the one of '
-                 '"management up" by default.')
+            help='Kubeconfig of the management cluster (default: the one of '
+                 '"management up").')
         parser.add_argument(
             '--infrastructure', choices=('openstack', 'docker'),
-            help='Where machines come from; what "management up" was told, '
-                 'else "openstack".')
+            help='Infrastructure provider (default: the one given to '
+                 '"management up", else "openstack").')
         parser.add_argument(
             '--no-addon-provider', action='store_true',
-            help='Charts do without the addon provider.')
+            help='Do not require the addon provider.')
         return parser
 
     def take_action(self, args):

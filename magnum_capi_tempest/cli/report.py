@@ -23,7 +23,7 @@ class Show(base.Command):
     """Show the result of a recorded test run.
 
     Exit code: 0 all passed, 1 something failed or nothing ran, 2 the file is
-    no subunit stream.
+    not a subunit stream.
     """
 
     def get_parser(self, prog_name):
@@ -33,14 +33,15 @@ class Show(base.Command):
             help='Subunit version 2 stream, as "stestr last --subunit" '
                  'writes it.')
         parser.add_argument(
-            '--title', help='Title; the name of the file by default.')
+            '--title',
+            help='Title of the report (default: the name of the file).')
         parser.add_argument(
             '--html', type=pathlib.Path, metavar='FILE',
-            help='Also write the HTML report into this file.')
+            help='Also write the HTML report to this file.')
         parser.add_argument(
             '--folder', type=pathlib.Path,
-            help='Also write the report in every form (HTML, JUnit, JSON, '
-                 'Markdown) into this folder.')
+            help='Also write the report in every format (HTML, JUnit, JSON, '
+                 'Markdown) to this folder.')
         return parser
 
     def take_action(self, args):
@@ -61,9 +62,9 @@ def show(stream, *, title, page=None, folder=None, console=None):
 
 
 class Matrix(base.Judging):
-    """Lay reports of "magnum-capi driver test" side by side.
+    """Compare reports of "magnum-capi driver test" side by side.
 
-    Exit code: 0 all of core has passed for each driver, 1 not.
+    Exit code: 0 every driver keeps all core promises, 1 some do not.
     """
 
     def get_parser(self, prog_name):
@@ -71,10 +72,10 @@ class Matrix(base.Judging):
         _add_files(parser)
         parser.add_argument(
             '-f', '--format', choices=('text', 'markdown'), default='text',
-            help='What to print (default: text).')
+            help='Output format (default: text).')
         parser.add_argument(
             '--html', type=pathlib.Path, metavar='FILE',
-            help='Also write it as one HTML page into this file.')
+            help='Also write the comparison as one HTML page to this file.')
         return parser
 
     def act(self, args):
@@ -90,9 +91,9 @@ class Matrix(base.Judging):
 
 
 class Validate(base.Judging):
-    """Say what is wrong with reports of "magnum-capi driver test".
+    """Validate reports of "magnum-capi driver test".
 
-    Exit code: 0 they are right, 1 one is wrong.
+    Exit code: 0 all reports are valid, 1 at least one is not.
     """
 
     def get_parser(self, prog_name):
@@ -106,7 +107,7 @@ class Validate(base.Judging):
             try:
                 wrong = driver_reports.problems(json.loads(_read(path)))
             except ValueError as e:
-                wrong = [f'no JSON: {e}']
+                wrong = [f'not JSON: {e}']
             for line in wrong or ['right']:
                 self.app.stdout.write(f'{path}: {line}\n')
             bad += bool(wrong)
@@ -114,11 +115,11 @@ class Validate(base.Judging):
 
 
 class Judge(base.Judging):
-    """Judge the run of a report again, by the promises of this version.
+    """Judge a recorded run again by the promises of this version.
 
-    The run is not repeated: what was tested, where, and how each test ended
-    stays as it was recorded.
-    Exit code: 0 all of core has passed, 1 not.
+    The run is not repeated: what was tested, where, and the result of each
+    test are taken from the record. Exit code: 0 all core promises are kept, 1
+    some are not.
     """
 
     def get_parser(self, prog_name):
@@ -127,15 +128,16 @@ class Judge(base.Judging):
                             metavar='driver-report.json')
         parser.add_argument(
             '--stream', type=pathlib.Path, metavar='FILE.subunit',
-            help='The recorded run (default: run.subunit beside the report).')
+            help='Subunit stream of the run (default: run.subunit in the '
+                 'folder of the report).')
         parser.add_argument(
             '--description', type=pathlib.Path, metavar='FILE',
-            help='magnum-capi.yaml of the driver (default: that of an '
-                 'installed driver of its name).')
+            help='magnum-capi.yaml of the driver (default: that of the '
+                 'installed driver with its name).')
         parser.add_argument(
             '--folder', type=pathlib.Path, metavar='DIR',
             help='Folder for the new reports (default: that of the old '
-                 'one, which is replaced).')
+                 'report, which is overwritten).')
         return parser
 
     def act(self, args):
@@ -144,14 +146,16 @@ class Judge(base.Judging):
         run = subunit.read(stream, title=old.name)
         if driver_report.digest(stream) != old.stream:
             raise errors.UsageError(
-                'The report is of another run', where=stream,
+                'The report was made from another run', where=stream,
                 last_seen=driver_report.digest(stream),
-                hint=f'That of the report has {old.stream}')
+                hint=f'The run of the report has the digest {old.stream}; '
+                     'name its file with --stream')
         described = driver_report.description(args.description, old.name)
         if old.driver['described'] and not described:
             raise errors.UsageError(
-                f'{old.name} described itself, and is not installed here',
-                hint='Name its magnum-capi.yaml: --description FILE')
+                f'The report used the description of {old.name}, which is not '
+                'installed here',
+                hint='Name its magnum-capi.yaml with --description')
         about = driver_reports.of_driver(described, old.name)
         if 'distribution' in old.driver:
             about['distribution'] = old.driver['distribution']
@@ -164,7 +168,7 @@ class Judge(base.Judging):
 
 
 class Badge(base.Command):
-    """Draw a badge (SVG) of a report of "magnum-capi driver test"."""
+    """Print an SVG badge for a report of "magnum-capi driver test"."""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
@@ -186,5 +190,5 @@ def _read(path):
     try:
         return path.read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as e:
-        raise errors.UsageError('This file cannot be read', where=path,
+        raise errors.UsageError('The file cannot be read', where=path,
                                 last_seen=e) from e

@@ -36,76 +36,75 @@ class _OfSandbox:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--directory', type=pathlib.Path, metavar='DIR',
-            help='folder of the sandbox; sandboxes in different folders run '
-                 f'side by side (default: {lifecycle.default_directory()})')
+            help='folder of the sandbox; sandboxes in different folders can '
+                 'run side by side (default: '
+                 f'{lifecycle.default_directory()})')
         return parser
 
 
 class Up(_OfSandbox, base.Command):
-    """Start a sandbox; on a running one, start what is missing of it."""
+    """Start a sandbox, or what is not running of an existing one."""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            '--profile', help='what it is made of: '
+            '--profile', help='services that the sandbox has, one of: '
             f'{", ".join(profiles.PROFILES)} (default: {profiles.DEFAULT})')
         parser.add_argument(
             '--chart', type=pathlib.Path, metavar='DIR',
-            help='folder of the Helm chart that drivers use, for example '
-                 'openstack-cluster of capi-helm-charts with its '
+            help='folder of the Helm chart that drivers use, for example the '
+                 'chart openstack-cluster of capi-helm-charts with its '
                  'dependencies (default: charts/sandbox-cluster)')
         parser.add_argument(
             '--port-base', type=int, metavar='N',
-            help='first of its ports (default: 25000)')
+            help='first port that the sandbox uses (default: 25000)')
         parser.add_argument(
             '--install', action='append', default=[], metavar='REQ',
-            help='install drivers for Magnum: a folder, a wheel, an archive '
+            help='install a Magnum driver from a folder, a wheel, an archive '
                  'or a requirement; may be repeated')
         parser.add_argument(
             '--magnum-conf', action='append', default=[], type=pathlib.Path,
-            metavar='FILE', help="a file to add to Magnum's configuration; "
-            'may be repeated, later ones win')
+            metavar='FILE', help="file to add to Magnum's configuration; may "
+            'be repeated, later files override earlier ones')
         parser.add_argument(
             '--discovery-filter', action='store_true',
-            help="give Magnum's API the filter of the discovery "
-                 'specification')
+            help="add the driver discovery filter to Magnum's API")
         parser.add_argument(
             '--clash', action='store_true',
-            help='install drivers that clash with magnum-capi-helm, for '
-                 'tests')
+            help='install drivers that conflict with magnum-capi-helm, for '
+                 'tests of driver discovery')
         parser.add_argument(
             '--nodes', choices=nodes.KINDS,
-            help='what nodes of clusters are: in memory, there at once and '
-                 'without pods, or real ones in containers of an engine of '
-                 'its own, which needs root and image archives (default: '
-                 f'{nodes.MEMORY})')
+            help='kind of cluster nodes: simulated in memory, ready at once '
+                 'and without pods, or containers of a separate engine, which '
+                 f'needs root and image archives (default: {nodes.MEMORY})')
         parser.add_argument(
             '--images', type=pathlib.Path, metavar='DIR',
-            help='folder of "magnum-capi images build", for --nodes docker '
-                 '(default: images in the cache folder)')
+            help='folder with image archives of "magnum-capi images build", '
+                 'for --nodes docker (default: images in the cache folder)')
         magnum = parser.add_mutually_exclusive_group()
         magnum.add_argument(
             '--magnum', metavar='RELEASE',
-            help='release of Magnum, by its name or by the first number of '
-                 f'its version: {_RELEASES}; or a folder with a checkout, or '
-                 f'a wheel, of Magnum (default: {releases.NEWEST.name})')
+            help=f'release of Magnum, by name or major version: {_RELEASES}; '
+                 'or a checkout or wheel of Magnum (default: '
+                 f'{releases.NEWEST.name})')
         magnum.add_argument(
             '--magnum-patches', dest='magnum', action='store_const',
             const=magnum_wheel.PATCHED,
-            help=f'{releases.NEWEST.name} of PyPI with the patches of '
-                 'upstream/magnum, in an environment of its own')
+            help=f'use {releases.NEWEST.name} from PyPI with the patches of '
+                 'upstream/magnum, in a virtual environment of its own')
         parser.add_argument(
             '--infrastructure', choices=infrastructure.KINDS,
-            help='what is under the clusters: machines and networks in '
-                 'memory, or servers, ports and load balancers of a real '
-                 'Nova, Neutron and Octavia, of which only the hypervisor '
-                 f'is replaced (default: {infrastructure.MEMORY}, unless a '
-                 'driver needs more services)')
+            help='infrastructure of the clusters: machines and networks '
+                 'simulated in memory, or servers, ports and load balancers '
+                 'of a real Nova, Neutron and Octavia, with only the '
+                 f'hypervisor replaced (default: {infrastructure.MEMORY}, '
+                 'unless a driver needs more services)')
         parser.add_argument(
             '--rate-limiting', action='store_true',
-            help='have the controllers of Cluster API look at an object once '
-                 'a second at most, as upstream does by default; everything '
-                 'takes longer then')
+            help='limit the controllers of Cluster API to one reconcile a '
+                 'second per object, as upstream does by default; operations '
+                 'take longer')
         return parser
 
     def take_action(self, args):
@@ -117,21 +116,22 @@ class Up(_OfSandbox, base.Command):
             args.nodes, args.images, args.rate_limiting, args.magnum,
             args.infrastructure), say)
         say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
-                 f'{record.profile}. Use it: eval "$(magnum-capi sandbox '
+                 f'{record.profile}. To use it: eval "$(magnum-capi sandbox '
                  'env)"')
 
 
 class Down(_OfSandbox, base.Command):
-    """End a sandbox and remove everything of it."""
+    """Stop a sandbox and remove all of its files."""
 
     def take_action(self, args):
         sandbox.Sandbox(args.directory).down(progress.Progress())
 
 
 class Status(_OfSandbox, base.Lister):
-    """Show the programs of a sandbox.
+    """Show the state of a sandbox and its programs.
 
-    Exit code: 0 all of them run, 1 some do not, or there is no sandbox.
+    Exit code: 0 all programs are running, 1 some are not, or there is no
+    sandbox.
     """
 
     def take_action(self, args):
@@ -160,11 +160,13 @@ class Logs(_OfSandbox, base.Command):
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument('program', nargs='*',
-                            help='names as in "sandbox status"')
+                            help='names of programs, as shown by "sandbox '
+                                 'status"')
         parser.add_argument('-n', '--lines', type=int, default=50,
-                            help='last lines of each (default: 50)')
+                            help='number of last lines of each log to print '
+                                 '(default: 50)')
         parser.add_argument('-f', '--follow', action='store_true',
-                            help='go on printing what comes')
+                            help='keep printing new lines')
         return parser
 
     def take_action(self, args):
@@ -173,7 +175,7 @@ class Logs(_OfSandbox, base.Command):
 
 
 class Env(_OfSandbox, base.Command):
-    """Print shell commands that select a sandbox for other programs."""
+    """Print shell commands that make other programs use a sandbox."""
 
     def take_action(self, args):
         box = sandbox.Sandbox(args.directory)
@@ -194,13 +196,14 @@ class Set(_OfSandbox, base.Command):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--no-restart', action='store_true',
-            help='only write it; what Magnum reads when it starts takes '
-                 'effect later')
+            help='only write the configuration; options that Magnum reads at '
+                 'start take effect at its next restart')
         parser.add_argument(
             'change', nargs='+', metavar='GROUP.OPTION=VALUE',
-            help='for example drivers.default_driver=k8s_capi_helm_v1; an '
-                 'empty VALUE takes back what was set before; "-" is all '
-                 'lines of standard input')
+            help='option to set, for example '
+                 'drivers.default_driver=k8s_capi_helm_v1; an empty VALUE '
+                 'undoes an earlier change; "-" reads lines from standard '
+                 'input')
         return parser
 
     def take_action(self, args):
@@ -210,9 +213,9 @@ class Set(_OfSandbox, base.Command):
 
 
 class Upgrade(_OfSandbox, base.Command):
-    """Replace a sandbox's Magnum by a later release; its clusters stay.
+    """Upgrade a sandbox's Magnum to a later release; keep its clusters.
 
-    For the profile "full" only: Magnum's migrations fail on SQLite.
+    Only for the profile "full", as Magnum's migrations fail on SQLite.
     """
 
     def get_parser(self, prog_name):
@@ -226,15 +229,16 @@ class Upgrade(_OfSandbox, base.Command):
 
 
 class Rehearse(_OfSandbox, base.Lister):
-    """Rehearse an upgrade of Magnum with clusters that live on.
+    """Rehearse an upgrade of Magnum with living clusters.
 
-    Makes a sandbox of the profile "full" with the first release, two
-    clusters, and upgrades Magnum as OpenStack allows it; resizes the clusters
-    after each upgrade, gives them a newer Kubernetes, deletes them, and takes
-    the sandbox down. The Kubernetes APIs and Magnum's are asked all the time.
+    Starts a sandbox of the profile "full" with the first release, creates two
+    clusters, and upgrades Magnum by the steps that OpenStack supports. Resizes
+    the clusters after each upgrade, then upgrades their Kubernetes, deletes
+    them, and takes the sandbox down. Sends requests to the Kubernetes APIs and
+    to Magnum's API throughout.
 
-    Exit code: 0 all went well, 1 a step failed or something is left, 2 it
-    cannot be rehearsed.
+    Exit code: 0 success, 1 a step failed or something was left behind, 2 this
+    upgrade cannot be rehearsed.
     """
 
     def get_parser(self, prog_name):
@@ -246,15 +250,15 @@ class Rehearse(_OfSandbox, base.Lister):
                             help=f'default: {releases.NEWEST.name}')
         parser.add_argument(
             '--install', action='append', default=[], metavar='REQ',
-            help='install drivers for Magnum, as of "sandbox up"; for every '
-                 'release anew; may be repeated')
+            help='install a Magnum driver, as for "sandbox up", with every '
+                 'release; may be repeated')
         parser.add_argument('--driver', required=True,
-                            help='name of the driver that has to go on')
+                            help='name of the driver that must keep working')
         parser.add_argument(
             '--results', type=pathlib.Path, metavar='FILE',
-            help='also write what was seen into this file, as JSON')
+            help='also write the observations to this file, as JSON')
         parser.add_argument('--keep', action='store_true',
-                            help='leave the sandbox up')
+                            help='do not take the sandbox down afterwards')
         return parser
 
     def take_action(self, args):
@@ -264,7 +268,7 @@ class Rehearse(_OfSandbox, base.Lister):
         box = sandbox.Sandbox(args.directory)
         if records.load(box.directory):
             raise errors.UsageError(
-                'There is a sandbox already', where=box.directory,
+                'A sandbox exists already', where=box.directory,
                 hint='Take it down first, or name another --directory')
         say = progress.Progress()
         box.up(sandbox.Spec('full', install=tuple(args.install),
@@ -301,10 +305,10 @@ class Tempest(_OfSandbox, base.Command):
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            '-r', '--regex', help='tests to run, as of "tempest run" '
-            f'(default: {tempest_run.DEFAULT})')
+            '-r', '--regex', help='regular expression of the tests to run, as '
+            f'for "tempest run" (default: {tempest_run.DEFAULT})')
         parser.add_argument(
-            '--driver', help='Magnum driver that cluster templates ask for '
+            '--driver', help='Magnum driver that cluster templates name '
             '(default: the one that Magnum chooses)')
         parser.add_argument(
             '--third-party', action='store_true',
@@ -313,21 +317,21 @@ class Tempest(_OfSandbox, base.Command):
                  'a sandbox without --clash')
         parser.add_argument(
             '-c', '--concurrency', type=int, default=2,
-            help='workers (default: 2)')
+            help='number of parallel workers (default: 2)')
         parser.add_argument(
             '--promise', choices=tempest_run.PROMISES, default='kept',
-            help='which promises to ask for: those that this sandbox keeps, '
-                 'also all of driver discovery, all of drivers, or all, to '
-                 'see what fails (default: kept)')
+            help='promises to test: those that this sandbox is known to keep, '
+                 'also all of driver discovery, also all of drivers, or all, '
+                 'to see what fails (default: kept)')
         parser.add_argument(
             '--option', type=options, action='extend', default=[],
-            metavar='NAME=VALUE', help='one more option of [magnum_capi] in '
-            'tempest.conf; may be repeated; "-" is all lines of standard '
+            metavar='NAME=VALUE', help='option to set in [magnum_capi] of '
+            'tempest.conf; may be repeated; "-" reads lines from standard '
             'input')
         parser.add_argument(
             '--results', type=pathlib.Path, metavar='DIR',
-            help='folder for report.html and the like (default: a new one '
-                 'below the state folder)')
+            help='folder for the reports (default: a new one below the state '
+                 'folder)')
         parser.add_argument(
             'arguments', nargs='*', metavar='-- ARGUMENTS',
             help='more arguments for "tempest run"')
@@ -362,8 +366,8 @@ def option(text):
     if name not in {known.dest for known in config.OPTS}:
         raise argparse.ArgumentTypeError(
             f'[magnum_capi] has no option {name!r}: "oslo-config-generator '
-            '--namespace magnum_capi_tempest" prints them all; what is in '
-            '[magnum_capi_feature_enabled] is asked for with --promise')
+            '--namespace magnum_capi_tempest" lists all options; those of '
+            '[magnum_capi_feature_enabled] are set by --promise')
     return name, value
 
 

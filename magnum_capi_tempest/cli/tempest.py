@@ -13,10 +13,11 @@ from magnum_capi_tempest.cli import sandbox as box_commands
 
 
 class Init(base.Command):
-    """Make a Tempest workspace for a cloud of clouds.yaml.
+    """Create a Tempest workspace for a cloud in clouds.yaml.
 
-    It takes what is unique in the cloud, and names the options to give for
-    the rest. Then "tempest run" in the folder tests the cloud.
+    Chooses flavors and networks that are the only ones of their kind in the
+    cloud, and names the options for the others. After that, "tempest run" in
+    the folder tests the cloud.
     """
 
     def get_parser(self, prog_name):
@@ -24,11 +25,12 @@ class Init(base.Command):
         add_cloud(parser, required=True)
         parser.add_argument(
             '--driver', default='', metavar='NAME',
-            help='Magnum driver to test; wanted where several provide the '
-                 'type of the image (default: the one that Magnum chooses).')
+            help='Magnum driver to test; required if several drivers provide '
+                 'the cluster type of the image (default: the one that Magnum '
+                 'chooses).')
         add_more(parser)
         parser.add_argument('folder', metavar='DIR', type=pathlib.Path,
-                            help='The workspace; new or empty.')
+                            help='Folder of the workspace, new or empty.')
         return parser
 
     def take_action(self, args):
@@ -45,9 +47,8 @@ class Init(base.Command):
         # "sandbox env" sets it; Tempest would read another configuration.
         unset = ('  unset TEMPEST_CONFIG_DIR\n'
                  if os.environ.get('TEMPEST_CONFIG_DIR') else '')
-        say('Now test it:\n'
-            f'{unset}'
-            f'  cd {shlex.quote(str(args.folder))}\n'
+        say('To test the cloud:\n'
+            f'{unset}  cd {shlex.quote(str(args.folder))}\n'
             f"  tempest run --regex 'magnum_capi.*smoke'{workers}\n")
 
 
@@ -63,21 +64,22 @@ def add_more(parser):
              'Kubernetes; without it, upgrades are not tested.')
     parser.add_argument(
         '--management-kubeconfig', type=pathlib.Path, metavar='FILE',
-        help='Kubeconfig of the management cluster, which failures are '
-             'explained by.')
+        help='Kubeconfig of the management cluster, to explain failures with '
+             'its conditions.')
     parser.add_argument(
         '--option', type=box_commands.option, action='append', default=[],
         metavar='NAME=VALUE',
-        help='More of [magnum_capi] in tempest.conf; may be repeated.')
+        help='Option to set in [magnum_capi] of tempest.conf; may be '
+             'repeated.')
     parser.add_argument(
         '--feature', type=feature, action='append', default=[],
         metavar='NAME[=false]',
-        help='What the cloud promises, of [magnum_capi_feature_enabled]; may '
-             'be repeated.')
+        help='Feature that the cloud has or lacks, an option of '
+             '[magnum_capi_feature_enabled]; may be repeated.')
     parser.add_argument(
         '--overwrite', action='store_true',
-        help='Rename files of the workspace that have been edited, instead '
-             'of refusing to write them anew.')
+        help='Replace edited files of the workspace, and keep them under '
+             'another name, instead of refusing.')
 
 
 def _label(text):
@@ -113,9 +115,9 @@ def add_cloud(parser, required):
     parser.add_argument(
         '--cloud', action='append', default=[], metavar='NAME',
         required=required,
-        help='Cloud in clouds.yaml; its user runs the tests. May be given '
-             'again for more users of the same cloud. If the first one is an '
-             'administrator, Tempest makes users as it needs them.')
+        help='Cloud in clouds.yaml whose user runs the tests; may be repeated '
+             'for more users of the same cloud. If the first user is an '
+             'administrator, Tempest creates the users it needs.')
     parser.add_argument(
         '--image', metavar='IMAGE', required=required,
         help='Name or id of the image that nodes boot from.')
@@ -134,7 +136,7 @@ def add_cloud(parser, required):
         help='Network driver of cluster templates (default: calico).')
     parser.add_argument(
         '--static', action='store_true',
-        help='Make no users, not even as an administrator.')
+        help='Do not create users, even as an administrator.')
 
 
 def init(folder, args, driver='', *, overwrite=False, **more):

@@ -7,26 +7,26 @@ from magnum_capi_tempest.scorecard import plan
 
 
 class Plan(base.Command):
-    """Say what a run of the whole suite takes: clusters, nodes, hours.
+    """Estimate what the whole suite needs: clusters, nodes, hours.
 
-    It asks no cloud. The numbers are counted from the tests, with all options
-    and promises on.
+    No cloud is contacted. The numbers are counted from the tests, with all
+    options set and all promises tested.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--minutes', type=float, default=15.0, metavar='N',
-            help='How long a cluster takes to be complete (default: 15).')
+            help='Minutes that a cluster takes to be created (default: 15).')
         parser.add_argument(
             '-c', '--concurrency', type=int, default=2, metavar='N',
-            help='Workers (default: 2).')
+            help='Number of parallel workers (default: 2).')
         parser.add_argument(
             '--masters', type=int, default=1, metavar='N',
-            help='[magnum_capi] master_count (default: 1).')
+            help='Value of [magnum_capi] master_count (default: 1).')
         parser.add_argument(
             '--nodes', type=int, default=1, metavar='N',
-            help='[magnum_capi] node_count (default: 1).')
+            help='Value of [magnum_capi] node_count (default: 1).')
         return parser
 
     def take_action(self, args):

@@ -16,7 +16,7 @@ from magnum_capi_tempest.workspace import runs
 class Run(base.Judging):
     """Run Tempest in a workspace and report on it.
 
-    Exit code: 0 all passed, 1 something failed or nothing ran, 3 it could
+    Exit code: 0 all tests passed, 1 some failed or none ran, 3 Tempest could
     not be run.
     """
 
@@ -24,25 +24,26 @@ class Run(base.Judging):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'folder', metavar='DIR', type=pathlib.Path,
-            help='The workspace, as "tempest init" makes one.')
+            help='Workspace that "magnum-capi tempest init" created.')
         parser.add_argument(
             '-r', '--regex', default='magnum_capi',
-            help='Tests to run, as of "tempest run" (default: %(default)s).')
+            help='Regular expression of the tests to run, as for "tempest '
+                 'run" (default: %(default)s).')
         parser.add_argument(
             '-c', '--concurrency', type=int, default=2,
-            help='Workers (default: 2).')
+            help='Number of parallel workers (default: 2).')
         parser.add_argument(
             '--results', type=pathlib.Path, metavar='DIR',
-            help='Folder for report.html and the like (default: a new one '
-                 'below the state folder).')
+            help='Folder for the reports (default: a new one below the state '
+                 'folder).')
         return parser
 
     def act(self, args):
         etc = args.folder.absolute() / folder.ETC
         if not (etc / 'tempest.conf').is_file():
             raise errors.UsageError(
-                'There is no Tempest workspace', where=args.folder,
-                hint='Make one: magnum-capi tempest init')
+                'The folder is not a Tempest workspace', where=args.folder,
+                hint='Create one with: magnum-capi tempest init')
         results = (args.results or paths.state() / 'results' / time.strftime(
             '%Y%m%dT%H%M%S', time.gmtime())).absolute()
         stream = runs.run(

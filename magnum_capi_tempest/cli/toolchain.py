@@ -9,7 +9,7 @@ from magnum_capi_tempest.toolchain import disk
 
 
 class List(base.Lister):
-    """Show the pinned programs, and which of them are there."""
+    """List the pinned programs and where they are."""
 
     def take_action(self, parsed_args):
         return (('Program', 'Version', 'Source', 'State', 'Path'),
@@ -18,14 +18,14 @@ class List(base.Lister):
 
 
 class Fetch(base.Command):
-    """Get pinned programs: from PATH, by download, or by a build."""
+    """Provide pinned programs: from PATH, downloaded, or built."""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'program', nargs='*',
-            help='All that commands use by default, and not what only images '
-                 'of nodes contain.')
+            help='Programs to provide (default: all that commands use, '
+                 'without those that only node images contain).')
         return parser
 
     def take_action(self, parsed_args):

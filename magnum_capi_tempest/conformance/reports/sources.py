@@ -25,9 +25,9 @@ KNOWN = ('name', 'driver', 'cni', 'image', 'kubernetes')
 
 FORM = ('RECORD[,driver=NAME][,cni=NAME][,image=NAME][,name=NAME]'
         '[,kubernetes=VERSION]')
-HELP = (f'An archive, a folder with one or with junit_01.xml and e2e.log, or '
-        f'the name of a run; {FORM} adds what it does not say of its '
-        'cluster.')
+HELP = ('An archive, a folder with an archive or with junit_01.xml and '
+        f'e2e.log, or the name of a run; {FORM} adds what the record does not '
+        'say about its cluster.')
 TREES = 'A folder with records anywhere below it counts as all of them.'
 
 
@@ -45,7 +45,8 @@ def parse(given) -> tuple[str, dict[str, str]]:
         key, found, value = statement.partition('=')
         if not found or key not in KNOWN:
             raise errors.UsageError(
-                f'{statement!r} says nothing of a cluster', where=given,
+                f'{statement!r} is not a known attribute of a cluster',
+                where=given,
                 hint=f'Use {FORM}')
         about[key] = value
     return record, about

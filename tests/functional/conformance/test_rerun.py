@@ -80,6 +80,6 @@ class TestRerun(base.BaseTest):
         self.assertEqual('failed', data['conformance']['outcome'])
         self.assertEqual(['flaky'] * 4, [
             one['outcome'] for one in data['conformance']['reruns']])
-        self.assertIn('The verdict above stays that of the first run',
+        self.assertIn('The verdict above remains that of the first run',
                       page.read_text())
         self.assertEqual({}, cluster.objects)

@@ -138,7 +138,7 @@ class RerunTest(TestCase):
         code, _, err = self.again()
 
         self.assertEqual(2, code)
-        self.assertIn('Give --cluster or --kubeconfig', err)
+        self.assertIn('Use --cluster or --kubeconfig', err)
 
     def test_rerun_previews(self):
         code, out, _ = self.again('--kubeconfig', '/k', '--dry-run')
@@ -155,8 +155,8 @@ class RerunTest(TestCase):
         code, out, _ = self.rerun(by_hand.real(by_hand.RERUN))
 
         self.assertEqual(0, code)
-        self.assertIn('The run before stays FAILED: 4 of 388 specs failed',
-                      out)
+        self.assertIn('The verdict of the first run remains: '
+                      'FAILED: 4 of 388 specs failed', out)
         self.assertEqual(4, out.count('flaky: [sig-node]'))
 
     def test_rerun_that_ran_something_else(self):

@@ -96,7 +96,8 @@ class DriverTestTest(DriverTestCase):
         code, found = self.call('magnum-x')
 
         self.assertEqual((130, 'untested'), (code, found['verdict']))
-        self.assertEqual(['It was ended before all of its tests had run'],
+        self.assertEqual(['The run was interrupted before all of its tests '
+                          'had run'],
                          found['problems'])
         self.assertEqual('passed', found['promises'][CORE[0].promise]['state'])
         self.assertIn('INTERRUPTED',
@@ -134,7 +135,7 @@ class DriverTestTest(DriverTestCase):
         code, err = self.call('other')
 
         self.assertEqual(2, code)
-        self.assertIn('Which driver?', err)
+        self.assertIn('not clear which driver', err)
 
     def test_a_description_of_promises_that_are_none(self):
         run = self.run_of(CORE)
@@ -241,7 +242,7 @@ class JudgeTest(DriverTestCase):
         code, err = self.judge()
 
         self.assertEqual(2, code)
-        self.assertIn('of another run', err)
+        self.assertIn('from another run', err)
 
 
 class DistributionTest(testtools.TestCase):

@@ -46,7 +46,8 @@ class InitTest(testtools.TestCase):
                 'TEMPEST_CONFIG_DIR', value))
             out, _ = self.init(*words)
             self.assertEqual(
-                told, 'Now test it:\n  unset TEMPEST_CONFIG_DIR\n' in out)
+                told, 'To test the cloud:\n  unset TEMPEST_CONFIG_DIR\n'
+                in out)
 
     def test_it_says_what_was_chosen_and_what_is_next(self):
         out, called = self.init('--cloud', 'c', '--image', 'ubuntu', 'my dir')

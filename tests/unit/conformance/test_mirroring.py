@@ -299,7 +299,7 @@ class TestCommand(testtools.TestCase):
         code, out = self.call()
 
         self.assertEqual((0, list(IMAGES)), (code, out.splitlines()[:5]))
-        self.assertEqual(2, out.count('# Not for a mirror'))
+        self.assertEqual(2, out.count('# Do not mirror'))
 
     def test_commands_and_configuration(self):
         file = self.base / 'mirrors.yaml'

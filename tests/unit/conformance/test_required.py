@@ -262,7 +262,7 @@ class UpdateTest(testtools.TestCase):
         out, _ = self.update('v1.38.0')
 
         self.assertEqual(
-            ['v1.38.0: 462 required tests; other than in v1.37.2, 0 renamed:',
+            ['v1.38.0: 462 required tests; differs from v1.37.2, 0 renamed:',
              '  + [sig-x] new [Conformance]',
              f'  - {required.of("v1.37.2").names[0]}'], out.splitlines())
         self.assertEqual('v1.38', required.minors()[-1])
@@ -282,7 +282,8 @@ class UpdateTest(testtools.TestCase):
 
         _, err = self.update('v1.36.6')
 
-        self.assertIn('does not know v1.36.6; its hash h1:abc=', err)
+        self.assertIn('v1.36.6 is not in the Go checksum database; its hash '
+                      'h1:abc=', err)
         self.sum = 'h1:other='
         self.assertRaisesRegex(errors.EnvironmentProblem, 'not the pinned',
                                self.update, 'v1.36.6')

@@ -47,5 +47,5 @@ class CommandTest(testtools.TestCase):
 
     def test_status_of_nothing(self):
         folder = self.useFixture(fixtures.TempDir()).path
-        self.assertEqual((1, 'No engine runs\n'), self.run_command(
+        self.assertEqual((1, 'No engine is running\n'), self.run_command(
             'status', '--directory', folder))

@@ -59,7 +59,7 @@ class TestCommands(base.TestCase):
 
     def test_check_of_whole_ones(self):
         self.assertEqual(
-            (0, f'1 image archives in {self.home} are whole\n'),
+            (0, f'1 image archives in {self.home} are intact\n'),
             self.run_command(cli.Check))
 
     def test_check_names_missing_and_broken(self):

@@ -131,8 +131,8 @@ class RunPageTest(testtools.TestCase):
                       'output: Expected', self.page.text)
 
     def test_flakes_leave_the_verdict(self):
-        self.assertIn('In rerun-failed-v1.34.9. The verdict above stays that '
-                      'of the first run.', self.page.text)
+        self.assertIn('In rerun-failed-v1.34.9. The verdict above remains '
+                      'that of the first run.', self.page.text)
         self.assertEqual(4, self.page.text.count('flaky [sig-node]'))
 
     def test_passed_run_shows_neither_failures_nor_flakes(self):
