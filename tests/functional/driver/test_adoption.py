@@ -74,9 +74,18 @@ class AdoptionTest(test_charts.Base):
 
     def change(self, method, path, **body):
         """Change the first cluster; returns uids of its machines after it."""
+        before = self.updated()
         self.request(method, path, **body)
+        # The conductor gets to it later; the last change was complete, too.
+        waiting.wait_for(self.updated, done=lambda now: now != before,
+                         timeout=60, what='the conductor to begin')
         self.wait_for('UPDATE_COMPLETE', self.alpha)
         return self.uids()
+
+    def updated(self):
+        return self.user.request(
+            'container-infra', 'GET',
+            f'clusters/{self.alpha}').json()['updated_at']
 
     def test_whole_life(self):
         both = [self.alpha, self.beta]
