@@ -27,7 +27,7 @@ def add(parser, default):
                             'current one)')
     group.add_argument('--os-cloud', metavar='CLOUD',
                        help='cloud in clouds.yaml, for --cluster (default: '
-                            'OS_CLOUD, or the other OS_ variables)')
+                            'OS_CLOUD, or the other OpenStack variables)')
 
 
 def named(args) -> runs.Target | None:

@@ -23,7 +23,7 @@ class _OfCloud:
         parser.add_argument(
             '--os-cloud', metavar='NAME',
             help='cloud of an administrator in clouds.yaml (default: '
-                 'OS_CLOUD, or the other OS_ variables)')
+                 'OS_CLOUD, or the other OpenStack variables)')
         parser.add_argument(
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
             help='kubeconfig of the management cluster, to include its '
