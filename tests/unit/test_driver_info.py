@@ -125,7 +125,7 @@ class InstalledTest(testtools.TestCase):
         self.write(name='k8s_other')
         code, out = self.call('--check')
         self.assertEqual(1, code)
-        self.assertIn("the entry point 'k8s_x'", out)
+        self.assertIn("the entry point is 'k8s_x'", out)
         self.write(profiles=['speed'])
         self.assertIn("'speed' is not one of", self.call('--check')[1])
 

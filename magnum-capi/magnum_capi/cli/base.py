@@ -39,8 +39,9 @@ def add_config_file(parser: argparse.ArgumentParser) -> None:
     """Let a command be given the configuration of Magnum with the driver's."""
     parser.add_argument(
         '--config-file', action='append', default=[], metavar='FILE',
-        help='Configuration of Magnum with the group k8s_capi, may be '
-             'repeated; /etc/magnum/magnum.conf and the like by default.')
+        help="Magnum's configuration file with the group k8s_capi; may be "
+             'repeated (default: the files that Magnum reads, such as '
+             '/etc/magnum/magnum.conf).')
 
 
 class _Explained(command.Command):

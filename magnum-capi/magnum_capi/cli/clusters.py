@@ -24,7 +24,8 @@ def magnum_here() -> collections.abc.Iterator[None]:
     except ImportError as e:
         raise errors.EnvironmentProblem(
             'Magnum and the libraries of the driver are not installed here',
-            last_seen=e, hint='Run it where magnum-conductor runs') from None
+            last_seen=e,
+            hint='Run this command where magnum-conductor runs') from None
 
 
 class Command(base.Command):
@@ -34,7 +35,8 @@ class Command(base.Command):
     def add_format(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             '-f', '--format', choices=('text', 'json'), default='text',
-            help='json: an object for each cluster, one a line.')
+            help='Output format; json prints one object per line, for each '
+                 'cluster (default: text).')
 
     def tell(self, args: argparse.Namespace, facts: dict[str, typing.Any],
              lines: collections.abc.Iterable[str]) -> None:
@@ -53,15 +55,15 @@ class Command(base.Command):
 
         :param kinds: numbers of clusters by what became of them.
         :param would: kinds of clusters of which nothing was changed.
-        :param does: what --apply does: "does it".
+        :param does: what --apply does: "make the changes".
         """
         if args.format == 'json':
             return
         if not kinds:
-            self._print('No cluster is chosen')
+            self._print('No cluster was selected')
             return
         text = ', '.join(f'{count} {kind}' for kind, count in kinds.items())
-        self._print(text + (f'. Nothing was changed; --apply {does}'
+        self._print(text + (f'. Nothing was changed; use --apply to {does}'
                             if any(kinds[kind] for kind in would) else ''))
 
     def _print(self, text: str) -> None:

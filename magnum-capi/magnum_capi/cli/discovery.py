@@ -71,15 +71,15 @@ class _OfHost(command.Command):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--config-file', action='append', default=[], metavar='FILE',
-            help='Configuration of Magnum, may be repeated; /etc/magnum/'
-                 'magnum.conf and the like by default.')
+            help="Magnum's configuration file; may be repeated (default: the "
+                 'files that Magnum reads, such as /etc/magnum/magnum.conf).')
         parser.add_argument(
             '--config-dir', action='append', default=[], metavar='DIR',
-            help='Folder with configuration of Magnum, may be repeated.')
+            help="Folder with Magnum's configuration files; may be repeated.")
         parser.add_argument(
             '--inventory', type=pathlib.Path, metavar='FILE',
-            help='Drivers and configuration of another machine, as written '
-                 'there by "discovery list -f json".')
+            help='File with the drivers and the configuration of another '
+                 'machine, written there by "discovery list -f json".')
         return parser
 
     def look(self, args: argparse.Namespace,
@@ -94,9 +94,9 @@ class _OfHost(command.Command):
 def _add_magnum(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--magnum', type=int, choices=range(20, 24), metavar='N',
-        help='Compare with Magnum N, 20 (2025.1) to 23 (2026.2); by default '
-             'with the one of this Python environment, with --inventory the '
-             'newest.')
+        help='Major version of Magnum to compare with, from 20 (2025.1) to 23 '
+             '(2026.2) (default: the version in this Python environment; with '
+             '--inventory, the newest).')
 
 
 def add_cloud(parser: argparse.ArgumentParser) -> None:
@@ -106,10 +106,10 @@ def add_cloud(parser: argparse.ArgumentParser) -> None:
 
 
 class List(_OfHost, base.Lister):
-    """Show the installed drivers, whether they can be used or not.
+    """List the installed drivers, and whether they can be used.
 
-    In the order in which Magnum sees them: of several drivers with one
-    cluster type, it takes the last.
+    In the order in which Magnum sees them: if several drivers provide the same
+    cluster type, Magnum uses the last one.
     """
 
     def take_action(self, args: argparse.Namespace) -> base.Table:
@@ -121,11 +121,11 @@ class List(_OfHost, base.Lister):
 
 
 class Explain(_OfHost, base.Judging):
-    """Tell which driver serves an image, a template or a cluster, and why.
+    """Show which driver serves an image, template or cluster, and why.
 
-    Or why a request was refused. Exit code: 0 there is a driver, 1 there is
-    none or the request was refused, 2 wrong usage, 3 the cloud or the drivers
-    cannot be read.
+    With --request, shows why a request was refused. Exit code: 0 there is a
+    driver, 1 there is none or the request was refused, 2 the command line is
+    invalid, 3 the cloud or the drivers cannot be read.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -135,40 +135,43 @@ class Explain(_OfHost, base.Judging):
         subject = parser.add_mutually_exclusive_group(required=True)
         subject.add_argument(
             '--image', metavar='IMAGE',
-            help='Identifier or name of an image of the cloud.')
+            help='ID or name of an image in the cloud.')
         subject.add_argument(
             '--property', action='append', metavar='NAME=VALUE',
-            type=_property, help='Property of an image, instead of a cloud; '
-            f'may be repeated. One of {", ".join(_PROPERTIES)}.')
+            type=_property, help='Property of an image, to use instead of an '
+            'image in a cloud; may be repeated. One of '
+            f'{", ".join(_PROPERTIES)}.')
         subject.add_argument(
-            '--template', metavar='TEMPLATE', help='Uuid or name of a '
-            'cluster template of the cloud: who gets its new clusters?')
+            '--template', metavar='TEMPLATE', help='UUID or name of a cluster '
+            'template in the cloud; shows which driver serves its new '
+            'clusters.')
         subject.add_argument(
-            '--cluster', metavar='CLUSTER', help='Uuid or name of a cluster '
-            'of the cloud: who serves it?')
+            '--cluster', metavar='CLUSTER', help='UUID or name of a cluster '
+            'in the cloud; shows which driver serves it.')
         subject.add_argument(
             '--upgrade', nargs=2, metavar=('CLUSTER', 'TEMPLATE'),
-            help='Whether that cluster may be upgraded to that template.')
+            help='Cluster and cluster template; shows whether the cluster may '
+                 'be upgraded to the template.')
         subject.add_argument(
-            '--request', metavar='REQUEST', help='Identifier of a request '
-            'that the filter has answered, such as req-...; it is looked for '
-            'in the log of Magnum\'s API.')
+            '--request', metavar='REQUEST', help='ID of a request that the '
+            'filter has answered, such as req-..., to look for in the log of '
+            "Magnum's API.")
         parser.add_argument(
             '--magnum-log', action='append', default=[], metavar='FILE',
-            help='Log for --request, may be repeated, - is standard input; '
-                 'the one of Magnum\'s configuration by default.')
+            help='Log file for --request; may be repeated; - is standard '
+                 "input (default: the log file in Magnum's configuration).")
         parser.add_argument(
             '--driver', metavar='NAME', help='Driver that a new template of '
-            'the image names; none by default.')
+            'the image names (default: none).')
         parser.add_argument(
             '--server-type', default='vm', metavar='TYPE',
-            help='Of a new template of the image; vm by default.')
+            help='Server type of a new template of the image (default: vm).')
         parser.add_argument(
             '--coe', default='kubernetes', metavar='COE',
-            help='Of a new template of the image; kubernetes by default.')
+            help='COE of a new template of the image (default: kubernetes).')
         parser.add_argument(
             '-f', '--format', choices=('text', 'json', 'yaml'),
-            default='text', help='text by default.')
+            default='text', help='Output format (default: text).')
         return parser
 
     def act(self, args: argparse.Namespace) -> int:
@@ -193,11 +196,11 @@ class Explain(_OfHost, base.Judging):
 
 
 class Audit(_OfHost, base.Lister):
-    """Show what is wrong, or surprising, with drivers and who uses them.
+    """Show problems and surprises with the drivers and their users.
 
-    Exit code: 0 nothing, 1 there are errors, or warnings (with --strict),
-    2 wrong usage, 3 the cloud or the drivers cannot be read. What was looked
-    at is said on standard error.
+    Exit code: 0 no errors, 1 there are errors, or warnings (with --strict), 2
+    the command line is invalid, 3 the cloud or the drivers cannot be read.
+    Standard error says what was examined.
     """
 
     _code = 0
@@ -208,16 +211,16 @@ class Audit(_OfHost, base.Lister):
         _add_magnum(parser)
         parser.add_argument(
             '--api-paste', type=pathlib.Path, metavar='FILE',
-            help='Paste file of Magnum\'s API; the one of its configuration '
-                 'by default.')
+            help="Paste file of Magnum's API (default: the one in Magnum's "
+                 'configuration).')
         parser.add_argument(
             '--strict', action='store_true',
-            help='Exit with 1 when there are warnings, too.')
+            help='Also exit with 1 if there are warnings.')
         parser.add_argument(
             '--upgrade-to', metavar='RELEASE', choices=_RELEASES,
-            help='Show which templates and clusters of the cloud lose their '
-                 'driver when Magnum is upgraded, and nothing else: '
-                 f'{", ".join(_RELEASES)}.')
+            help='Only show which templates and clusters in the cloud lose '
+                 'their driver when Magnum is upgraded to this release, one '
+                 f'of: {", ".join(_RELEASES)}.')
         parser.set_defaults(fit_width=True)
         return parser
 
@@ -226,8 +229,8 @@ class Audit(_OfHost, base.Lister):
         from magnum_capi.discovery.audit import findings
         from magnum_capi.discovery.audit import stranded
         if args.upgrade_to and not args.os_cloud:
-            raise errors.UsageError('Which cloud is upgraded?',
-                                    hint='Give --os-cloud')
+            raise errors.UsageError('--upgrade-to needs a cloud',
+                                    hint='Name it with --os-cloud or OS_CLOUD')
         host = self.look(args, pipeline=args.api_paste)
         cloud = None
         if args.os_cloud:
@@ -247,7 +250,7 @@ class Audit(_OfHost, base.Lister):
             bad.add(findings.Severity.WARNING)
         self._code = int(any(finding.severity in bad for finding in found))
         if not found:
-            print('Nothing was found', file=sys.stderr)
+            print('No findings', file=sys.stderr)
         return (('Severity', 'Code', 'Subject', 'Finding', 'Cure'),
                 [(f.severity.value, *f[1:]) for f in found])
 
@@ -258,11 +261,11 @@ class Audit(_OfHost, base.Lister):
 
 
 class Translate(base.Lister):
-    """Show a template of Magnum's Heat driver as one for another driver.
+    """Translate a template of Magnum's Heat driver for another driver.
 
-    A row for each field and label: what becomes of it, or why it is lost.
-    Nothing is changed in the cloud. Exit code: 0, also when something is lost;
-    2 wrong usage, 3 the cloud cannot be read.
+    Prints a row for each field and label: its new form, or why it is lost.
+    Nothing is changed in the cloud. Exit code: 0, even if something is lost; 2
+    the command line is invalid, 3 the cloud cannot be read.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -270,16 +273,16 @@ class Translate(base.Lister):
         add_cloud(parser)
         parser.add_argument(
             'template', metavar='TEMPLATE',
-            help='Uuid or name of a cluster template of the cloud.')
+            help='UUID or name of a cluster template in the cloud.')
         parser.add_argument(
             '--driver', required=True, choices=TRANSLATED,
-            help='The driver that the new template is for.')
+            help='Driver that the new template is for.')
         parser.add_argument(
             '--image', metavar='IMAGE', required=True,
-            help='Identifier or name of an image for Cluster API.')
+            help='ID or name of an image for Cluster API.')
         parser.add_argument(
             '--body', type=pathlib.Path, metavar='FILE',
-            help='Write the new template there, as the JSON of POST '
+            help='Also write the new template to this file, as JSON for POST '
                  '/v1/clustertemplates.')
         parser.set_defaults(fit_width=True)
         return parser
@@ -375,7 +378,8 @@ def _cloud(args: argparse.Namespace, what: str) -> types.ModuleType:
     """The module that reads clouds, if the user says which."""
     if not args.os_cloud:
         raise errors.UsageError(
-            f'Which cloud has the {what}?', hint='Give --os-cloud'
+            f'No cloud is named to look for the {what} in',
+            hint='Name it with --os-cloud or OS_CLOUD'
             + (', or the properties of the image with --property'
                if what == 'image' else ''))
     from magnum_capi.discovery import cloud
@@ -398,8 +402,8 @@ def _logged(args: argparse.Namespace) -> 'request_log.Entry':
             hint='Name it with --magnum-log') from e
     if entry is None:
         raise errors.UsageError(
-            f'The filter has logged nothing of {model.shown(args.request)}',
-            where=where, hint='It logs, with level INFO, the requests that '
-            'it decides about; name older logs, or those of the other '
-            'hosts, with --magnum-log')
+            'The log has no decision of the filter about '
+            f'{model.shown(args.request)}',
+            where=where, hint='The filter logs its decisions with level INFO; '
+            'name older logs, or those of other hosts, with --magnum-log')
     return entry

@@ -16,26 +16,27 @@ OLDEST = 20
 
 
 class Filter(base.Judging):
-    """Put the filter of the discovery specification into api-paste.ini.
+    """Add the driver discovery filter to Magnum's api-paste.ini.
 
-    Prints "changed", or "unchanged" when it is there already. Nothing but
-    the filter is changed in the file. Magnum's API has to be restarted then.
-    Exit code: 0 it is as it should be, 1 it is not (with --check), 2 it cannot
-    be, as with a Magnum before 2025.1 (20.0.0) beside it.
+    Prints "changed", or "unchanged" if the filter is already there. Only the
+    filter is changed in the file. Restart Magnum's API after a change. Exit
+    code: 0 the file is as it should be, 1 it is not (with --check), 2 it
+    cannot be changed, for example because the Magnum installed here is older
+    than 2025.1 (20.0.0).
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'file', metavar='FILE', type=pathlib.Path,
-            help='For example /etc/magnum/api-paste.ini.')
+            help='Paste file, for example /etc/magnum/api-paste.ini.')
         parser.add_argument(
             '--check', action='store_true',
-            help='Change nothing; say what would be done, also with the '
-                 'exit code.')
+            help='Change nothing; print what would be done, and exit with 1 '
+                 'if the file would be changed.')
         parser.add_argument(
             '--remove', action='store_true',
-            help='Take the filter out again.')
+            help='Remove the filter from the file.')
         return parser
 
     def act(self, args: argparse.Namespace) -> int:
@@ -60,5 +61,5 @@ def _check_magnum() -> None:
         return
     if int(version.partition('.')[0]) < OLDEST:
         raise errors.UsageError(
-            f'The filter is for Magnum {OLDEST}.0.0 (2025.1) and later, and '
-            f'here is {version}', hint='Upgrade Magnum first')
+            f'The filter needs Magnum {OLDEST}.0.0 (2025.1) or later, but '
+            f'{version} is installed here', hint='Upgrade Magnum first')

@@ -10,14 +10,14 @@ from magnum_capi import errors
 
 
 class Move(base.Lister):
-    """Give new clusters to another driver; show what is left of the old one.
+    """Move new clusters to another driver, and show what remains.
 
-    Each public template of the old driver gets a translation for the new one,
-    and is hidden when it has no clusters. Clusters stay with the old driver,
+    Translates each public template of the old driver for the new one, and
+    hides it if it has no clusters. Existing clusters stay with the old driver,
     which resizes and upgrades them until they are deleted. Without --apply
-    nothing is changed. As an administrator, of Magnum 23 or later. Exit code:
-    0, also when something is left; 2 wrong usage, 3 the cloud cannot be read
-    or refuses.
+    nothing is changed. Needs an administrator, and Magnum 23 or later. Exit
+    code: 0, even if something remains; 2 the command line is invalid, 3 the
+    cloud cannot be read or refuses a change.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -25,13 +25,13 @@ class Move(base.Lister):
         discovery.add_cloud(parser)
         parser.add_argument(
             '--from', dest='old', required=True, metavar='DRIVER',
-            help='The driver that gets no new clusters any more.')
+            help='Driver that new clusters should no longer use.')
         parser.add_argument(
             '--to', dest='new', required=True, choices=discovery.TRANSLATED,
-            help='The driver that gets them.')
+            help='Driver that new clusters should use.')
         parser.add_argument(
             '--apply', action='store_true',
-            help='Do it, and show what is left then.')
+            help='Make the changes, and show what remains.')
         parser.set_defaults(fit_width=True)
         return parser
 
@@ -39,9 +39,10 @@ class Move(base.Lister):
         from magnum_capi.discovery import cloud
         from magnum_capi.discovery import move
         if args.old == args.new:
-            raise errors.UsageError('Both are the same driver')
+            raise errors.UsageError('The old and the new driver are the same')
         if not args.os_cloud:
-            raise errors.UsageError('Which cloud?', hint='Give --os-cloud')
+            raise errors.UsageError('No cloud is named',
+                                    hint='Use --os-cloud or OS_CLOUD')
 
         def look() -> move.Plan:
             return move.plan(
@@ -56,7 +57,7 @@ class Move(base.Lister):
                     move.carry_out(magnum, step)
                 found = look()
         if not (found.steps or found.clusters):
-            print(f'Nothing is left of {args.old}', file=sys.stderr)
+            print(f'Nothing uses {args.old} any more', file=sys.stderr)
         return (('What', 'Name', 'Uuid', 'Next', 'Lost'), [
             *(('template', step.old['name'], step.old['uuid'], step.text,
                step.lost) for step in found.steps),

@@ -19,17 +19,17 @@ if typing.TYPE_CHECKING:
 
 
 class Render(base.Command):
-    """Print the Helm values of a cluster, for Flux, Argo or by hand.
+    """Print the Helm values of a cluster, for Flux, Argo CD or Helm.
 
-    The cluster is described in a file, with the fields of Magnum's API, or is
-    one that Magnum has. Names of images and networks are looked up in a
-    cloud, unless the file has a section "cloud". Nothing is changed anywhere,
-    and no credentials are printed: the values name Secrets, which have to be
-    made by other means.
+    The cluster is either described in a file, with the fields of Magnum's API,
+    or exists in Magnum. Names of images and networks are looked up in a cloud,
+    unless the file has a section "cloud". Nothing is changed anywhere, and no
+    credentials are printed: the values refer to Secrets, which must be created
+    by other means.
 
-    Exit code: 0 it is printed, 2 the description or the configuration is
-    wrong, 1 the cloud did not answer or the chart refuses, 3 there is no helm
-    (--manifests).
+    Exit code: 0 success, 1 the cloud did not answer or the chart rejected the
+    values, 2 the description or the configuration is invalid, 3 helm is
+    missing (--manifests).
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -37,18 +37,22 @@ class Render(base.Command):
         subject = parser.add_mutually_exclusive_group(required=True)
         subject.add_argument(
             'file', nargs='?', type=pathlib.Path, metavar='FILE',
-            help='Description, YAML or JSON.')
+            help='File that describes the cluster, as YAML or JSON.')
         subject.add_argument(
-            '--cluster', metavar='UUID', help='A cluster that Magnum has.')
+            '--cluster', metavar='UUID',
+            help='UUID of a cluster in Magnum.')
         parser.add_argument(
             '--manifests', action='store_true',
-            help='Print what Helm makes of the values, instead of them.')
+            help='Print the manifests that Helm renders instead of the '
+                 'values.')
         parser.add_argument(
             '-f', '--format', choices=('yaml', 'json'), default='yaml',
-            help='Form of the values; yaml by default, with comments first.')
+            help='Format of the values; yaml begins with comments (default: '
+                 'yaml).')
         parser.add_argument(
             '--os-cloud', metavar='NAME', default=os.environ.get('OS_CLOUD'),
-            help='Cloud in clouds.yaml to look at (default: OS_CLOUD).')
+            help='Cloud in clouds.yaml to look names up in (default: '
+                 'OS_CLOUD).')
         base.add_config_file(parser)
         return parser
 
@@ -58,7 +62,8 @@ class Render(base.Command):
         except ImportError as e:
             raise errors.EnvironmentProblem(
                 'The libraries of the driver are not installed',
-                last_seen=e, hint='Run it in the environment of Magnum'
+                last_seen=e,
+                hint="Run this command in Magnum's Python environment"
             ) from None
         settings, defaults = by_hand.configuration(args.config_file)
         if args.cluster:
@@ -95,13 +100,13 @@ def _head(found: 'rendering.Rendered') -> collections.abc.Iterator[str]:
     yield f'# Release {found.release} in the namespace {found.namespace}'
     yield f'# Chart {found.chart}'
     yield (f'# The Secret {found.credentials} with clouds.yaml and cacert is '
-           'not in here')
+           'not included')
     for name in found.server_groups:
-        yield (f'# The server group {name} is not made; an overlay can name '
-               'one (serverGroupId)')
+        yield (f'# The server group {name} is not created; an overlay can '
+               'name one (serverGroupId)')
     if found.registries:
-        yield (f'# The Secret {found.registries} with what registries_file '
-               'says is not in here')
+        yield (f'# The Secret {found.registries} with the contents of '
+               'registries_file is not included')
     if found.proxies:
-        yield (f'# The Secret {found.proxies} with 50-proxy.conf is not in '
-               'here')
+        yield (f'# The Secret {found.proxies} with 50-proxy.conf is not '
+               'included')

@@ -23,44 +23,48 @@ def _adoption(args: argparse.Namespace) -> 'adopt_module.Adoption':
 
 
 class Adopt(clusters.Command):
-    """Take over clusters that magnum-capi-helm has made.
+    """Adopt clusters that magnum-capi-helm created.
 
     Without --apply it only shows, for each cluster, what this driver would
-    know of it, and what its next change would bring with it: clusters whose
-    nodes that would replace are refused.
+    record about it, and what else its next change would apply. Clusters whose
+    nodes that change would replace are refused.
 
     With --apply the driver of their template is changed to k8s_capi_v1, for
-    all its clusters at once, and what the driver has to know of each is
+    all of its clusters at once, and what the driver must know about each is
     written to a Secret. Helm is not run, and no object of a cluster is
-    changed. --undo gives them back, until somebody has changed one.
+    changed. --undo returns the clusters, as long as none of them has been
+    changed.
 
-    It runs where magnum-conductor does, with Magnum's configuration, and
+    Run it where magnum-conductor runs. It reads Magnum's configuration, and
     writes to Magnum's database.
 
-    Exit code: 0 all of them are, or could be, as asked for; 1 at least one
-    was refused or failed, those of other templates went on; 2 the command or
-    the configuration is wrong, 3 something is not installed here.
+    Exit code: 0 all clusters were, or could be, adopted or returned; 1 at
+    least one was refused or failed, while those of other templates were still
+    processed; 2 the command line or the configuration is invalid, 3 something
+    is not installed here.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('cluster', nargs='*', metavar='UUID',
-                            help='Clusters, all of a template.')
+                            help='UUIDs of the clusters; name all clusters of '
+                                 'a template.')
         parser.add_argument('--all', action='store_true',
-                            help='All clusters that can be.')
+                            help='Select all clusters that can be adopted or, '
+                                 'with --undo, returned.')
         parser.add_argument(
             '--undo', action='store_true',
-            help='Give them back to the driver that made them.')
+            help='Return the clusters to the driver that created them.')
         parser.add_argument(
             '--apply', action='store_true',
-            help='Do it. Without it nothing is changed.')
+            help='Make the changes; without it nothing is changed.')
         self.add_format(parser)
         base.add_config_file(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> int:
         if bool(args.cluster) == args.all:
-            raise errors.UsageError('Name the clusters, or say --all')
+            raise errors.UsageError('Name the clusters, or use --all')
         with base.quiet(self.app.options.debug):
             return self._act(args)
 
@@ -83,7 +87,8 @@ class Adopt(clusters.Command):
             for outcome in outcomes:
                 kinds[outcome.kind] += 1
                 self.tell(args, outcome.facts, _lines(outcome.facts))
-        self.sum_up(args, kinds, (adopt.WOULD, adopt.WOULD_GIVE), 'does it')
+        self.sum_up(args, kinds, (adopt.WOULD, adopt.WOULD_GIVE), 'make the '
+                                                                  'changes')
         return int(any(kinds[kind] for kind in adopt.UNDONE))
 
 

@@ -25,14 +25,14 @@ def _site(args: argparse.Namespace) -> 'site_module.Site':
 class Charts(base.Lister):
     """List the clusters of the driver k8s_capi_v1 by chart and version.
 
-    Target is the version that they would be made of now, and Behind says
-    what differs from the configuration: the chart, or the options (overlays,
-    labels and volumes), or both. It runs where magnum-conductor does, with
-    Magnum's configuration, and changes nothing.
+    The column Target is the chart version that the cluster would be created
+    with now. Behind says what differs from the configuration: the chart, the
+    options (overlays, labels and volumes), or both. Run it where
+    magnum-conductor runs. It reads Magnum's configuration, and changes
+    nothing.
 
-    Exit code: 0 it is listed, 2 the configuration is wrong, 1 Magnum's
-    database or the management cluster did not answer, 3 Magnum is not
-    installed here.
+    Exit code: 0 success, 1 Magnum's database or the management cluster did not
+    answer, 2 the configuration is invalid, 3 Magnum is not installed here.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -48,44 +48,44 @@ class Charts(base.Lister):
 
 
 class Move(clusters.Command):
-    """Move clusters to the chart and the options of the configuration.
+    """Move clusters to the chart and options in the configuration.
 
-    Without --apply it only shows, for each cluster, what Helm would change
-    and which nodes Cluster API would replace because of it. Secrets are not
-    shown. Kubernetes, images and networks of a cluster stay.
+    Without --apply it only shows, for each cluster, what Helm would change and
+    which nodes Cluster API would replace because of it. Secrets are not shown.
+    The Kubernetes version, images and networks of a cluster do not change.
 
-    With --apply each cluster is shown and then handed to Helm, one after the
-    other; nodes are replaced in the order of an upgrade. A conductor looks
-    after what follows, so an interrupted command need not be repeated. A
-    cluster with another operation in progress is refused.
+    With --apply each cluster is shown and then upgraded by Helm, one after the
+    other; nodes are replaced in the same order as by an upgrade.
+    magnum-conductor completes a move that has begun, even if the command is
+    interrupted. A cluster with another operation in progress is refused.
 
-    Exit code: 0 all of them are, or could be, as asked for; 1 at least one
-    was refused or failed, the others went on; 2 the command or the
-    configuration is wrong, 3 something is not installed here.
+    Exit code: 0 all clusters were, or could be, moved; 1 at least one was
+    refused or failed, while the others were still processed; 2 the command
+    line or the configuration is invalid, 3 something is not installed here.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('cluster', nargs='*', metavar='UUID',
-                            help='Clusters to move.')
+                            help='UUIDs of the clusters to move.')
         parser.add_argument('--all', action='store_true',
-                            help='All clusters of the driver.')
+                            help='Select all clusters of the driver.')
         parser.add_argument(
             '--from', dest='present', metavar='VERSION',
-            help='Of these, only those with this version of the chart.')
+            help='Only move clusters that have this version of the chart.')
         parser.add_argument(
             '--to', metavar='VERSION',
-            help='Version of the chart; it has to be chart_version or one of '
-                 'allowed_chart_versions. By default what the label '
-                 'capi_helm_chart_version of the template says, else '
-                 'chart_version.')
+            help='Version of the chart to move to, chart_version or one of '
+                 'allowed_chart_versions (default: the label '
+                 'capi_helm_chart_version of the template, else '
+                 'chart_version).')
         parser.add_argument(
             '--apply', action='store_true',
-            help='Move them. Without it nothing is changed.')
+            help='Move the clusters; without it nothing is changed.')
         parser.add_argument(
             '--wait', type=float, metavar='MINUTES',
-            help='With --apply: wait for the end of each move, for so long '
-                 'at most, before the next one begins.')
+            help='With --apply, wait at most this many minutes for each move '
+                 'to end before starting the next one.')
         self.add_format(parser)
         base.add_config_file(parser)
         return parser
@@ -93,7 +93,7 @@ class Move(clusters.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         if bool(args.cluster) == args.all:
             raise errors.UsageError(
-                'Name the clusters to move, or say --all',
+                'Name the clusters to move, or use --all',
                 hint='"magnum-capi driver charts" lists them')
         if args.wait is not None and not args.apply:
             raise errors.UsageError('--wait needs --apply')
@@ -114,7 +114,7 @@ class Move(clusters.Command):
                     outcome = found.wait(outcome, args.wait * 60)
             kinds[outcome.kind] += 1
             self.tell(args, outcome.facts, _lines(outcome.facts))
-        self.sum_up(args, kinds, (site.WOULD,), 'moves them')
+        self.sum_up(args, kinds, (site.WOULD,), 'move them')
         return int(any(kinds[kind] for kind in site.UNDONE))
 
 

@@ -15,27 +15,27 @@ from magnum_capi import driver_info
 
 
 class Info(base.Judging):
-    """Print what drivers say of themselves (magnum-capi.yaml), as JSON.
+    """Print the drivers' descriptions (magnum-capi.yaml) as JSON.
 
-    Exit code: 0 they are right, 1 one is wrong (--check), or the driver that
-    was named has none.
+    Exit code: 0 success, 1 a description is invalid (with --check), or the
+    named driver has none.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'driver', nargs='?', metavar='DRIVER',
-            help='Name of an installed driver, or a file (default: all '
-                 'installed ones).')
+            help='Name of an installed driver, or a YAML file (default: all '
+                 'installed drivers).')
         parser.add_argument(
             '--check', action='store_true',
-            help='Print what is wrong with them instead.')
+            help='Check the descriptions and print their problems instead.')
         return parser
 
     def act(self, args: argparse.Namespace) -> int:
         found = list(_texts(args.driver))
         if not found:
-            print(f'There is no description of {args.driver or "a driver"}',
+            print(f'No description was found of {args.driver or "any driver"}',
                   file=sys.stderr)
             return 1
         if args.check:
@@ -53,10 +53,10 @@ class Info(base.Judging):
                 document = yaml.safe_load(text)
                 wrong = driver_info.problems(document)
                 if not wrong and name not in ('', document['name']):
-                    wrong = [f'$.name: it is {document["name"]!r}, and the '
-                             f'entry point {name!r}']
+                    wrong = [f'$.name: is {document["name"]!r}, but the entry '
+                             f'point is {name!r}']
             except yaml.YAMLError as e:
-                wrong = [f'no YAML: {" ".join(str(e).split())}']
+                wrong = [f'not YAML: {" ".join(str(e).split())}']
             for line in wrong or ['right']:
                 print(f'{where}: {line}', file=self.app.stdout)
             bad += bool(wrong)

@@ -201,7 +201,7 @@ class HostTest(_Base):
         code, codes = self.found('--config-dir', folder)
         self.assertEqual((0, {}), (code, codes))
         self.assertIn(f'Configuration: {self.conf}, {folder}', self.error())
-        self.assertIn('Nothing was found', self.error())
+        self.assertIn('No findings', self.error())
 
     def test_configuration_that_is_not_there(self):
         self.assert_error(2, 'no such configuration file', cli.List,
@@ -292,7 +292,7 @@ class ExplainTest(_Base):
         reader.find_image.assert_called_once_with('e', 'x')
 
     def test_image_of_no_cloud(self):
-        self.assert_error(2, 'Which cloud', cli.Explain,
+        self.assert_error(2, 'No cloud is named', cli.Explain,
                           *self.inventory(A), '--image', 'x')
 
     def test_property(self):
@@ -336,7 +336,7 @@ class ExplainTest(_Base):
                      ['--upgrade', 'x', 'y']):
             self.assertEqual(
                 2, self.call(cli.Explain, *self.inventory(A), *what)[0])
-            self.assertIn('Which cloud has the', self.error())
+            self.assertIn('No cloud is named to look for the', self.error())
 
     def test_request(self):
         log = self.folder / 'magnum-api.log'
@@ -433,7 +433,7 @@ class AuditTest(_Base):
         reader.read.assert_called_with('c', True)
 
     def test_upgrade_of_no_cloud(self):
-        self.assert_error(2, 'Which cloud is upgraded', cli.Audit,
+        self.assert_error(2, '--upgrade-to needs a cloud', cli.Audit,
                           *self.inventory(A), '--upgrade-to', '2026.2')
 
 

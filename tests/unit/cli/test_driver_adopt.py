@@ -46,7 +46,7 @@ k8s_capi_v1
   machines: none is replaced, now or by the next resize
   (Helm renders the same)
 
-1 would be adopted. Nothing was changed; --apply does it
+1 would be adopted. Nothing was changed; use --apply to make the changes
 ''', out)
         self.assertEqual(before, self.world())
 
@@ -54,7 +54,7 @@ k8s_capi_v1
         before = self.world()
         self.assertEqual((0, '1 adopted'), self.last('--all', '--apply'))
         self.assertEqual((0, '1 would be given back. Nothing was changed; '
-                          '--apply does it'), self.last('--all', '--undo'))
+                          'use --apply to make the changes'), self.last('--all', '--undo'))
         self.assertEqual((0, '1 given back'),
                          self.last('--all', '--undo', '--apply'))
         self.assertEqual(before, self.world())

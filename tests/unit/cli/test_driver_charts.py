@@ -76,7 +76,7 @@ class MoveTest(CommandTest):
                       '  node group default-worker: nodes stay\n'
                       '--- Secret/', out)
         self.assertTrue(out.endswith(
-            '\n1 would be moved. Nothing was changed; --apply moves them\n'))
+            '\n1 would be moved. Nothing was changed; use --apply to move them\n'))
         self.assertNotIn('geheim', out)
         self.assert_unchanged()
 
@@ -134,7 +134,7 @@ class MoveTest(CommandTest):
              '1 as the options say\n'), self.move('--all'))
 
     def test_only_those_of_a_version(self):
-        self.assertEqual((0, 'No cluster is chosen\n'),
+        self.assertEqual((0, 'No cluster was selected\n'),
                          self.move('--all', '--from', '0.25.0'))
         self.assertIn('1 would be moved',
                       self.move('--all', '--from', '0.26.1')[1])
@@ -144,8 +144,8 @@ class MoveTest(CommandTest):
                             '--to', '0.28.0')
 
     def test_neither_clusters_nor_all(self):
-        self.assert_refused('or say --all', '--apply')
-        self.assert_refused('or say --all', '--apply', '--all',
+        self.assert_refused('or use --all', '--apply')
+        self.assert_refused('or use --all', '--apply', '--all',
                             small_world.CLUSTER)
 
     def test_wait_without_apply(self):
