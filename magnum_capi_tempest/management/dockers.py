@@ -47,7 +47,7 @@ class Machine:
         """
         if not self.host.startswith('unix://'):
             raise errors.UsageError(
-                'Machines made by containers want Docker on this machine',
+                'Machines that are containers need Docker on this machine',
                 where=self.host, hint='Unset DOCKER_HOST')
         return pathlib.Path(self.host.removeprefix('unix://'))
 
@@ -75,7 +75,7 @@ class Machine:
                             image.tag(reference)
                     except docker.errors.DockerException as e:
                         raise errors.EnvironmentProblem(
-                            'Docker does not take the image',
+                            'Docker cannot load the image',
                             where=archive.path, last_seen=e) from e
 
     def remove(self, clusters):
@@ -123,9 +123,9 @@ def kind() -> str:
     problem = containers.problem()
     if problem:
         raise errors.EnvironmentProblem(
-            'There is no Docker for a management cluster of pods',
+            'Docker is not available for the management cluster',
             last_seen=problem,
-            hint='Start Docker, or let root run this command')
+            hint='Start Docker, or run this command as root')
     return OWN
 
 
@@ -140,6 +140,6 @@ def use(kind, directory, progress):
     found = machine()
     if found is None:
         raise errors.EnvironmentProblem(
-            'Docker, which runs the management cluster, does not answer',
+            'Docker, which runs the management cluster, does not respond',
             where=os.environ.get('DOCKER_HOST') or _SOCKET)
     return found

@@ -54,11 +54,12 @@ def alone(directory):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise errors.UsageError(
-                'Another command works on this management cluster',
-                where=directory, hint='Wait for it to end') from None
+                'Another command is working on this management cluster',
+                where=directory, hint='Wait until it has finished') from None
         if os.listdir(directory) and not (directory / RECORD).exists():
             raise errors.UsageError(
-                'This folder holds something else', where=directory,
+                'The folder contains something other than a management '
+                'cluster', where=directory,
                 hint='Name an empty or new folder')
         yield
     finally:

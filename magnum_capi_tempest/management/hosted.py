@@ -114,17 +114,17 @@ def check(options):
     """
     if options.driver not in minikube.DRIVERS:
         raise errors.UsageError(
-            f'There is no driver {options.driver!r}',
-            hint=f'Known are: {", ".join(minikube.DRIVERS)}')
+            f'Unknown minikube driver {options.driver!r}',
+            hint=f'Use one of: {", ".join(minikube.DRIVERS)}')
     options.wanted.deployments    # refuses unknown infrastructures
     if options.addon_provider and options.images:
         raise errors.UsageError(
             'There is no image archive of the addon provider',
-            hint='It is no Go program; leave --addon-provider or --images '
-                 'away')
+            hint='The addon provider is not a Go program, so that no image of '
+                 'it can be built; omit --addon-provider or --images')
     if options.mirror and options.images:
-        raise errors.UsageError('Images come from a mirror or from archives',
-                                hint='Leave --mirror or --images away')
+        raise errors.UsageError('--mirror and --images exclude each other',
+                                hint='Omit one of them')
     problem = minikube.problem(
         options.driver, shutil.which, os.geteuid() == 0,
         pathlib.Path('/run/systemd/system').is_dir())
@@ -147,8 +147,8 @@ def refuse(directory):
     """
     if record(directory):
         raise errors.UsageError(
-            'This folder has a management cluster of minikube',
-            where=directory, hint='Say --backend minikube, take it down, or '
+            'The folder has a management cluster of the backend minikube',
+            where=directory, hint='Use --backend minikube, take it down, or '
                                   'name another folder')
 
 
@@ -225,12 +225,12 @@ def _same(before, options, directory):
         return
     if before.get('backend') != BACKEND:
         raise errors.UsageError(
-            'This folder has a management cluster of plain processes',
+            'The folder has a management cluster of the backend processes',
             where=directory, hint='Take it down, or name another folder')
     mine = options.record
     if any(before.get(key) != value for key, value in mine.items()):
         raise errors.UsageError(
-            'This folder has a management cluster with other options',
+            'The folder has a management cluster with other options',
             where=directory, last_seen=', '.join(
                 f'{key} {before.get(key)}' for key, value in mine.items()
                 if before.get(key) != value),
@@ -249,8 +249,9 @@ def _end(directory, mine):
     docker = dockers.machine() if kind == dockers.MACHINE else None
     if kind == dockers.MACHINE and docker is None:
         raise errors.EnvironmentProblem(
-            'Docker, which runs the management cluster, does not answer',
-            hint='Start it, or the machine stays when it is back')
+            'Docker, which runs the management cluster, does not respond',
+            hint='Start Docker first; otherwise the node would be left behind '
+                 'in it')
     if docker and mine['infrastructure'] == 'docker':
         _end_machines(directory, docker)
     program = _toolchain(('minikube',), None)['minikube']

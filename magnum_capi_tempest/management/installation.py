@@ -107,7 +107,7 @@ def install(kubeconfig, wanted, repository, tools, progress,
         with progress.step('Addon provider'):
             processes.run(addon(tools['helm'], kubeconfig, timeout),
                           timeout=timeout + 60, env=env)
-    with progress.step('Providers are getting ready') as note:
+    with progress.step('Waiting for the providers') as note:
         deployments.wait(api, wanted.deployments, timeout, note)
 
 

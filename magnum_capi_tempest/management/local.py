@@ -140,7 +140,7 @@ class Processes:
         flock = shutil.which('flock')
         if flock is None:
             raise errors.EnvironmentProblem(
-                'There is no flock(1)', where='PATH',
+                'The program flock(1) is missing', where='PATH',
                 hint='Install the package util-linux')
         return programs.holding(flock, self._lock)
 
@@ -202,9 +202,9 @@ class Processes:
         except errors.WaitAborted as e:
             if self._lock and network.taken(self._lock):
                 raise errors.EnvironmentProblem(
-                    'Another run has taken this loopback network',
+                    'Another run has taken the loopback network',
                     where=self._lock,
-                    hint='Start again to get another one') from e
+                    hint='Start again to use another network') from e
             raise
 
     def _names(self):

@@ -84,7 +84,8 @@ def load(kubectl, module_directory, progress, directory=None,
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as e:
-        progress.info(f'Rendering again, {cached} is broken: {e}')
+        progress.info(f'Rendering the manifests again, as {cached} is '
+                      f'damaged: {e}')
     with progress.step('Rendering the manifests of Cluster API'):
         rendered = render(kubectl, module_directory, docker, openstack)
         body = json.dumps(rendered).encode()
@@ -115,7 +116,7 @@ def render(kubectl, module_directory, docker=False, openstack=False) -> dict:
     found = select(objects)
     if not found['webhooks'] or len(found['crds']) < len(addons.CRDS) + 2:
         raise errors.MagnumCapiError(
-            'The Go modules hold no manifests where expected',
+            'The Go modules have no manifests where they are expected',
             where=f'{sources}, {bases}')
     return found | more
 

@@ -97,9 +97,9 @@ def problem(driver, which, root, systemd) -> str | None:
     if driver != 'none':
         return None
     if not root:
-        return 'only root may make this machine a node'
+        return 'only root can make this machine a node'
     if not systemd:
-        return 'this machine was not booted with systemd'
+        return 'systemd is not the init system of this machine'
     missing = [name for name in _NEEDED if not which(name)]
     return f'missing programs: {", ".join(missing)}' if missing else None
 

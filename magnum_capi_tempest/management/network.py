@@ -100,7 +100,8 @@ def allocate(ports, lock_directory, numbers=NUMBERS) -> Network:
         'No loopback network is free', where=str(lock_directory),
         last_seen='; '.join(refused[:3]) + (
             f' and {len(refused) - 3} more' if len(refused) > 3 else ''),
-        hint='Take a sandbox or management cluster down, or use other ports')
+        hint='Take a sandbox or management cluster down, or choose other '
+             'ports')
 
 
 def require_free(address, ports):

@@ -38,7 +38,7 @@ def start(machine, what, progress):
         try:
             machine.start(what, note)
         except errors.CommandFailed as e:
-            progress.info(f'minikube did not start, once more: {e}')
+            progress.info(f'minikube did not start, trying again: {e}')
             machine.delete()
             machine.start(what, note)
 
@@ -54,15 +54,15 @@ def load(machine, archives, progress):
     missing = _missing(machine, archives)
     if not missing:
         return
-    with progress.step(f'{len(missing)} images into the machine'):
+    with progress.step(f'loading {len(missing)} images into the node'):
         machine.load([a.path for a in missing])
         left = _missing(machine, missing)
     if left:
         raise errors.EnvironmentProblem(
-            'The machine did not take all images',
+            'Some images could not be loaded into the node',
             where=', '.join(str(a.path) for a in left),
-            hint='Its disk may be full; "magnum-capi images check" reads '
-                 'the archives')
+            hint='Its disk may be full; check the archives with "magnum-capi '
+                 'images check"')
 
 
 def _missing(machine, archives):

@@ -112,5 +112,5 @@ def chosen(infrastructure) -> tuple[Provider, ...]:
         return (*CORE, INFRASTRUCTURES[infrastructure])
     except KeyError:
         raise errors.UsageError(
-            f'There is no infrastructure {infrastructure!r}',
-            hint=f'Known are: {", ".join(INFRASTRUCTURES)}') from None
+            f'Unknown infrastructure provider {infrastructure!r}',
+            hint=f'Use one of: {", ".join(INFRASTRUCTURES)}') from None

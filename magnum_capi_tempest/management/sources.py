@@ -94,8 +94,8 @@ class Archives:
         size = sum(a.size for a in wanted) / 2**30
         # Measured on two busy cores: 0.5 to 1.1 min a GiB.
         progress.info(
-            f'Docker gets archives of {size:.1f} GiB, unless it has them: '
-            f'{2 * size:.0f} GiB of disk, about {size:.0f} min')
+            f'Loading up to {size:.1f} GiB of archives into Docker, which '
+            f'takes {2 * size:.0f} GiB of disk and about {size:.0f} min')
         docker.load(wanted, progress)
 
 
@@ -143,7 +143,7 @@ def _server(registry):
 
 def _missing(names, inventory):
     return errors.EnvironmentProblem(
-        'There are no archives of these images',
+        'Archives of these images are missing',
         where=getattr(inventory, 'directory', None),
         last_seen=', '.join(names),
         hint='Build them with "magnum-capi images build"')

@@ -61,12 +61,13 @@ def up(directory, progress, tools=None, behaviours=None,
         if record and supervisor.running():
             if rate_limiting and not record.get('rate_limiting'):
                 raise errors.UsageError(
-                    'A management cluster without rate limiting is up',
+                    'A management cluster without rate limiting is already up',
                     where=directory,
                     hint='Take it down, or name another folder')
             if endpoint_network != record.get('endpoint_network'):
                 raise errors.UsageError(
-                    'A management cluster with other machines is up',
+                    'A management cluster with another kind of machines is '
+                    'already up',
                     where=directory,
                     last_seen='endpoint network '
                               f'{record.get("endpoint_network")}',

@@ -29,7 +29,7 @@ def check(chart: pathlib.Path):
     """
     if not set(DOCKER).issubset(_values(chart)):
         raise errors.UsageError(
-            'This chart cannot make machines that are containers (its '
+            'This chart does not support containers as machines (its '
             f'{_VALUES} lacks {" or ".join(DOCKER)})', where=chart,
             hint='Use charts/sandbox-cluster, which is the default')
 
@@ -68,6 +68,6 @@ def _values(chart):
         found = yaml.safe_load((chart / _VALUES).read_text())
     except (OSError, ValueError, yaml.YAMLError) as e:
         raise errors.UsageError(
-            'The values of this chart cannot be read', where=chart / _VALUES,
+            'The values of the chart cannot be read', where=chart / _VALUES,
             last_seen=' '.join(str(e).split())) from e
     return found if isinstance(found, dict) else {}

@@ -49,7 +49,7 @@ def requirement(text: str) -> str:
         if not any((path / name).is_file()
                    for name in ('pyproject.toml', 'setup.py')):
             raise errors.UsageError(
-                'This folder is no Python distribution (it has neither '
+                'The folder is not a Python distribution (it has neither '
                 'pyproject.toml nor setup.py)', where=path)
         return str(path)
     if path.is_file():
@@ -93,8 +93,8 @@ def distribution(what: str) -> str:
 
 def _nameless(what):
     return errors.UsageError(
-        'This does not say which distribution it is', where=what,
-        hint='Name the driver by --driver')
+        'The name of the distribution cannot be determined', where=what,
+        hint='Name the driver with --driver')
 
 
 def same(one: str, other: str) -> bool:
@@ -206,8 +206,8 @@ def _uv(layout, scratch, requirements, pins, *options):
 
 def _hint(pins):
     names = ', '.join(file.name for file in pins)
-    fit = f'It must fit the versions of constraints/{names}, and a' \
-        if names else 'A'
+    fit = (f'It must be compatible with the versions in constraints/{names}, '
+           'and a' if names else 'A')
     return f'{fit} package index must be reachable'
 
 
@@ -233,8 +233,8 @@ def _refuse_another(folder, requirements):
     """Nothing of the cloud's may have been installed once more."""
     if not (folder / 'METADATA').is_symlink():
         raise errors.UsageError(
-            f'{folder.name.removesuffix(".dist-info")} is in the environment '
-            "of Magnum already, and the sandbox's cannot replace it",
+            f'{folder.name.removesuffix(".dist-info")} is already installed '
+            "in Magnum's environment, and cannot be replaced for this sandbox",
             where=', '.join(requirements))
 
 
@@ -250,7 +250,7 @@ def _require_drivers(library, cloud, requirements):
                 same(one.name, name) for name in asked):
             return
     raise errors.UsageError(
-        f'Nothing of it is a driver: no entry point of {GROUP}',
+        f'It contains no driver: it has no entry point of the group {GROUP}',
         where=', '.join(requirements))
 
 

@@ -95,7 +95,7 @@ class Sandbox:
             if record and record.ready:
                 return self._again(record, wanted, release, progress)
             if record:
-                progress.info('An interrupted start is cleaned up')
+                progress.info('Cleaning up after an interrupted start')
                 self._remove()
             nodes = spec.nodes(wanted)
             self._check_room()
@@ -121,8 +121,9 @@ class Sandbox:
     def _again(self, record, wanted, release, progress):
         spec.refuse_others(wanted, release, record, self.directory)
         if not self.supervisor.running():
-            progress.info('supervisord has gone: what it left is ended and '
-                          'started again with its data')
+            progress.info('supervisord is not running any more: stopping its '
+                          'remaining programs and starting them again with '
+                          'their data')
             runmarks.sweep(self.directory)
         programs = toolchain.ensure(
             _tools(record.infrastructure), progress)
@@ -266,7 +267,7 @@ class Sandbox:
     def _require_running(self):
         if not self.supervisor.running():
             raise errors.UsageError(
-                'This sandbox does not run', where=self.directory,
+                'The sandbox is not running', where=self.directory,
                 hint='Start it again with "magnum-capi sandbox up"')
 
     def _fresh_drivers(self, layout, record, venv, progress):
@@ -322,7 +323,7 @@ class Sandbox:
                 not self.directory.is_dir()
                 or any(self.directory.iterdir())):
             raise errors.UsageError(
-                'This folder is not a sandbox; it is left as it is',
+                'The folder is not a sandbox; nothing was removed',
                 where=self.directory)
         return record
 
@@ -358,9 +359,10 @@ class Sandbox:
         free = shutil.disk_usage(folder).free
         if free < ROOM:
             raise errors.EnvironmentProblem(
-                f'Only {free >> 20} MiB are free, {ROOM >> 20} MiB are '
-                'needed', where=folder, hint='Make room or name another '
-                'folder with --directory or MAGNUM_CAPI_STATE')
+                f'Not enough disk space: {free >> 20} MiB are free, '
+                f'{ROOM >> 20} MiB are needed',
+                where=folder, hint='Free some space, or name another folder '
+                'with --directory or MAGNUM_CAPI_STATE')
 
 
 def _tools(kind):
@@ -370,8 +372,8 @@ def _tools(kind):
 def _ports(base):
     if not 1024 <= base <= 64000:
         raise errors.UsageError(
-            f'{base} is not a possible first port',
-            hint='Choose one from 1024 to 64000')
+            f'{base} cannot be the first port',
+            hint='Choose a port from 1024 to 64000')
     layout = layouts.Layout(pathlib.Path('/'), '127.0', base)
     return sorted({*(layout.port(s) for s in layouts.PORTS if s != 'epmd'),
                    *layout.management.ports.values()})

@@ -57,7 +57,7 @@ def find(text, progress) -> releases.Release:
         return _release(path, path)
     if not (path / 'setup.cfg').is_file():
         raise errors.UsageError(
-            'This is no Magnum: neither a wheel nor a folder with setup.cfg',
+            'This is not Magnum: neither a wheel nor a folder with setup.cfg',
             where=path, hint='Name a checkout, a wheel, or one of '
             f'{", ".join(r.name for r in releases.RELEASES)}')
     with progress.step('Wheel of Magnum'), tempfile.TemporaryDirectory(
@@ -77,7 +77,8 @@ def _patched(progress):
             processes.run(
                 ['bash', patches / 'apply.sh', scratch / 'patched'],
                 env=os.environ | {'PYTHON': sys.executable},
-                timeout=PATIENCE, hint='git and a package index are needed')
+                timeout=PATIENCE,
+                hint='git and a reachable package index are needed')
             source, = scratch.glob('patched/magnum-*/')
             wheel = _built(source, scratch)
             wheel.parent.rename(kept)
@@ -91,9 +92,9 @@ def _release(wheel, source):
     oldest = releases.RELEASES[0]
     if not found or int(found[2]) < oldest.version:
         raise errors.UsageError(
-            f'This is no Magnum from {oldest.version} on: {wheel.name}',
-            where=source, hint='Versions come from tags in a checkout: git '
-            'fetch --tags')
+            f'This is not Magnum {oldest.version} or later: {wheel.name}',
+            where=source, hint='In a checkout the version comes from tags: '
+            'run git fetch --tags')
     release = releases.get(str(
         min(int(found[2]), releases.NEWEST.version)))
     kept = (paths.cache() / 'wheels' / environment.digest(wheel)
@@ -123,9 +124,9 @@ def _built(folder, scratch):
     except (OSError, shutil.Error, errors.CommandFailed) as e:
         said = ' '.join(str(getattr(e, 'output', e)).split())
         raise errors.MagnumCapiError(
-            'No wheel can be built of this folder', where=folder,
+            'No wheel can be built from the folder', where=folder,
             last_seen=said[-_LONGEST:].rstrip('.') or None,
-            hint='"pip wheel --no-deps" has to succeed in it, and a package '
-                 'index must be reachable') from e
+            hint='Make sure that "pip wheel --no-deps" succeeds in it, and '
+                 'that a package index can be reached') from e
     wheel, = (scratch / 'wheel').glob('*.whl')
     return wheel

@@ -74,7 +74,7 @@ def wanted(kind, directory) -> Nodes:
     if kind != DOCKER:
         if directory is not None:
             raise errors.UsageError(
-                'Nodes in memory need no images', where=directory,
+                '--images is not used by nodes in memory', where=directory,
                 hint='Add --nodes docker')
         return Nodes()
     # Imported where they are needed: nodes in memory do without.
@@ -83,7 +83,7 @@ def wanted(kind, directory) -> Nodes:
     if problem:
         raise errors.EnvironmentProblem(
             f'Real nodes cannot run here: {problem}',
-            hint='Leave --nodes docker out for nodes in memory')
+            hint='Omit --nodes docker to have nodes in memory')
     return described(archives(directory))
 
 

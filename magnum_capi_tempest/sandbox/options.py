@@ -37,7 +37,7 @@ def check(path) -> pathlib.Path:
                          default_config_files=[], default_config_dirs=[])
     except (cfg.Error, ValueError, OSError) as e:
         raise errors.UsageError(
-            'This is no configuration file of oslo.config', where=path,
+            'The file is not an oslo.config configuration file', where=path,
             last_seen=' '.join(str(e).split())) from e
     return path
 
@@ -54,7 +54,7 @@ def copy(paths, folder: pathlib.Path):
         try:
             text = path.read_text()
         except (OSError, ValueError) as e:
-            raise errors.UsageError('This file cannot be read', where=path,
+            raise errors.UsageError('The file cannot be read', where=path,
                                     last_seen=e) from e
         outfile.write_private(folder / f'{number}-{stem}.conf', text)
 
@@ -123,7 +123,7 @@ def change(folder: pathlib.Path, words):
         text = merged(path.read_text() if path.exists() else '', wanted)
     except (configparser.Error, ValueError) as e:
         raise errors.UsageError(
-            'This file was changed by somebody else and cannot be parsed',
+            'The file was edited and can no longer be parsed',
             where=path, last_seen=' '.join(str(e).split()),
             hint='Correct or remove it') from e
     outfile.write_private(path, text)

@@ -108,6 +108,6 @@ def locked(directory):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise errors.UsageError(
-                'Another command starts or stops this sandbox',
+                'Another command is starting or stopping this sandbox',
                 where=directory, hint='Wait until it has finished') from None
         yield

@@ -81,8 +81,8 @@ def route(start: Release, end: Release) -> tuple[Release, ...]:
     """
     if end.version <= start.version:
         raise errors.UsageError(
-            f'Magnum {start.name} cannot become Magnum {end.name}: it is '
-            'only ever upgraded', hint='Name a later release')
+            f'Magnum {start.name} cannot be changed to {end.name}: only '
+            'upgrades are possible', hint='Name a later release')
     later = [r for r in RELEASES if start.version < r.version <= end.version]
     steps = []
     while start != end:

@@ -90,7 +90,7 @@ def chart(path) -> pathlib.Path:
     path = pathlib.Path(path).absolute()
     if not (path / 'Chart.yaml').is_file():
         raise errors.UsageError(
-            'This folder is not a Helm chart (it has no Chart.yaml)',
+            'The folder is not a Helm chart (it has no Chart.yaml)',
             where=path, hint='Name the folder of a chart like '
             'openstack-cluster of capi-helm-charts')
     return path
@@ -105,8 +105,8 @@ def nodes(wanted) -> nodes_.Nodes:
     if wanted.nodes == nodes_.DOCKER:
         if infrastructure_of(wanted) == infrastructure.OPENSTACK:
             raise errors.UsageError(
-                'Nodes in containers are no servers of Nova',
-                hint='Leave --nodes docker or --infrastructure openstack out')
+                'Nodes in containers cannot be servers of Nova',
+                hint='Omit --nodes docker or --infrastructure openstack')
         charts.check(chart(wanted.chart))
     return nodes_.wanted(wanted.nodes, wanted.images)
 
@@ -124,10 +124,10 @@ def infrastructure_of(wanted) -> str:
         infrastructure.OPENSTACK if missing else infrastructure.MEMORY)
     if kind == infrastructure.OPENSTACK and wanted.profile == 'full':
         raise errors.UsageError(
-            'A real OpenStack is there for the profile "embedded" only',
+            'A real OpenStack needs the profile "embedded"',
             last_seen='its drivers need the services '
             + ', '.join(sorted(missing)) if missing else None,
-            hint='Leave --profile full or --infrastructure openstack out')
+            hint='Omit --profile full or --infrastructure openstack')
     return kind
 
 
@@ -160,5 +160,5 @@ def refuse_others(wanted, release, record, directory):
 
 def _refusal(what, directory):
     return errors.UsageError(
-        f'A sandbox with {what} is up', where=directory,
+        f'A sandbox with {what} is already up', where=directory,
         hint='Take it down first, or name another --directory')

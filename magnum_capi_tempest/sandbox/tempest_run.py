@@ -102,7 +102,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     if order.third_party and record.additions.clash:
         raise errors.UsageError(
             'magnum-tempest-plugin names no driver in its templates, and the '
-            'drivers of this sandbox clash', where=str(box.directory),
+            'drivers of this sandbox conflict', where=str(box.directory),
             hint='start a sandbox without --clash')
     begin = time.time()
     results = (order.results or paths.state() / 'results' / time.strftime(

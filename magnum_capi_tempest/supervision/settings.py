@@ -31,8 +31,8 @@ def check(directory, socket):
             hint='Choose a shorter folder')
     if _UNFIT.search(str(directory)):
         raise errors.UsageError(
-            'supervisord cannot work in a folder with % * ? [ " ;" '
-            'or " #" in its path', where=directory,
+            'supervisord cannot use a folder whose path has one of % * ? [ " '
+            ';" " #"', where=directory,
             hint='Choose another folder')
 
 
@@ -60,7 +60,7 @@ def write_program(path, program, directory, log):
     for key, value in program.env.items():
         if '"' in value or value != value.strip("'"):
             raise errors.UsageError(
-                f'Supervisor cannot take this value of {key}: {value}')
+                f'supervisord does not accept this value of {key}: {value}')
     _write(path, {
         f'program:{program.name}': {
             'command': shlex.join(map(str, program.argv)),
@@ -84,7 +84,8 @@ def _write(path, sections):
         for key, value in values.items():
             if _COMMENT.search(value):
                 raise errors.UsageError(
-                    f'Supervisor cannot take this value of {key}: {value}')
+                    f'supervisord does not accept this value of {key}: '
+                    f'{value}')
         config[name] = values
     temporary = path.with_suffix('.new')
     with open(temporary, 'w') as f:

@@ -131,7 +131,7 @@ class Supervisor:
             poll, done=lambda s: not s, failed=failed, timeout=timeout,
             what=', '.join(sorted(mine)), describe=describe,
             pace=waiting.Pace(0.05, 1.2, 0.3),
-            hint=f'Logs are in {self.directory / "log"}')
+            hint=f'The logs are in {self.directory / "log"}')
 
     def ready(self, program) -> bool:
         """Whether a program runs and is ready, asked once."""

@@ -37,7 +37,7 @@ def read(names) -> selection.Cloud:
         elif (connection.config.config['auth'].get('auth_url')
               != found.config.config['auth'].get('auth_url')):
             raise errors.UsageError(
-                'These are users of different clouds',
+                'The users belong to different clouds',
                 where=f'{names[0]}, {name}')
     with clouds.explained(names[0]):
         return _look(connection, tuple(accounts), names[0])
@@ -47,15 +47,15 @@ def _account(name, connection):
     known = connection.config.config['auth']
     if not known.get('password') or 'application_credential_id' in known:
         raise errors.UsageError(
-            'Tempest needs users with a password, and this one has none',
+            'Tempest needs users with a password, but this user has none',
             where=f'{name} in clouds.yaml',
-            hint='Application credentials and tokens will not do: Tempest '
-                 'logs in by username and password')
+            hint='Use a user name and a password instead of an application '
+                 'credential or a token')
     access = connection.session.auth.get_access(connection.session)
     if not access.project_name:
         raise errors.UsageError(
-            'This user is of no project', where=f'{name} in clouds.yaml',
-            hint='Give it a project_name')
+            'The user has no project', where=f'{name} in clouds.yaml',
+            hint='Add a project_name')
     return selection.Account(
         name, access.username, known['password'], access.project_name,
         access.user_domain_name, access.project_domain_name,
@@ -124,7 +124,7 @@ def _heeds(magnum, choice):
     made = answer.json()['uuid']
     openstack.exceptions.raise_from_response(
         magnum.delete(f'/clustertemplates/{made}'),
-        f'The cluster template {made} is left: it could not be deleted')
+        f'The cluster template {made} could not be deleted and is left behind')
     return False
 
 
@@ -142,6 +142,7 @@ def _microversions(magnum, name):
     if not all(part.replace('.', '', 1).isdigit() and '.' in part
                for part in found):
         raise errors.EnvironmentProblem(
-            'What answers as Magnum names no microversions', where=name,
+            'The Magnum endpoint does not report its microversions',
+            where=name,
             last_seen=' '.join(found))
     return tuple(found)

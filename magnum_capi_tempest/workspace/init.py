@@ -84,10 +84,10 @@ def _spare_edits(folder, made, overwrite):
                         if (etc / name).exists()}, recorded, made):
         if not overwrite:
             raise errors.UsageError(
-                'This file has been edited since it was made, or was made by '
-                'an older release', where=etc / name,
-                hint='Name another folder, or have it renamed to '
-                     f'{name}.edited: --overwrite')
+                'The file has been edited since it was written, or was '
+                'written by an older release', where=etc / name,
+                hint='Name another folder, or use --overwrite, which renames '
+                     f'the file to {name}.edited')
         (etc / name).replace(etc / f'{name}.edited')
 
 
@@ -97,12 +97,13 @@ def _digest(content):
 
 def _check(folder):
     if folder.exists() and not folder.is_dir():
-        raise errors.UsageError('This is no folder', where=folder)
+        raise errors.UsageError('This is not a folder', where=folder)
     if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
         raise errors.UsageError(
-            'This folder has something else in it', where=folder,
-            hint='Name one that is new, empty, or a workspace that this '
-                 'command has made')
+            'The folder contains something other than a workspace',
+            where=folder,
+            hint='Name a new or empty folder, or a workspace that this '
+                 'command created')
 
 
 def _is_ours(folder):

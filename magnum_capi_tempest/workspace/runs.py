@@ -120,6 +120,7 @@ def beside(name) -> pathlib.Path:
     path = pathlib.Path(sys.executable).with_name(name)
     if not path.exists():
         raise errors.EnvironmentProblem(
-            f'{name} is not installed beside this program', where=path,
+            f'{name} is not installed in the Python environment of this '
+            'program', where=path,
             hint='pip install tempest')
     return path

@@ -180,18 +180,18 @@ class Choice:
         if self.dynamic:
             found.append(
                 f'the user {cloud.accounts[0].username} is an administrator: '
-                'Tempest makes its users, and removes them')
+                'Tempest creates the users it needs, and deletes them')
         else:
-            found.append('the users of clouds.yaml are used; tests that need '
-                         'an administrator or a second user are skipped '
-                         'unless there is one')
+            found.append('the users in clouds.yaml are used; tests that need '
+                         'an administrator or a second user are skipped if '
+                         'there is none')
         if not self.features['template_driver']:
             found.append('this Magnum is older than 23: the driver of a '
                          'cluster template is the property magnum_driver of '
                          'its image, or set by an update')
         if not self.workload_api:
             found.append('the package kubernetes is not installed: nodes are '
-                         'not looked at (pip install kubernetes)')
+                         'not checked (pip install kubernetes)')
         return found
 
 
@@ -207,9 +207,9 @@ def choose(cloud, preferred, *, workload_api=True, static=False) -> Choice:
             'magnum_distro'):
         raise errors.UsageError(
             f'The image {image.name} lacks the property os_distro, which '
-            'Magnum asks for', where=image.id,
-            hint='Set it: openstack image set --property os_distro=ubuntu '
-                 f'{image.id}')
+            'Magnum requires', where=image.id,
+            hint='Set it with: openstack image set --property '
+                 f'os_distro=ubuntu {image.id}')
     fit = tuple(flavor for flavor in cloud.flavors
                 if flavor.properties.get('vcpus', 0) >= VCPUS
                 and flavor.properties.get('ram', 0) >= RAM)
@@ -240,8 +240,8 @@ def _check_labels(labels):
     for key, text in labels:
         if ',' in text or ',' in key or ':' in key:
             raise errors.UsageError(
-                'A label with a comma, or with a colon in its name, cannot '
-                'stand in tempest.conf', where=f'{key}={text}')
+                'tempest.conf cannot hold a label with a comma, or with a '
+                'colon in its name', where=f'{key}={text}')
 
 
 def _one(things, wanted, kind, option):
@@ -251,11 +251,12 @@ def _one(things, wanted, kind, option):
         return found[0]
     if found:
         raise errors.UsageError(
-            f'{len(found)} of kind {kind} are called {wanted}',
-            hint=f'Give {option} the id of one: '
+            f'There are {len(found)} of the kind {kind} with the name '
+            f'{wanted}',
+            hint=f'Pass the ID of one to {option}: '
             + ', '.join(thing.id for thing in found))
     raise errors.UsageError(
-        f'There is no {kind} {wanted}, or this user may not see it',
+        f'There is no {kind} {wanted}, or this user cannot see it',
         hint=_choices(things))
 
 
@@ -264,17 +265,18 @@ def _only(things, kind, option):
         return things[0]
     if not things:
         raise errors.UsageError(
-            f'There is no {kind}', hint=f'Make one, or name one by {option}')
-    raise errors.UsageError(f'Which {kind}? There are {len(things)}',
-                            hint=f'Name one by {option}. {_choices(things)}')
+            f'There is no {kind}',
+            hint=f'Create one, or name one with {option}')
+    raise errors.UsageError(f'There is more than one {kind} ({len(things)})',
+                            hint=f'Name one with {option}. {_choices(things)}')
 
 
 def _choices(things):
     names = sorted(thing.name or thing.id for thing in things)
     more = len(names) - _NAMED
-    return ('There are: ' + ', '.join(names[:_NAMED])
+    return ('Choose from: ' + ', '.join(names[:_NAMED])
             + (f' and {more} more' if more > 0 else '')
-            if names else 'There is none at all')
+            if names else 'There are none')
 
 
 def _between(versions):
@@ -283,9 +285,10 @@ def _between(versions):
     highest = min(versions[1], NEWEST, key=_number)
     if _number(lowest) > _number(highest):
         raise errors.UsageError(
-            'This Magnum has no microversion that the tests know',
-            last_seen=' to '.join(versions), hint=f'They know {OLDEST} to '
-            f'{NEWEST}')
+            'This Magnum supports none of the microversions that the tests '
+            'know',
+            last_seen=' to '.join(versions), hint=f'The tests know {OLDEST} '
+            f'to {NEWEST}')
     return lowest, highest
 
 
@@ -319,8 +322,8 @@ def value(text) -> str:
     text = str(text)
     if not text.isprintable():
         raise errors.UsageError(
-            'A name or password has characters that tempest.conf cannot '
-            'have: line ends, or others that cannot be printed')
+            'A name or password contains line breaks or other unprintable '
+            'characters, which tempest.conf cannot hold')
     # "$" begins the name of another option; a pair of quotes is dropped.
     text = text.replace('$', '$$')
     return f'"{text}"' if text != text.strip(' \'"') else text

@@ -87,7 +87,7 @@ class Cloud:
         """Start this release of Magnum on the data of an earlier one."""
         passwords = credentials.passwords(self._layout.directory)
         self._configure(passwords)
-        with progress.step('Migrations of the database'):
+        with progress.step('Database migrations'):
             self._databases(passwords).migrate_magnum()
         self.restart_magnum(progress)
 

@@ -134,12 +134,13 @@ def ensure(progress, release=releases.NEWEST,
     """
     if release.wheel and not pathlib.Path(release.wheel).exists():
         raise errors.UsageError(
-            "This sandbox's Magnum is not there any more",
+            "The environment of this sandbox's Magnum has been removed",
             where=release.wheel, hint='Take the sandbox down and up again')
     folder = _ensure(
         progress, location(key(release, kind)),
-        'Cloud environment (Keystone to Magnum)'
-        if release == releases.NEWEST else f'Environment of Magnum {release}',
+        'Python environment of the cloud (Keystone to Magnum)'
+        if release == releases.NEWEST else 'Python environment of Magnum '
+                                           f'{release}',
         lambda scratch: [*_required(pins(release, scratch, kind)),
                          *([release.wheel] if release.wheel else [])])
     if release.wheel:
@@ -193,8 +194,8 @@ def _make(folder, words):
     # Compiled files would be missing for good with this variable.
     env = {k: v for k, v in os.environ.items()
            if k not in ('PYTHONDONTWRITEBYTECODE', 'VIRTUAL_ENV')}
-    hint = ('A package index must be reachable; see the message of uv above '
-            'and its environment variables')
+    hint = ('Check that a package index can be reached; see the message of uv '
+            'above, and its environment variables')
     # uv leaves lock files where temporary files go.
     with tempfile.TemporaryDirectory(prefix='magnum-capi-') as temporary:
         env['TMPDIR'] = temporary

@@ -52,8 +52,8 @@ def library(environment: pathlib.Path) -> pathlib.Path:
     found = list(environment.glob('lib/python3*/site-packages'))
     if len(found) != 1:
         raise errors.EnvironmentProblem(
-            'This is no Python environment', where=environment,
-            hint='Remove the folder, it is made again')
+            'The folder is not a Python environment', where=environment,
+            hint='Remove the folder; it will be created again')
     return found[0]
 
 

@@ -88,15 +88,15 @@ def restore(source, directory, progress) -> bool:
                 _extract(tar, member, directory)
         # The last member: tarfile takes one that ends between two for whole.
         if not (directory / MEMBERS[-1]).exists():
-            raise tarfile.ReadError('its end is missing')
+            raise tarfile.ReadError('it is truncated')
     except (tarfile.TarError, OSError, EOFError, ValueError) as e:
         if getattr(e, 'errno', None) == errno.ENOSPC:
             raise errors.EnvironmentProblem(
                 'No space left to unpack the snapshot', where=directory,
-                hint='Make room or name another folder with --directory '
-                     'or MAGNUM_CAPI_STATE') from e
-        progress.info(f'The snapshot {source} cannot be used ({e}): '
-                      'it is made again')
+                hint='Free some space, or name another folder with '
+                     '--directory or MAGNUM_CAPI_STATE') from e
+        progress.info(f'The snapshot {source} cannot be used ({e}) and is '
+                      'created again')
         source.unlink(missing_ok=True)
         _remove_members(directory)
         return False

@@ -40,4 +40,4 @@ def first_requests(layout, password, kind=infrastructure.MEMORY):
             'A service of the sandbox does not work',
             where=e.request.url if e.request else layout.auth_url,
             last_seen=f'{e} {text}'.strip(),
-            hint='Its log has more: magnum-capi sandbox logs') from e
+            hint='See its log: magnum-capi sandbox logs') from e

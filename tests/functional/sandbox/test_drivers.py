@@ -299,7 +299,7 @@ class RefusedTest(boxes.TestCase):
 
     def test_distribution_without_a_driver(self):
         source = project(self.folder / 'p', group='others')
-        self.assertIn('Nothing of it is a driver', self.refused(
+        self.assertIn('It contains no driver', self.refused(
             2, '--install', str(source)))
 
     def test_folder_that_cannot_be_built(self):
@@ -382,7 +382,7 @@ class KilledTest(boxes.TestCase):
         ended = box.up('--install', str(source))
 
         self.assert_done(ended)
-        self.assertIn('An interrupted start is cleaned up', ended.err)
+        self.assertIn('Cleaning up after an interrupted start', ended.err)
         self.assertEqual(set(), set(before) & set(box.processes()))
         self.assertEqual([], list((box.directory / 'tmp').iterdir()))
         self.assertEqual([], [

@@ -78,7 +78,7 @@ class KilledTest(_Base):
         before = set(box.processes())
         ended = box.up()
         self.assert_done(ended)
-        self.assertIn('An interrupted start is cleaned up', ended.err)
+        self.assertIn('Cleaning up after an interrupted start', ended.err)
         self.assertEqual(set(), before.intersection(box.processes()))
         self.assert_done(box.call('status'))
 

@@ -355,7 +355,8 @@ class ExplainTest(_Base):
         log = self.folder / 'x.log'
         log.write_text('x\n')
         argv = '--request', 'req-1', '--magnum-log', log
-        self.assert_error(2, "nothing of 'req-1'", cli.Explain, *argv)
+        self.assert_error(2, "no decision of the filter about 'req-1'",
+                          cli.Explain, *argv)
         log.unlink()
         self.assertEqual(2, self.call(cli.Explain, *argv)[0])
         self.assertEqual(2, self.call(cli.Explain, '--request', 'x')[0])

@@ -54,7 +54,8 @@ k8s_capi_v1
         before = self.world()
         self.assertEqual((0, '1 adopted'), self.last('--all', '--apply'))
         self.assertEqual((0, '1 would be given back. Nothing was changed; '
-                          'use --apply to make the changes'), self.last('--all', '--undo'))
+                          'use --apply to make the changes'),
+                         self.last('--all', '--undo'))
         self.assertEqual((0, '1 given back'),
                          self.last('--all', '--undo', '--apply'))
         self.assertEqual(before, self.world())

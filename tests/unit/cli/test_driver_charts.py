@@ -76,7 +76,8 @@ class MoveTest(CommandTest):
                       '  node group default-worker: nodes stay\n'
                       '--- Secret/', out)
         self.assertTrue(out.endswith(
-            '\n1 would be moved. Nothing was changed; use --apply to move them\n'))
+            '\n1 would be moved. Nothing was changed; '
+            'use --apply to move them\n'))
         self.assertNotIn('geheim', out)
         self.assert_unchanged()
 

@@ -215,7 +215,7 @@ class UpTest(testtools.TestCase):
         self.directory.mkdir()
         folder.write(self.directory, {'address': '127.77.0.1'})
         e = self.assertRaises(errors.UsageError, self.up)
-        self.assertIn('plain processes', str(e))
+        self.assertIn('backend processes', str(e))
 
     def test_complete_one_is_left_alone(self):
         self.work()
@@ -354,4 +354,4 @@ class DockersTest(testtools.TestCase):
             dockers, 'machine', lambda: None))
         e = self.assertRaises(errors.EnvironmentProblem, dockers.use,
                               dockers.MACHINE, pathlib.Path('/m'), None)
-        self.assertIn('does not answer', str(e))
+        self.assertIn('does not respond', str(e))

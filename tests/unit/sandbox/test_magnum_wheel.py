@@ -71,12 +71,12 @@ class FindTest(_Base):
         other.touch()
         for path in (self.wheel('19.0.0'), self.wheel('0.0.1.dev9'), other):
             e = self.assertRaises(errors.UsageError, self.find, str(path))
-            self.assertIn(f'from 20 on: {path.name}', str(e))
+            self.assertIn(f'20 or later: {path.name}', str(e))
 
     def test_what_is_neither(self):
         for path in (self.base, self.base / 'missing'):
             e = self.assertRaises(errors.UsageError, self.find, str(path))
-            self.assertIn('no Magnum', str(e))
+            self.assertIn('not Magnum', str(e))
             self.assertIn(str(path), str(e))
 
 

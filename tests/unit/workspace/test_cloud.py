@@ -70,4 +70,4 @@ class HeedsDriverTest(testtools.TestCase):
     def test_what_is_left_is_named(self):
         self.answers['DELETE'] = 500, '{}'
         error = self.assertRaises(exceptions.HttpException, self.heeds)
-        self.assertIn('u-1 is left', str(error))
+        self.assertIn('u-1 could not be deleted', str(error))

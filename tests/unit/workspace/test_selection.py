@@ -67,7 +67,7 @@ class ChooseTest(testtools.TestCase):
         text = self.refusal(flavors=(SMALL, TINY, large))
 
         self.assertIn('--flavor', text)
-        self.assertIn('There are: m1.large, m1.small', text)
+        self.assertIn('Choose from: m1.large, m1.small', text)
         self.assertNotIn('m1.tiny', text)
 
     def test_networks_too(self):
@@ -83,7 +83,7 @@ class ChooseTest(testtools.TestCase):
         text = self.refusal(selection.Preferences('debian'))
 
         self.assertIn('There is no image debian', text)
-        self.assertIn('There are: ubuntu', text)
+        self.assertIn('Choose from: ubuntu', text)
 
     def test_a_name_that_several_have(self):
         other = dataclasses.replace(IMAGE, id='i-2')
@@ -100,7 +100,7 @@ class ChooseTest(testtools.TestCase):
             microversions=('1.2', '1.9')).microversions)
         self.assertEqual(('1.1', '1.14'), self.choose(
             microversions=('1.1', '1.20')).microversions)
-        self.assertIn('no microversion', self.refusal(
+        self.assertIn('none of the microversions', self.refusal(
             microversions=('1.15', '1.20')))
 
     def test_the_driver_of_templates_counts_as_of_magnum_23(self):
