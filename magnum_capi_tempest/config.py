@@ -24,8 +24,8 @@ SERVICE_AVAILABLE_GROUP = cfg.OptGroup(
 SERVICE_AVAILABLE_OPTS = [
     cfg.BoolOpt(
         'magnum_capi', default=True,
-        help='Run the tests of Magnum with a Cluster API driver. Set it to '
-             'false on a cloud without Magnum: all of them are skipped.'),
+        help='Run the tests of Magnum with a Cluster API driver. Set this to '
+             'false on a cloud without Magnum; all of them are then skipped.'),
 ]
 
 GROUP = cfg.OptGroup(
@@ -48,36 +48,37 @@ OPTS = [
              'is used.'),
     cfg.IntOpt(
         'build_interval', default=5, min=1,
-        help='Longest pause, in seconds, between two looks at a cluster that '
-             'is waited for. Waiting starts with shorter pauses.'),
+        help='Longest interval, in seconds, between two requests for the '
+             'state of a cluster that a test waits for. A wait starts with '
+             'shorter intervals.'),
     cfg.IntOpt(
         'build_timeout', default=1800, min=1,
-        help='How many seconds a cluster may take to be created or changed '
-             'before the test fails. A minute is enough in the sandbox; '
-             'virtual machines with image downloads need half an hour.'),
+        help='Seconds to wait for a cluster to be created or changed before '
+             'the test fails. A minute is enough in the sandbox; virtual '
+             'machines that download images need half an hour.'),
     cfg.IntOpt(
         'delete_timeout', default=900, min=1,
-        help='How many seconds a cluster may take to be deleted before the '
-             'test fails, with everything that Cluster API keeps of it.'),
+        help='Seconds to wait for a cluster to be deleted, with all of its '
+             'Cluster API objects, before the test fails.'),
     cfg.StrOpt(
         'min_microversion', default='1.1',
         help='Lowest Magnum API microversion to test with, for example 1.9. '
-             'Tests of lower ones only are skipped. Magnum tells what it '
-             'supports in the answer to GET on its endpoint.'),
+             'Tests that are only for lower ones are skipped. Magnum reports '
+             'what it supports in its answer to GET on its endpoint.'),
     cfg.StrOpt(
         'max_microversion', default='latest',
-        help='Highest Magnum API microversion to test with, for example '
-             '1.12. Tests that need a higher one are skipped. "latest" is '
-             'the highest that this Magnum has.'),
+        help='Highest Magnum API microversion to test with, for example 1.12. '
+             'Tests that need a higher one are skipped. "latest" is the '
+             'highest that this Magnum supports.'),
     cfg.StrOpt(
         'image_id', default='',
-        help='Name or id of the Glance image that cluster nodes boot from. '
-             'It must carry the property os_distro, and what the driver asks '
-             'for (magnum-capi-helm: kube_version). Required.'),
+        help='Name or id of the Glance image that cluster nodes boot from. It '
+             'must have the property os_distro, and the properties that the '
+             'driver requires (magnum-capi-helm: kube_version). Required.'),
     cfg.StrOpt(
         'flavor_id', default='',
         help='Name or id of the Nova flavor of worker nodes. Cluster API '
-             'drivers want at least 2 vCPU and 2 GiB. Required.'),
+             'drivers need at least 2 vCPUs and 2 GiB of memory. Required.'),
     cfg.StrOpt(
         'master_flavor_id', default='',
         help='Name or id of the Nova flavor of control plane nodes. When '
@@ -90,269 +91,272 @@ OPTS = [
         'network_driver', default='calico',
         help='Network driver of the cluster templates. It must be one of '
              '[cluster_template] kubernetes_allowed_network_drivers in '
-             'magnum.conf. Magnum\'s own default, flannel, is known to no '
-             'Cluster API driver: nodes would never be ready with it.'),
+             "magnum.conf. No Cluster API driver supports Magnum's own "
+             'default, flannel; nodes would never become ready with it.'),
     cfg.StrOpt(
         'dns_nameserver', default='',
-        help='DNS server of the networks that are made for clusters. When '
-             'empty, Magnum\'s default is used.'),
+        help='DNS server of the networks that are created for clusters. When '
+             "empty, Magnum's default is used."),
     cfg.StrOpt(
         'driver', default='',
         help='Name of the Magnum driver under test (its entry point, for '
              'example k8s_capi_helm_v1). When set, cluster templates are '
-             'created with it and tests verify that they got it. When empty, '
-             'Magnum chooses the driver.'),
+             'created with this driver, and tests verify that they have it. '
+             'When empty, Magnum chooses the driver.'),
     cfg.ListOpt(
         'not_promised', default=[],
-        help='Ids of promises that the driver under test does not make, or '
-             'is known to break, for example lifecycle.resize.last-wins: '
-             'their tests are skipped. All promises are in the '
-             'documentation of the suite.'),
+        help='IDs of promises that the driver under test does not make, or is '
+             'known to break, for example lifecycle.resize.last-wins. Their '
+             'tests are skipped. The documentation of the suite lists all '
+             'promises.'),
     cfg.BoolOpt(
         'master_lb_enabled', default=True,
         help='Value of master_lb_enabled in cluster templates. Magnum '
              'refuses more than one control plane node without it.'),
     cfg.DictOpt(
         'labels', default={},
-        help='Labels of the cluster templates, as key:value pairs divided by '
-             'commas, for what the driver needs on this cloud, for example '
+        help='Labels of the cluster templates that the driver needs on this '
+             'cloud, as key:value pairs separated by commas, for example '
              'boot_volume_size:20,octavia_provider:ovn.'),
     cfg.IntOpt(
         'master_count', default=1, min=1,
-        help='Number of control plane nodes of the clusters that are '
-             'created. Drivers take odd numbers only.'),
+        help='Number of control plane nodes of the clusters that are created. '
+             'Drivers accept odd numbers only.'),
     cfg.IntOpt(
         'node_count', default=1, min=1,
         help='Number of worker nodes of the clusters that are created. Tests '
-             'that resize a cluster go up by one from here.'),
+             'that resize a cluster add one node.'),
     cfg.StrOpt(
         'management_kubeconfig', default='',
         help='Path of a kubeconfig of the Cluster API management cluster '
-             'that may list everything, secrets too. When set, failures '
-             'carry the conditions that Cluster API reports, and tests '
-             'verify that a deleted cluster leaves nothing behind there. '
-             'Needs the Python package kubernetes.'),
+             'whose user may list everything, including secrets. When set, '
+             'the evidence of a failure includes the conditions that Cluster '
+             'API reports, and tests verify that a deleted cluster leaves '
+             'nothing behind there. Requires the Python package kubernetes.'),
     cfg.StrOpt(
         'artifact_dir', default='',
-        help='Folder, on the machine that runs Tempest, for what a failed '
-             'test carries: one folder a test, with what Magnum, its logs, '
-             'Cluster API and the nodes said. It also gets a list of what '
-             'tests made, for "magnum-capi tempest leaks". Known forms of '
-             'secrets are taken out; only its owner can read it. When '
-             'empty, evidence is in the test results only.'),
+        help='Folder, on the machine that runs Tempest, for the evidence of '
+             'failed tests: one folder per test, with the answers of Magnum, '
+             'its logs, and the state of Cluster API and the nodes. It also '
+             'holds a list of what the tests created, for "magnum-capi '
+             'tempest leaks". Known forms of secrets are redacted; only its '
+             'owner can read it. When empty, evidence is in the test results '
+             'only.'),
     cfg.ListOpt(
         'log_files', default=[],
-        help='Logs of Magnum\'s API and conductor on the machine that runs '
-             'Tempest, divided by commas, for example '
-             '/var/log/magnum/magnum-conductor.log; a star stands for any '
-             'text. Failures carry the lines that name a request, a user or '
-             'a cluster of the test.'),
+        help="Log files of Magnum's API and conductor on the machine that "
+             'runs Tempest, separated by commas, for example '
+             '/var/log/magnum/magnum-conductor.log; an asterisk matches any '
+             'text. The evidence of a failure includes the lines that name a '
+             'request, a user or a cluster of the test.'),
     cfg.StrOpt(
         'log_command', default='',
-        help='Command that prints these logs, where they are not in files. '
-             '{since} in it becomes the time when the tests of the class '
-             'began, as journalctl takes it, {words} a regular expression '
-             'of what is searched. Devstack: sudo journalctl --no-pager '
-             '--output cat --since {since} --grep {words} --unit '
-             'devstack@magnum-api --unit devstack@magnum-cond. Divided as a '
-             'shell does.'),
+        help='Command that prints these logs if they are not in files. '
+             '{since} is replaced by the time when the tests of the class '
+             'began, in the format of journalctl, and {words} by a regular '
+             'expression to search for. It is split like a shell command. '
+             'For DevStack: sudo journalctl --no-pager --output cat --since '
+             '{since} --grep {words} --unit devstack@magnum-api --unit '
+             'devstack@magnum-cond.'),
     cfg.IntOpt(
         'evidence_timeout', default=60, min=1,
-        help='How many seconds a failed test may spend on asking what there '
-             'is to know of its failure. What does not answer is named.'),
+        help='Seconds that a failed test may spend on collecting evidence. '
+             'What does not answer in that time is named.'),
     cfg.ListOpt(
         'clashing_drivers', default=[],
         help='Names of two or more enabled drivers that provide the cluster '
              'type of image_id, for example '
-             'k8s_capi_helm_v1,k8s_cluster_api_ubuntu. When empty, what '
-             'Magnum does with two drivers of one type is not tested.'),
+             'k8s_capi_helm_v1,k8s_cluster_api_ubuntu. When empty, it is not '
+             'tested what Magnum does with two drivers of one type.'),
     cfg.StrOpt(
         'mismatched_driver', default='',
         help='Name of an enabled driver that does not provide the cluster '
-             'type of image_id. When empty, naming one that does not fit is '
-             'not tested.'),
+             'type of image_id. When empty, it is not tested what happens '
+             'when a template names a driver that does not fit.'),
     cfg.StrOpt(
         'disabled_driver', default='',
-        help='Name of a driver that provides the cluster type of image_id '
-             'and is in [drivers] disabled_drivers of magnum.conf. When '
-             'empty, naming a disabled driver is not tested.'),
+        help='Name of a driver that provides the cluster type of image_id and '
+             'is in [drivers] disabled_drivers of magnum.conf. When empty, it '
+             'is not tested what happens when a template names a disabled '
+             'driver.'),
     cfg.StrOpt(
         'beta_driver', default='',
         help='Name of a beta driver that is not in [drivers] '
              'enabled_beta_drivers of magnum.conf; it provides '
-             'beta_shadowed_distro. When empty, naming a beta driver is not '
-             'tested.'),
+             'beta_shadowed_distro. When empty, it is not tested what happens '
+             'when a template names a beta driver.'),
     cfg.StrOpt(
         'broken_driver', default='',
-        help='Name of a driver that is installed and cannot be loaded, for '
-             'want of a library for example. When empty, what it does to '
-             'others is not tested. Set it in an environment made for this '
-             'only: it stops an unmodified Magnum 23.'),
+        help='Name of a driver that is installed but cannot be loaded, for '
+             'example because a library is missing. When empty, it is not '
+             'tested how it affects other drivers. Only set this in an '
+             'environment for that purpose, as such a driver stops an '
+             'unmodified Magnum 23.'),
     cfg.StrOpt(
         'sole_distro', default='',
         help='Operating system (magnum_distro or os_distro of an image) that '
-             'one driver only provides, best one whose name is not the first '
-             'in the alphabet. When empty, this is not tested.'),
+             'only one driver provides, preferably a driver whose name is not '
+             'the first in the alphabet. When empty, this is not tested.'),
     cfg.StrOpt(
         'sole_driver', default='',
         help='Name of the driver that provides sole_distro.'),
     cfg.StrOpt(
         'beta_shadowed_distro', default='',
-        help='Operating system that beta_shadowed_driver provides, and, '
-             'registered after it, beta_driver: Magnum then finds the beta '
-             'driver by the type. When empty, this is not tested.'),
+        help='Operating system that beta_shadowed_driver provides, and also '
+             'beta_driver, which is registered after it, so that Magnum finds '
+             'the beta driver by the type. When empty, this is not tested.'),
     cfg.StrOpt(
         'beta_shadowed_driver', default='',
         help='Name of the driver to use for beta_shadowed_distro.'),
     cfg.StrOpt(
         'lax_distro', default='',
-        help='Operating system that lax_shadowed_driver provides, and, '
-             'registered after it, a driver that accepts any number of '
-             'control plane nodes. When empty, it is not tested whose rule '
-             'counts.'),
+        help='Operating system that lax_shadowed_driver provides, and also a '
+             'driver, registered after it, that accepts any number of control '
+             'plane nodes. When empty, it is not tested which rule applies.'),
     cfg.StrOpt(
         'lax_shadowed_driver', default='',
         help='Name of a driver for lax_distro that refuses an even number of '
              'control plane nodes.'),
     cfg.StrOpt(
         'magnum_distro_image', default='',
-        help='Name or id of an image that states its operating system by the '
-             'property magnum_distro; os_distro may be missing. Everybody '
-             'must see it. Its type must have one driver, or the image name '
-             'one. When empty, this is not tested.'),
+        help='Name or id of an image that has its operating system in the '
+             'property magnum_distro; os_distro may be missing. The image '
+             'must be visible to everyone. Exactly one driver must provide '
+             'its type, or the image must name a driver. When empty, this is '
+             'not tested.'),
     cfg.StrOpt(
         'upgrade_image_id', default='',
         help='Name or id of an image like image_id, with the next minor '
              'version of Kubernetes. When empty, upgrades are not tested.'),
     cfg.DictOpt(
         'upgrade_labels', default={},
-        help='Labels that cluster templates of upgrade_image_id have besides, '
-             'and instead of, those of the option labels, for drivers that '
-             'take the version of Kubernetes from a label: '
-             'kube_tag:v1.35.0 for magnum-cluster-api. A kube_tag here is '
-             'the version that nodes must have after an upgrade; otherwise '
-             'that is kube_version of the image.'),
+        help='Labels of the cluster templates of upgrade_image_id, which are '
+             'added to the option labels and override it, for drivers that '
+             'take the version of Kubernetes from a label, such as '
+             'kube_tag:v1.35.0 for magnum-cluster-api. After an upgrade, '
+             'nodes must have the version in kube_tag, or kube_version of the '
+             'image if there is no kube_tag.'),
     cfg.DictOpt(
         'volume_labels', default={'csi_cinder_reclaim_policy': 'Delete'},
-        help='Labels of the clusters whose volumes are tested, besides those '
-             'of the option labels: the driver must have a volume go when '
-             'its claim is deleted. Only used with real_nodes.'),
+        help='Additional labels of the clusters whose volumes are tested. '
+             'With these, the driver must delete a volume when its claim is '
+             'deleted. Only used with real_nodes.'),
     cfg.StrOpt(
         'nameless_os_distro', default='',
-        help='Property os_distro of images for which Magnum takes the driver '
-             'under test when a cluster template names none, because no '
-             'other driver provides it. Tests make such images without data, '
-             'so that machines cannot boot from them: where that matters, '
-             'leave it empty, and templates that name no driver are not '
-             'tested.'),
+        help='Property os_distro of images for which Magnum chooses the '
+             'driver under test when a cluster template names none, because '
+             'no other driver provides it. Tests create such images without '
+             'data, so that machines cannot boot from them. Where that '
+             'matters, leave this empty; templates that name no driver are '
+             'then not tested.'),
     cfg.StrOpt(
         'known_answers', default='',
-        help='CSV file with what this Magnum is known to answer to values '
-             'that it should refuse: a copy of known_answers.csv of this '
-             'plugin, with other lines. When empty, what was measured of '
-             'unmodified releases counts.'),
+        help='CSV file with the known answers of this Magnum to values that '
+             'it should refuse, in the format of known_answers.csv in this '
+             'plugin. When empty, the answers measured with unmodified '
+             'releases apply.'),
     cfg.StrOpt(
         'value_overlay', default='',
-        help='Name of an overlay of Helm values (label capi_helm_values) '
-             'with "apiServer: {allowedCIDRs: [203.0.113.0/24]}". When '
-             'empty, it is not tested what overlays do to lists.'),
+        help='Name of an overlay of Helm values (label capi_helm_values) with '
+             '"apiServer: {allowedCIDRs: [203.0.113.0/24]}". When empty, it '
+             'is not tested how overlays change lists.'),
     cfg.StrOpt(
         'slow_flavor', default='',
         help='Name or id of a flavor whose machines become ready long after '
              'they are built, 20 seconds or more. When empty, it is not '
-             'tested whether a cluster is complete too early.'),
+             'tested whether a cluster becomes complete too early.'),
     cfg.StrOpt(
         'failing_flavor', default='',
         help='Name or id of a flavor whose machines cannot be built, for '
-             'example one that no host has room for. When empty, it is not '
-             'tested how a failure of node groups is reported.'),
+             'example one that is too large for any host. When empty, it is '
+             'not tested how a failure of node groups is reported.'),
     cfg.StrOpt(
         'stuck_flavor', default='',
-        help='Name or id of a flavor whose machines are built, and never '
+        help='Name or id of a flavor whose machines are built but never '
              'become ready nodes. When empty, it is not tested whether '
-             'create_timeout of a cluster counts.'),
+             'create_timeout of a cluster is applied.'),
     cfg.StrOpt(
         'late_flavor', default='',
-        help='Name or id of a flavor whose machines take longer than a '
-             'minute to become ready, and as long to be deleted. In most '
-             'clouds that is any flavor. When empty, it is not tested what '
-             'becomes of operations that take longer than create_timeout.'),
+        help='Name or id of a flavor whose machines take longer than a minute '
+             'to become ready, and as long to be deleted. In most clouds any '
+             'flavor will do. When empty, operations that take longer than '
+             'create_timeout are not tested.'),
     cfg.BoolOpt(
         'management_changes', default=False,
-        help='Tests may change in the management cluster what belongs to '
-             'clusters that they have made: they delete machines, remove '
-             'owner references, pause Cluster API for a moment. '
-             'management_kubeconfig must allow it. When false, it is not '
-             'tested what comes back.'),
+        help='Tests may change objects of their own clusters in the '
+             'management cluster: they delete machines, remove owner '
+             'references, and pause Cluster API for a moment. '
+             'management_kubeconfig must allow this. When false, it is not '
+             'tested what the driver restores.'),
     cfg.IntOpt(
         'rest_seconds', default=120, min=1,
-        help='How many seconds nothing may be written to the management '
-             'cluster while nothing happens to a cluster. As long as '
-             'Cluster API\'s own tests look on by default; more than '
-             '[kubernetes] health_polling_interval of magnum.conf (60) '
-             'is needed to catch a driver that writes on every poll.'),
+        help='Seconds for which nothing may be written to the management '
+             'cluster while a cluster is idle. The default is that of Cluster '
+             "API's own tests; it takes more than [kubernetes] "
+             'health_polling_interval of magnum.conf (60) to detect a driver '
+             'that writes on every poll.'),
     cfg.IntOpt(
         'many_clusters', default=0, min=0,
-        help='How many clusters are made one shortly after the other, all '
-             'of one project, whose quota must have room for them. Cluster '
-             'API\'s drivers should bear 20, with rate limiting, which a '
-             'sandbox has with "up --rate-limiting". When 0, this is not '
-             'tested.'),
+        help='Number of clusters to create in quick succession in one '
+             'project, whose quota must have room for them. Cluster API '
+             'drivers should handle 20, with rate limiting, which a sandbox '
+             'has with "up --rate-limiting". When 0, this is not tested.'),
     cfg.IntOpt(
         'many_clusters_timeout', default=600, min=1,
-        help='How many seconds may pass until all of many_clusters are '
-             'complete.'),
+        help='Seconds to wait until all of many_clusters are complete.'),
     cfg.StrOpt(
         'configure_command', default='',
         help='Command that changes options of magnum.conf and restarts '
-             'Magnum, ready when it ends. It is given '
-             'GROUP.OPTION=VALUE once or more; an empty VALUE brings back '
-             'what was there before. Those tests run alone. When empty, what '
-             'needs another configuration is not tested. Divided as a shell '
-             'does, for example: magnum-capi sandbox set --directory /box.'),
+             'Magnum; Magnum must be ready when it ends. Its arguments are '
+             'one or more GROUP.OPTION=VALUE; an empty VALUE restores the '
+             'earlier value. Tests that use it run alone. When empty, tests '
+             'that need another configuration are skipped. It is split like a '
+             'shell command, for example: magnum-capi sandbox set --directory '
+             '/box.'),
     cfg.StrOpt(
         'configure_live_command', default='',
-        help='The same without a restart, for example: magnum-capi sandbox '
-             'set --no-restart --directory /box. When empty, it is not '
-             'tested whether Magnum follows its files without a restart.'),
+        help='The same command without a restart, for example: magnum-capi '
+             'sandbox set --no-restart --directory /box. When empty, it is '
+             'not tested whether Magnum follows its files without a restart.'),
     cfg.IntOpt(
         'configure_timeout', default=300, min=1,
-        help='How many seconds configure_command may take.'),
+        help='Seconds that configure_command may take.'),
     *trials.OPTS,
 ]
 
 FEATURE_GROUP = cfg.OptGroup(
     'magnum_capi_feature_enabled',
-    title='What the cloud under test has')
+    title='Features of the cloud under test')
 
 FEATURE_OPTS = [
     cfg.BoolOpt(
         'resize', default=True,
-        help='The driver changes the number of nodes of a living cluster. '
-             'When false, clusters keep their size in all tests.'),
+        help='The driver can change the number of nodes of an existing '
+             'cluster. When false, no test resizes a cluster.'),
     cfg.BoolOpt(
         'workload_api', default=True,
         help='The Kubernetes API of the clusters can be reached from where '
-             'the tests run, and lists nodes. When false, tests stop at what '
-             'Magnum says. Needs the Python package kubernetes.'),
+             'the tests run, and lists nodes. When false, tests check only '
+             'what Magnum reports. Requires the Python package kubernetes.'),
     cfg.BoolOpt(
         'odd_masters_only', default=True,
-        help='The driver refuses an even number of control plane nodes, as '
-             'etcd gains nothing from it. When false, this is not tested.'),
+        help='The driver refuses an even number of control plane nodes, which '
+             'gives etcd no additional fault tolerance. When false, this is '
+             'not tested.'),
     cfg.BoolOpt(
         'image_driver', default=True,
-        help='The property magnum_driver of an image names the driver of its '
-             'cluster templates, as of Magnum 18 (2024.1). When false, this '
-             'is not tested.'),
+        help='The property magnum_driver of an image determines the driver of '
+             'its cluster templates, as of Magnum 18 (2024.1). When false, '
+             'this is not tested.'),
     cfg.BoolOpt(
         'real_nodes', default=False,
-        help='The nodes of clusters are servers of this cloud. When true, '
-             'ports, volumes, load balancers and what else is left of a '
-             'cluster is found, and fails its test.'),
+        help='The nodes of clusters are servers of this cloud. When true, a '
+             'test fails if ports, volumes, load balancers or other resources '
+             'of its cluster are left behind.'),
     cfg.BoolOpt(
         'cloud_provider', default=True,
-        help='Clusters whose nodes are servers run pods, and a cloud '
-             'provider that makes load balancers of services and volumes of '
+        help='Clusters whose nodes are servers run pods, and a cloud provider '
+             'that creates load balancers for services and volumes for '
              'claims. When false, this is not tested. Only used with '
              'real_nodes.'),
     cfg.BoolOpt(

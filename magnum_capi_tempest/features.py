@@ -31,19 +31,19 @@ RELEASE_OPTS = [
         help='A cluster template keeps the driver that its request names, as '
              'of Magnum 23 (2026.2). Earlier releases store the property '
              'magnum_driver of the image instead. When false, this is not '
-             'tested, and templates of a driver get it by an update.'),
+             'tested, and tests set the driver of a template by an update.'),
     cfg.BoolOpt(
         'hidden_template_unseen', default=True,
-        help='Members cannot show a public cluster template that is hidden, '
-             'as of Magnum 23 (2026.2). When false, it is tested only that '
-             'no list has it.'),
+        help='Members cannot show a hidden public cluster template, as of '
+             'Magnum 23 (2026.2). When false, tests only check that no list '
+             'has it.'),
     cfg.BoolOpt(
         'failed_cluster_polled', default=True,
         help='Magnum asks the driver for the state of clusters that are '
              'CREATE_FAILED or UPDATE_FAILED, too, as of Magnum 22 (2026.1), '
-             'so that what failed can be complete in the end. 22 has the '
-             'microversion of 21: set it there by hand. When false, this is '
-             'not tested.'),
+             'so that they can still become complete. Magnum 22 has the same '
+             'microversion as 21, so set this by hand for it. When false, '
+             'this is not tested.'),
 ]
 
 #: The lowest microversion of a release that has all of them.
