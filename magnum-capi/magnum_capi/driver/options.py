@@ -204,7 +204,9 @@ OPTIONS = (
         help='Seconds after which the creation of a cluster counts as lost '
              'when nothing of it has reached the management cluster and its '
              "user's token is needed to go on. A request that is alive and "
-             'waits for the management cluster says so in between.'),
+             'waits for the management cluster says so in between. A resize '
+             'that Magnum has noted and not passed on for as long is carried '
+             'out.'),
     cfg.DictOpt(
         'default_labels', default={},
         help='Labels that count where neither template nor cluster sets '

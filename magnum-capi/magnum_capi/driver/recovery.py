@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Takes up operations again that ended as FAILED, when that is not true.
+"""Takes up operations that have ended as FAILED, or have not begun.
 
 Magnum's status job asks only for clusters in progress; its health job also
 visits those that have failed (magnum 23.0.0, magnum/service/periodic.py), and
@@ -10,8 +10,15 @@ status ends it as any other operation:
 * a creation or update that the status had ended, once all is there. What a
   driver or Magnum refused stays refused: nothing of that comes right by
   itself;
-* a deletion, always: it is tried until nothing is left.
+* a deletion, always: it is tried until nothing is left;
+* a resize whose conductor died before it asked the driver. Magnum marks the
+  node group before that, and the cluster after it (magnum 23.0.0,
+  magnum/conductor/handlers/cluster_conductor.py, cluster_resize), so the
+  status job would never look at the cluster.
 """
+
+import threading
+import typing
 
 from oslo_log import log as logging
 
@@ -27,18 +34,32 @@ from magnum_capi.kube import lock as lock_module
 
 LOG = logging.getLogger(__name__)
 
+#: What is asked of clusters whose resize has not begun, by uuid, and since
+#: when this process has seen no change of it, monotonic time in seconds.
+_standing: dict[str, tuple[typing.Any, float]] = {}
+_standing_lock = threading.Lock()
+
 
 def may_recover(rows: rows_module.Rows, state: state_module.State) -> bool:
-    """Whether an operation has ended that may be taken up again.
+    """Whether an operation has ended or not begun, and may be taken up.
 
-    A creation or update has when the status ended it and nobody has said
-    anything else of the cluster since.
+    A creation or update has ended when the status ended it and nobody has
+    said anything else of the cluster since.
     """
     cluster = rows.cluster
     if rows.operation == 'DELETE':
         return not rows.in_progress and cluster.status != 'DELETE_COMPLETE'
-    return ((cluster.status or '').endswith('_FAILED')
-            and bool(state.failed) and cluster.status_reason == state.failed)
+    return has_not_begun(rows) or (
+        (cluster.status or '').endswith('_FAILED')
+        and bool(state.failed) and cluster.status_reason == state.failed)
+
+
+def has_not_begun(rows: rows_module.Rows) -> bool:
+    """Whether a node group is to be changed, and its cluster does not say."""
+    return (rows.operation != 'DELETE'
+            and (rows.cluster.status or '').endswith('_COMPLETE')
+            and any((group.status or '').endswith('_IN_PROGRESS')
+                    for group in rows.groups))
 
 
 def recover(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
@@ -48,9 +69,11 @@ def recover(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
 
     :param rows: as they were when ``snapshot`` was taken.
     """
+    lost = _stands_still(reconciler, rows)
     if not may_recover(rows, state) or not (
-            rows.operation == 'DELETE'
-            or _is_all_there(reconciler, rows, state, snapshot)):
+            rows.operation == 'DELETE' or lost
+            or not has_not_begun(rows)
+            and _is_all_there(reconciler, rows, state, snapshot)):
         return
     try:
         with reconciler.held(0) as lock:
@@ -58,6 +81,22 @@ def recover(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
     except (lock_module.LockBusy, failures.Stopped,
             errors.UsageError) as e:
         LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
+
+
+def _stands_still(reconciler: reconcile.Reconciler,
+                  rows: rows_module.Rows) -> bool:
+    """Whether a resize has not begun for as long as one may be on its way."""
+    uuid, now = rows.cluster.uuid, reconciler.runtime.clock.monotonic()
+    with _standing_lock:
+        if not has_not_begun(rows):
+            _standing.pop(uuid, None)
+            return False
+        asked = rows.digest()
+        known, since = _standing.setdefault(uuid, (asked, now))
+        if known != asked:
+            _standing[uuid] = asked, now
+            return False
+        return now - since >= reconciler.runtime.settings.lost_after
 
 
 def _is_all_there(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
@@ -80,9 +119,14 @@ def _take_up(reconciler: reconcile.Reconciler,
     rows, state = reconciler.rows(), reconciler.vault.state()
     if not may_recover(rows, state):
         return
-    cluster, operation = rows.cluster, rows.operation
-    LOG.info('Cluster %s: %s is taken up again: %s', cluster.uuid,
-             cluster.status, cluster.status_reason)
+    cluster = rows.cluster
+    operation = 'UPDATE' if has_not_begun(rows) else rows.operation
+    if has_not_begun(rows):
+        LOG.info('Cluster %s: a resize that has not begun is carried out',
+                 cluster.uuid)
+    else:
+        LOG.info('Cluster %s: %s is taken up again: %s', cluster.uuid,
+                 cluster.status, cluster.status_reason)
     lock.check()
     reconciler.vault.write_state(state_module.begun(
         state, operation, reconciler.runtime.now()))

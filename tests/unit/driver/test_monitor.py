@@ -31,6 +31,7 @@ class Base(base.TestCase):
         self.asked = []
         monitor._checked.clear()
         monitor._states.clear()
+        recovery._standing.clear()
         self.w.runtime = dataclasses.replace(
             self.w.runtime, clock=self.api.clock)
 
@@ -193,6 +194,62 @@ class MonitorTest(Base):
         self.w.store.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
         self.poll()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+
+    def lost_resize(self, **cluster):
+        """As a conductor leaves it that is killed before it asks the driver.
+
+        magnum 23.0.0, magnum/conductor/handlers/cluster_conductor.py,
+        cluster_resize
+        """
+        if not self.api.objects:
+            self.created()
+        self.w.store.node_groups[small_world.WORKERS].update(
+            node_count=self.count() + 2, status='UPDATE_IN_PROGRESS')
+        self.w.store.clusters[small_world.CLUSTER].update(cluster)
+
+    def count(self):
+        return self.api.objects[next(
+            path for path in self.api.objects
+            if '/machinedeployments/' in path)]['spec']['replicas']
+
+    def polled(self, seconds):
+        self.api.clock.sleep(seconds)
+        self.poll()
+        return self.w.cluster.status
+
+    def test_resize_that_never_reached_the_driver_is_taken_up(self):
+        for status in 'CREATE_COMPLETE', 'UPDATE_COMPLETE':
+            with self.subTest(status):
+                self.lost_resize(status=status)
+                wanted = self.w.group().node_count
+                # It may be on its way to the driver.
+                self.assertEqual(status, self.polled(0))
+                self.assertEqual(status, self.polled(30))
+                self.assertEqual('UPDATE_IN_PROGRESS', self.polled(31))
+                self.look(3)
+                self.assertEqual((wanted, 'UPDATE_COMPLETE'), (
+                    self.count(), self.w.cluster.status))
+
+    def test_resize_that_moves_is_not_lost(self):
+        self.lost_resize()
+        self.polled(0)
+        self.polled(40)
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 2
+        self.assertEqual('CREATE_COMPLETE', self.polled(40))
+        self.w.store.node_groups[small_world.WORKERS][
+            'status'] = 'UPDATE_COMPLETE'
+        self.polled(40)
+        self.w.store.node_groups[small_world.WORKERS][
+            'status'] = 'UPDATE_IN_PROGRESS'
+        self.assertEqual('CREATE_COMPLETE', self.polled(40))
+
+    def test_resize_that_waits_for_the_lock_is_not_lost(self):
+        self.lost_resize()
+        self.polled(0)
+        other = reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.w.store.row())
+        with other.held(0):
+            self.assertEqual('CREATE_COMPLETE', self.polled(100))
 
     def test_the_api_of_the_cluster_is_never_asked(self):
         # It may be in a network that Magnum does not reach.
