@@ -39,7 +39,7 @@ class RefusalTest(boxes.TestCase):
     def test_a_way_back(self):
         box = self.box()
 
-        self.assertIn('only upgrades are possible', self.assert_one_line(2, box.call(
-            'rehearse', '--from', '2026.2', '--to', '2026.1', '--driver',
-            'x')))
+        self.assertIn('only upgrades are possible', self.assert_one_line(
+            2, box.call('rehearse', '--from', '2026.2', '--to', '2026.1',
+                        '--driver', 'x')))
         self.assert_nothing_left(box)

@@ -61,7 +61,7 @@ class CommandsTest(testtools.TestCase):
 
         self.assertEqual((2, ''), self.call(discovery_filter.Filter, 'f'))
         self.err.seek(0)
-        self.assertIn('here is 19.0.0', self.err.read())
+        self.assertIn('19.0.0 is installed here', self.err.read())
         put.assert_not_called()
         self.assertEqual((0, 'changed\n'), self.call(
             discovery_filter.Filter, 'f', '--remove'))
