@@ -100,16 +100,16 @@ def update(version, folder, progress=None) -> Updated:
 def _number(version):
     number = required.number(version)
     if not number or version != f'v1.{number[0]}.{number[1]}':
-        raise errors.UsageError(f'{version!r} is no version of Kubernetes',
-                                hint='For example v1.36.5')
+        raise errors.UsageError(f'{version!r} is not a version of Kubernetes',
+                                hint='Use a version such as v1.36.5')
     return number
 
 
 def _same(found, pinned):
     if found.names != required.read(pinned.path):
         raise errors.EnvironmentProblem(
-            f'The list of {found.version} is not that of its module',
-            where=pinned.path, hint='Remove the file, and update again')
+            f'The list of {found.version} differs from that of its Go module',
+            where=pinned.path, hint='Remove the file, then update again')
 
 
 def _kept(found, before, folder):

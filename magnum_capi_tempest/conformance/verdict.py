@@ -77,7 +77,7 @@ def judge(result, required=None):
         reasons += [f'seen in the cluster: {sign}' for sign in result.signs]
     hindrances = _hindrances(result, required, missing)
     if outcome != PASSED:
-        hindrances = [f'the run is not passed: {outcome}', *hindrances]
+        hindrances = [f'the run did not pass: {outcome}', *hindrances]
     return Verdict(outcome, tuple(reasons), not hindrances,
                    tuple(hindrances), missing,
                    tuple(_remarks(result, required)))
@@ -89,8 +89,8 @@ def _remarks(result, required):
         yield required.remark
     for error in result.infra_errors:
         if not _decides(error, result):
-            yield (f'{error.where}: {error.message} (not the e2e tests, '
-                   'which came to their end)')
+            yield (f'{error.where}: {error.message} (not in the e2e tests, '
+                   'which completed)')
     yield from result.remarks
 
 
@@ -126,11 +126,11 @@ def _incomplete_reasons(result, required, missing):
     if unfinished:
         reasons.append(f'{len(unfinished)} specs did not end')
     if not result.suite_finished:
-        reasons.append('the suite did not end by itself')
+        reasons.append('the suite did not complete')
     if result.planned is not None and result.planned != result.begun and not (
             # Older Ginkgos do not tell what skipped itself from the rest.
             result.suite_succeeded and result.begun < result.planned):
-        reasons.append(f'{result.begun} specs were begun, '
+        reasons.append(f'{result.begun} specs were started, but '
                        f'{result.planned} were planned')
     reasons += result.problems
     if result.mode == model.CERTIFIED and missing and not required.remark:
@@ -159,9 +159,9 @@ def _hindrances(result, required, missing):
 
 def _other_run(result, required):
     """What a run was that was not meant to certify, and what it ran."""
-    text = ('nothing tells that it is a certified run'
+    text = ('the record does not show that it is a certified run'
             if result.mode == model.UNKNOWN else
-            f'it is no certified run, the mode is {result.mode}')
+            f'it is not a certified run; the mode is {result.mode}')
     if required is None:
         return text
     ran = {s.name: s.status for s in result.ran}

@@ -90,8 +90,8 @@ class Registry:
         if answer.status_code == 404:
             return Found(image, MISSING, 'it has no such image')
         if answer.status_code in (401, 403):
-            return Found(image, REFUSED, 'it wants other credentials'
-                         if self._login else 'it wants credentials')
+            return Found(image, REFUSED, 'it does not accept these credentials'
+                         if self._login else 'it requires credentials')
         return Found(image, SILENT, f'it answered {answer.status_code}')
 
     def _head(self, url, authorization=None):
@@ -151,7 +151,7 @@ def login(file: pathlib.Path, host: str) -> Login | None:
         raise errors.UsageError(
             f'Cannot read the credentials: {e.strerror}', where=file) from None
     except (ValueError, AttributeError):
-        raise errors.UsageError('This is no config.json of Docker\'s',
+        raise errors.UsageError('The file is not a config.json of Docker',
                                 where=file) from None
     for name, entry in auths.items() if isinstance(auths, dict) else ():
         if (parse.urlsplit(name).netloc or name.partition('/')[0]) == host \

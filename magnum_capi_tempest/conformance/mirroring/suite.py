@@ -56,9 +56,9 @@ def parse(text: str, where) -> Suite:
             registry not in registries or registry not in keys
             for _, registry, _, _ in images):
         raise errors.EnvironmentProblem(
-            'The images of the tests are told in a form that is not known',
-            where=where, hint='The image of the tests prints them: '
-            'e2e.test --list-images')
+            'The list of the images of the tests has an unknown format',
+            where=where, hint='To print them, run "e2e.test --list-images" in '
+            'the image of the tests')
     apart = {registry for name, registry, _, _ in images if name in special}
 
     def names(wanted):

@@ -102,7 +102,7 @@ class Comparison:
             return texts.number(number, 'new failure')
         if self.broken:
             return ('nothing new failed in what ran, but '
-                    f'{self.broken[0].result.title} did not get to its end')
+                    f'{self.broken[0].result.title} did not complete')
         return 'no new failures'
 
 
@@ -114,7 +114,7 @@ def of(judged) -> Comparison:
     """
     judged = tuple(judged)
     if len(judged) < 2:
-        raise errors.UsageError('A comparison needs two runs or more')
+        raise errors.UsageError('A comparison needs at least two runs')
     first, *others = [one.result for one in judged]
     return Comparison(
         judged, tuple(compare.difference(first, other) for other in others),

@@ -109,12 +109,12 @@ def _short(difference, lines):
 def _left_off(comparison, chosen, lines):
     runs = len(comparison.runs)
     if len(chosen) < runs:
-        yield (f'{runs - len(chosen)} of {runs} runs; those that have not '
-               'passed are shown first')
+        yield (f'{runs - len(chosen)} of {runs} runs; runs that did not pass '
+               'are shown first')
     changes = sum(max(len(getattr(one, kind)) - lines, 0)
                   for one in comparison.differences for kind in compare.KINDS)
     if changes:
-        yield f'{changes} changes: of each kind {lines} are shown'
+        yield f'{changes} changes; {lines} of each kind are shown'
     rows = sum(max(len(part) - lines, 0) for part in (
         comparison.grid.rows, comparison.grid.partial))
     if rows:

@@ -53,9 +53,9 @@ def records(folder: pathlib.Path) -> dict[str, pathlib.Path]:
             found.append(pathlib.Path(place))
         if len(found) > _MOST:
             raise errors.UsageError(f'More than {_MOST} records',
-                                    where=folder, hint='Name fewer of them')
+                                    where=folder, hint='Name fewer records')
     if not found:
-        raise errors.UsageError('No record is in this folder or below it',
+        raise errors.UsageError('There is no record in or below the folder',
                                 where=folder)
     return _titles(folder, found)
 

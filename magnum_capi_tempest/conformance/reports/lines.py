@@ -99,7 +99,7 @@ def _cluster(result):
             known.append(f'{what} {value}')
     yield _line(', '.join(known)), ''
     if result.stand_in_images:
-        yield ('The images were stand-ins: this proves nothing about '
+        yield ('The images were stand-ins, so this proves nothing about '
                'conformance', 'yellow')
     for plugin in result.plugins:
         counts = ', '.join(f'{number} {status or "unknown"}'

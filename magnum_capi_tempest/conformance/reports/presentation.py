@@ -15,8 +15,8 @@ from magnum_capi_tempest.report import model as report
 from magnum_capi_tempest import texts
 
 STAND_INS = ('The images of this run are stand-ins for the upstream ones. It '
-             'shows how cluster and harness behave; it proves no '
-             'conformance.')
+             'shows how the cluster and the harness behave, but it does not '
+             'prove conformance.')
 
 #: Missing tests that are named whatever the mode; a run of few tests, which
 #: nobody takes for a certification, misses hundreds.
@@ -187,7 +187,7 @@ def harness(result) -> list[str]:
 
 def again(labels):
     """What became of failures, as a :class:`~..report.model.Section`."""
-    return report.Section('Failures that were run again', tuple(
+    return report.Section('Failures that were rerun', tuple(
         f'{one.outcome}: {one.spec.name}' for one in labels))
 
 
@@ -195,7 +195,7 @@ def ended(rerun_ended):
     """Sections for a :class:`~.rerun.Ended`."""
     yield again(rerun_ended.again)
     for title, lines in (
-            ('Not exactly this ran', rerun_ended.deviations),
+            ('Not exactly these specs ran', rerun_ended.deviations),
             ('Errors of the harness, not of the cluster',
              rerun_ended.broken)):
         if lines:

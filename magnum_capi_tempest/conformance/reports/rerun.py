@@ -86,12 +86,12 @@ def wanted(result) -> tuple[str, ...]:
         return names
     if result.infra_errors:
         what = 'The harness failed, and no spec'
-        hint = 'Mend what stopped the harness and run everything again'
+        hint = 'Fix what stopped the harness, and run all tests again'
     elif not result.ran:
-        what, hint = 'No spec ran, so none failed', 'Run everything again'
+        what, hint = 'No spec ran, so none failed', 'Run all tests again'
     else:
         what, hint = 'No spec failed', None
-    raise errors.UsageError(f'{what}: there is nothing to run again',
+    raise errors.UsageError(f'{what}: there is nothing to rerun',
                             where=result.source, hint=hint)
 
 
@@ -105,7 +105,7 @@ def expressions(names, most=runner.LONGEST) -> tuple[str, ...]:
         empty expression matches everything.
     """
     if not names:
-        raise errors.UsageError('There is nothing to run again')
+        raise errors.UsageError('There is nothing to rerun')
     # The reader strips names, Ginkgo does not.
     head, tail = f'^{SUITE} *(', ') *$'
     room = most - len(head) - len(tail)
@@ -114,7 +114,7 @@ def expressions(names, most=runner.LONGEST) -> tuple[str, ...]:
         length = len(name.encode()) + 1
         if length > room:
             raise errors.UsageError(
-                f'The name of a spec is too long for an expression of '
+                'The name of a spec is too long for a regular expression of '
                 f'{most} bytes', last_seen=name[:200])
         if used + length > room:
             chunks.append([])
@@ -156,10 +156,10 @@ def deviations(names, results) -> tuple[str, ...]:
     twins = sum(len(result.ran) - len({spec.name for spec in result.ran})
                 for result in results)
     if None in planned:
-        found.append('A run does not say how many specs it would run')
+        found.append('A run did not report how many specs it would run')
     elif sum(planned) != len(asked) + twins:
-        found.append(f'The run said it would run {sum(planned)} specs, '
-                     f'{len(asked)} were asked for')
+        found.append(f'{sum(planned)} specs were planned, but {len(asked)} '
+                     'were requested')
     for what, some in (('did not run', asked - ran),
                        ('ran and was not asked for', ran - asked)):
         found += [f'{name} {what}' for name in sorted(some)]

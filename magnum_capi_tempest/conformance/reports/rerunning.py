@@ -33,7 +33,7 @@ def execute(result, request, runtime, *, times=1):
     :raises UsageError: nothing failed.
     """
     names = rerun.wanted(result)
-    runtime.progress.info(f'{len(names)} specs are run again')
+    runtime.progress.info(f'rerunning {len(names)} specs')
     rounds = []
     for _ in range(times):
         ended = [

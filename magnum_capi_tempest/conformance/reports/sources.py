@@ -132,7 +132,8 @@ def _record(store, name):
             hint=e.hint) from e
     if not record.archive:
         raise errors.UsageError(
-            'This run has no results here', where=name,
+            'The results of the run have not been fetched to this machine',
+            where=name,
             hint=f'magnum-capi conformance resume {name}')
     return record
 

@@ -78,7 +78,7 @@ class Content:
             data = self._gzip.read(size)
         except EOFError as e:
             raise damage.Damage(
-                'The archive is cut off', where=self._where,
+                'The archive is truncated', where=self._where,
                 last_seen=f'{self._source.count} bytes, '
                           f'{self._source.inflated} inflated',
                 hint='Retrieve it again') from e
@@ -87,7 +87,8 @@ class Content:
                 raise damage.Damage(
                     f'Cannot read the record: {e.strerror}',
                     where=self._where) from e
-            what = 'is corrupt' if self._source.inflated else 'is no gzip file'
+            what = ('is corrupt' if self._source.inflated
+                    else 'is not a gzip file')
             raise damage.Damage(
                 f'The archive {what}', where=self._where,
                 last_seen=f'{e} within {self._source.count} bytes',
@@ -166,7 +167,8 @@ class _Source(io.RawIOBase):
         if compressed > _HEADERS + 4 * self.inflated:
             raise damage.Damage(
                 'The archive has more gzip headers than content',
-                where=self._where, hint='It is not what Sonobuoy writes')
+                where=self._where,
+                hint='Sonobuoy does not write such archives')
 
 
 class _Headers:
@@ -334,5 +336,5 @@ class Walk:
 
     def _refuse(self, what, cause=None):
         raise damage.Damage(f'The archive holds {what}', where=self._where,
-                            hint='It is not what Sonobuoy writes'
+                            hint='Sonobuoy does not write such archives'
                             ) from cause

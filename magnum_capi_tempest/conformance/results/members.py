@@ -46,7 +46,7 @@ def each(source, limits=bounds.DEFAULT):
     if missing:
         raise damage.Damage(
             f'There is no {" and no ".join(sorted(missing))}', where=source,
-            hint='The e2e tests leave both when they come to their end')
+            hint='The e2e tests write both when they complete')
 
 
 def _archive(source, limits):

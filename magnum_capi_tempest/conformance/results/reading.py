@@ -49,13 +49,13 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
                 break
             record.take(member, walk)
     if whole and record.foreign:
-        raise damage.Damage("It is no archive of Sonobuoy's", where=path,
-                            hint='Name the .tar.gz that "sonobuoy retrieve" '
-                            'or "magnum-capi conformance run" has left')
+        raise damage.Damage('It is not a Sonobuoy archive', where=path,
+                            hint='Name the .tar.gz file that "sonobuoy '
+                            'retrieve" or "magnum-capi conformance run" wrote')
     sha256 = content.sha256 if whole else expect_sha256 or ''
     if whole and expect_sha256 not in (None, sha256):
         raise damage.Damage(
-            'The archive has not the SHA-256 that was expected', where=path,
+            'The archive does not have the expected SHA-256', where=path,
             last_seen=sha256, hint='Retrieve it again')
     return record.result(title or _title(path), sha256, whole)
 
@@ -176,7 +176,7 @@ def _open(path):
                             where=path) from e
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise damage.Damage('It is no regular file', where=path)
+        raise damage.Damage('It is not a regular file', where=path)
     return open(handle, 'rb', buffering=0)
 
 

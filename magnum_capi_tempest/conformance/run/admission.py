@@ -73,9 +73,9 @@ def check(seen: Answers, namespace: str):
         if 'dry run' in one.message.lower().replace('dryrun', 'dry run') \
                 and one.status == 400:
             yield preflight.Finding(
-                preflight.WARNING, f'nobody knows whether the {one.what} '
-                f'would be taken: {one.message}',
-                'A webhook there cannot be asked in a dry run')
+                preflight.WARNING, f'it is unknown whether the {one.what} '
+                f'would be admitted: {one.message}',
+                'A webhook of the cluster cannot be called in a dry run')
             continue
         yield preflight.Finding(
             preflight.BLOCKER, f'the API server refuses the {one.what}: '
@@ -85,8 +85,8 @@ def check(seen: Answers, namespace: str):
             preflight.BLOCKER, f'something changes the Pod Security label of '
             f'the namespace {namespace}: {ENFORCE} would be '
             f'{seen.level or "missing"} instead of {seen.wanted}',
-            'Have it leave this namespace alone: the pods of the run need '
-            'that level')
+            'Exempt this namespace from it; the pods of the run need that '
+            'level')
     names = sorted({guard.name for guard in seen.guards
                     if _judges_pods(guard) and selects(guard.selector, TESTS)})
     if names:
@@ -95,8 +95,8 @@ def check(seen: Answers, namespace: str):
             + ', '.join(names[:_MOST])
             + (f' and {len(names) - _MOST} more' if len(names) > _MOST
                else ''),
-            'What these refuse fails tests: exempt namespaces that have the '
-            'label e2e-run, and the namespace of the run')
+            'What they reject makes tests fail; exempt the namespace of the '
+            'run and namespaces with the label e2e-run')
 
 
 def _way_out(refusal, namespace):
@@ -104,11 +104,11 @@ def _way_out(refusal, namespace):
     if 'failed calling' in text:
         return 'Repair the webhook, or exempt the namespaces of a run from it'
     if 'webhook' in text or 'policy' in text or 'policies' in text:
-        return (f'Exempt the namespace {namespace}, and those that have the '
-                'label e2e-run, from it')
+        return (f'Exempt the namespace {namespace} and namespaces with the '
+                'label e2e-run from it')
     if 'quota' in text:
         return 'Raise the quota'
-    return 'A run needs the rights of a cluster administrator'
+    return 'A run needs the permissions of a cluster administrator'
 
 
 def _judges_pods(guard):

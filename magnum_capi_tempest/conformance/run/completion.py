@@ -67,10 +67,11 @@ def judge(watch, seen, limits: Limits) -> tuple[str, str]:
         if status.status == sonobuoy.COMPLETE and status.tarball.ready:
             return COMPLETE, ''
         if status.status == sonobuoy.FAILED:
-            return AGGREGATOR_FAILED, 'the aggregator says that it has failed'
+            return (AGGREGATOR_FAILED,
+                    'the aggregator reports that it has failed')
     if watch.gone is not None and now - watch.gone >= limits.gone:
-        return LOST, 'namespace or aggregator are gone, and the results with '\
-                     'them'
+        return (LOST, 'the namespace or the aggregator is gone, and the '
+                      'results with it')
     dead = [p for p in watch.pods
             if not p.plugin and p.phase in ('Failed', 'Succeeded')]
     if dead and seen.pods is not None:

@@ -50,20 +50,20 @@ def finish(record, driven, reader, runtime) -> outcome.Outcome:
             delete(found.run, driven, reader, runtime, lenient=True)
         elif record.uid:
             runtime.progress.info(
-                'The run is left in the cluster: it was not begun here. '
-                f'"magnum-capi conformance abort {record.name}" removes it')
+                'The run was started elsewhere and is left in the cluster. To '
+                f'remove it: magnum-capi conformance abort {record.name}')
         return found
     runtime.progress.info(f'{state.outcome}: {state.reason}')
     if state.outcome == completion.UNREACHABLE:
         return outcome.of_nothing(record, state.reason)
-    with runtime.progress.step('saving what there is'):
+    with runtime.progress.step('saving what is available'):
         saved = salvage.save(reader, driven.commands.namespace,
                              pathlib.Path(record.results) / record.name)
     for note in saved.notes:
         runtime.progress.info(note)
-    runtime.progress.info('The run is left in the cluster to be looked at; '
-                          f'"magnum-capi conformance abort {record.name}" '
-                          'removes it')
+    runtime.progress.info('The run is left in the cluster for inspection. To '
+                          'remove it: magnum-capi conformance abort '
+                          f'{record.name}')
     return outcome.of_salvage(record, saved, state.reason)
 
 
@@ -92,8 +92,8 @@ def follow(record, driven, reader, runtime, go_on) -> outcome.Outcome:
     if record.mark and not _has_namespace(record, driven, reader):
         runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
         raise errors.EnvironmentProblem(
-            f'The namespace {driven.commands.namespace} is not that of the '
-            'run any more', where=record.target)
+            f'The namespace {driven.commands.namespace} does not belong to '
+            'the run any more', where=record.target)
     with runtime.progress.step(f'run {record.name} with Hydrophone'):
         try:
             driven.run(record.plan, folder, go_on)
@@ -144,8 +144,8 @@ def delete(record, driven, reader, runtime, lenient=False):
         return
     if not own:
         runtime.progress.info(
-            f'The namespace {driven.commands.namespace} is left alone: it is '
-            'not that of the run any more')
+            f'The namespace {driven.commands.namespace} does not belong to '
+            'the run any more and is not removed')
     _tell_what_tests_left(reader, runtime)
     runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
 
@@ -157,9 +157,9 @@ def _tell_what_tests_left(reader, runtime):
         return
     if left:
         runtime.progress.info(
-            'Namespaces of tests are left alone, as another run may go on: '
-            f'{", ".join(left)}. If none does: kubectl delete namespace '
-            f'{" ".join(left)}')
+            'Namespaces of tests are not removed, as another run may be using '
+            f'them: {", ".join(left)}. If there is none: kubectl delete '
+            f'namespace {" ".join(left)}')
 
 
 def _has_namespace(record, driven, reader):
@@ -172,8 +172,9 @@ def _has_namespace(record, driven, reader):
     own = namespaces.is_of(reader, name, record.mark, record.uid)
     if not own and not record.mark and not record.uid:
         raise errors.EnvironmentProblem(
-            f'It is not known whose the namespace {name} is', hint='If '
-            f'nobody else needs it: kubectl delete namespace {name}')
+            f'It is unknown who created the namespace {name}',
+            hint='If nobody '
+            f'needs it: kubectl delete namespace {name}')
     return own
 
 

@@ -78,7 +78,7 @@ def find(where: Where, runtime) -> runs.Run:
             seen = _look(reader, where)
         except kube.KubeError as e:
             raise errors.EnvironmentProblem(
-                f'Runs in the cluster cannot be looked for: {e.what}',
+                f'The cluster cannot be searched for runs: {e.what}',
                 where=e.where, last_seen=e.last_seen) from e
     known = _known(seen.space['metadata'], runtime.store)
     if known:
@@ -148,8 +148,8 @@ def _look(reader, where):
             'There is no run of Sonobuoy'
             + (f' in the namespace {where.namespace}' if where.namespace
                else ''), where=where.target,
-            hint='"magnum-capi conformance run" begins one; "status --all" '
-                 'shows the runs that this machine knows')
+            hint='Start one with "magnum-capi conformance run"; "status '
+                 '--all" lists the runs of this machine')
     if len(names) > 1:
         raise errors.UsageError(
             'There are several runs', where=where.target,

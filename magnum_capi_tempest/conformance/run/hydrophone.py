@@ -118,8 +118,8 @@ class Hydrophone:
                 processes.run(
                     self.commands.run(plan, output, go_on),
                     timeout=plan.seconds, spool=spool,
-                    hint='The run may go on in the cluster: "magnum-capi '
-                         'conformance resume"')
+                    hint='The run may continue in the cluster; watch it with '
+                         '"magnum-capi conformance resume"')
             except errors.CommandFailed:
                 if not all((output / f).is_file() and
                            (output / f).stat().st_size
@@ -166,11 +166,11 @@ def refuse(plan: runner.Plan):
             (plan.node_selector, '--aggregator-node'),
             (plan.mode == model.LITE, f'--mode {model.LITE}')):
         if there:
-            raise errors.UsageError(f'Hydrophone knows nothing of {option}',
+            raise errors.UsageError(f'Hydrophone does not support {option}',
                                     hint='Use Sonobuoy')
     for name, value in plan.env:
         if name not in _OPTIONS or ',' in value:
             raise errors.UsageError(
                 f'Hydrophone cannot set {name}={value}',
-                hint='It takes E2E_EXTRA_ARGS and E2E_EXTRA_GINKGO_ARGS, '
+                hint='It supports E2E_EXTRA_ARGS and E2E_EXTRA_GINKGO_ARGS, '
                      'without commas')

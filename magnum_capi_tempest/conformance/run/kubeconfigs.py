@@ -97,8 +97,8 @@ def _connect(cloud):
     except (exceptions.ConfigException,
             auth_exceptions.MissingRequiredOptions) as e:
         raise errors.UsageError(
-            f'No cloud to ask: {str(e).rstrip(".")}',
-            hint='Set OS_CLOUD, or give --os-cloud') from None
+            f'No cloud is configured: {str(e).rstrip(".")}',
+            hint='Set OS_CLOUD, or use --os-cloud') from None
 
 
 def _write(target, file, connect):
@@ -144,7 +144,7 @@ def _refusal(error, target):
     if error.http_status == 409:
         return errors.UsageError(
             'Several clusters have this name', where=target.cluster,
-            hint='Give the UUID')
+            hint='Use the UUID')
     return errors.EnvironmentProblem(
         f'Magnum answered {error.http_status}',
         where=error.url or target.cluster, last_seen=str(error))

@@ -100,5 +100,5 @@ def create(record, driven, runtime):
                 runtime.store.save(dataclasses.replace(
                     record, stage=runs.ENDED))
             raise errors.EnvironmentProblem(
-                'The run could not be created, and what there was of it has '
-                'been removed', where=e.argv[0], last_seen=said) from None
+                'The run could not be created, and its objects have been '
+                'removed', where=e.argv[0], last_seen=said) from None

@@ -179,7 +179,7 @@ def retrieve(which, runtime: Runtime,
     record = _chosen(which, runtime, results)
     if record.backend != model.SONOBUOY:
         raise errors.UsageError(
-            'Hydrophone fetches its files itself',
+            'Hydrophone fetches its results itself',
             hint='magnum-capi conformance resume')
     if record.stage == runs.ENDED:
         raise _fetched(record)
@@ -194,14 +194,14 @@ def partial(which, runtime: Runtime,
     """What a run that goes on has brought so far; it goes on."""
     record = _chosen(which, runtime, results)
     with _reading(record, runtime) as (namespace, reader):
-        with runtime.progress.step('saving what there is so far'):
+        with runtime.progress.step('saving what is available so far'):
             saved = salvage.save(reader, namespace, pathlib.Path(
                 record.results) / f'{record.name}-partial')
     for note in saved.notes:
         runtime.progress.info(note)
     counts = saved.log and ginkgolog.count(saved.log.read_text(
         encoding='utf-8', errors='replace'))
-    return outcome.of_salvage(record, saved, 'the run goes on' + (
+    return outcome.of_salvage(record, saved, 'the run continues' + (
         f': {sum(counts[1:])} of {counts[0]} tests have ended'
         if counts else ''))
 
@@ -256,18 +256,19 @@ def _chosen(which, runtime, results=None):
         return record
     if record.backend == model.HYDROPHONE:
         raise errors.UsageError(
-            f'Hydrophone writes the files of the run {record.name} where it '
-            'began to', where=record.results, hint='Leave out --results')
+            f'Hydrophone writes the results of the run {record.name} to the '
+            'folder that it was started with',
+            where=record.results, hint='Omit --results')
     return dataclasses.replace(record, results=str(results))
 
 
 def _fetched(record):
     if not record.archive:
-        return errors.UsageError(f'The run {record.name} was ended')
+        return errors.UsageError(f'The run {record.name} was aborted')
     return errors.UsageError(
-        f'The results of the run {record.name} are here already',
+        f'The results of the run {record.name} have already been fetched',
         where=record.archive, hint='Copy them' if record.stage == runs.ENDED
-        else '"magnum-capi conformance retrieve" fetches them once more')
+        else 'To fetch them again, use "magnum-capi conformance retrieve"')
 
 
 @contextlib.contextmanager
@@ -287,7 +288,7 @@ def _reading(record, runtime):
         raise errors.UsageError(
             f'The run {record.name} is not in a cluster any more'
             if record.stage == runs.ENDED else
-            'Hydrophone shows its log itself, while it runs')
+            'Hydrophone prints its own log while it runs')
     with kubeconfigs.access(record.target, runtime.connect) as access:
         yield (record.plan.namespace or sonobuoy.NAMESPACE,
                kube.Client(access.kubeconfig, access.scratch))
@@ -300,9 +301,9 @@ def _left_running(record, runtime):
         yield
     except KeyboardInterrupt:
         runtime.progress.info(
-            f'The run goes on in the cluster. "magnum-capi conformance '
-            f'resume {record.name}" watches it again, "status" looks once, '
-            '"abort" ends it')
+            'The run continues in the cluster. To watch it again: magnum-capi '
+            f'conformance resume {record.name}. "status" shows its state '
+            'once, "abort" ends it')
         raise
 
 
@@ -311,5 +312,5 @@ def _answer(driven):
         return driven.status()
     except errors.CommandFailed as e:
         raise errors.EnvironmentProblem(
-            'Sonobuoy does not say how the run is',
+            'Sonobuoy does not report the state of the run',
             last_seen=sonobuoy.spoken(e.output)) from None

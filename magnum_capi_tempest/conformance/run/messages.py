@@ -29,7 +29,7 @@ def nodes(old, new):
         yield f'nodes joined: {", ".join(sorted(new - old))}'
     if old - new:
         yield (f'nodes left: {", ".join(sorted(old - new))}; tests that used '
-               'them may fail for that alone')
+               'them may fail because of that')
 
 
 def trouble(pod):

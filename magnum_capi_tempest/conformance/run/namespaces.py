@@ -32,9 +32,9 @@ def create(reader: kube.Client, name: str, mark: str, labels: dict[str, str]):
     except kube.KubeError as e:
         if e.status == 409:
             raise kube.KubeError(
-                f'The namespace {name} has been made by somebody else just '
-                'now', status=e.status, where=e.where,
-                hint='Try again later, or give another --namespace') from None
+                f'The namespace {name} has just been created by someone else',
+                status=e.status, where=e.where,
+                hint='Try again later, or use another --namespace') from None
         raise
 
 

@@ -62,7 +62,7 @@ def check(seen, plan, namespace, images) -> tuple[Finding, ...]:
     if not seen.dns and not any(s.kind == symptoms_.DNS
                                 for s in seen.symptoms):
         found.append(Finding(WARNING, 'no pod of the cluster DNS is ready',
-                             'Most specs need names'))
+                             'Most specs need cluster DNS'))
     if seen.stand_in or plan.stand_in:
         found.append(Finding(
             FACT, 'the images are stand-ins: the run proves no conformance'))
@@ -84,7 +84,8 @@ def _versions(seen, plan):
                   + texts.number(len(seen.nodes), 'node'))
     minor = _minor(seen.version)
     if minor is None:
-        yield Finding(BLOCKER, 'the API does not say its version',
+        yield Finding(BLOCKER, 'the Kubernetes API does not report its '
+                               'version',
                       'Name the version with --kubernetes-version')
         return
     if minor < OLDEST:
@@ -93,8 +94,8 @@ def _versions(seen, plan):
     if plan.kubernetes and plan.kubernetes != seen.version:
         yield Finding(
             BLOCKER if plan.mode == model.CERTIFIED else WARNING,
-            f'the tests are of {plan.kubernetes}, the cluster is of '
-            f'{seen.version}')
+            f'the version of the tests is {plan.kubernetes}, that of the '
+            f'cluster {seen.version}')
     other = {n.version for n in seen.nodes} - {seen.version}
     if other:
         yield Finding(WARNING, 'kubelets of other versions: '
@@ -121,8 +122,8 @@ def _nodes(seen, plan):
     wanted = set(plan.node_selector)
     if wanted and not any(wanted <= n.labels and n.ready
                           for n in seen.nodes):
-        yield Finding(BLOCKER, 'no ready node has the labels that the '
-                      'aggregator asks for', 'See --aggregator-node')
+        yield Finding(BLOCKER, 'no ready node has the labels of '
+                      '--aggregator-node', 'See --aggregator-node')
 
 
 def _waited_for(seen, plan):
@@ -136,11 +137,11 @@ def _waited_for(seen, plan):
         named = ', '.join(f'{name} ({", ".join(keys) or "cordoned"})'
                           for name, keys in found.items())
         yield Finding(
-            BLOCKER, 'the tests wait 30 minutes for nodes that take no pods, '
-            f'and then fail: {named}',
-            'Uncordon them, remove the taints, or name all taints that may '
-            f'be there: --env E2E_EXTRA_ARGS=--non-blocking-taints='
-            f'{_CONTROL_PLANE},KEY')
+            BLOCKER, 'the tests wait 30 minutes for nodes that are not '
+            f'schedulable, and then fail: {named}',
+            'Uncordon the nodes, remove the taints, or list all expected '
+            'taints with --env '
+            f'E2E_EXTRA_ARGS=--non-blocking-taints={_CONTROL_PLANE},KEY')
 
 
 def _families(seen):
@@ -151,27 +152,27 @@ def _families(seen):
         return
     if len(found) > 1:
         yield Finding(
-            WARNING, 'the nodes differ in families of addresses: '
+            WARNING, 'the nodes have different IP families: '
             + '; '.join(
                 f'{" and ".join(families)} '
                 f'{", ".join(n.name for n in ready if n.families == families)}'
                 for families in found),
-            'Tests fail on nodes that lack one, or have them in another '
-            'order: give all nodes the same (--node-ip of their kubelets)')
+            'Tests fail on nodes that lack a family, or have them in another '
+            'order; use the same on all nodes (--node-ip of the kubelets)')
     elif found != [('IPv4',)]:
         yield Finding(FACT, f'the nodes have {" and ".join(found[0])}')
     if seen.services and seen.services[0] not in {f[0] for f in found}:
         yield Finding(
             WARNING, f'services are {seen.services[0]} first, nodes are '
             f'{found[0][0]} first',
-            'Tests take the family of the service "kubernetes" for that of '
-            'pods: give --service-cluster-ip-range of the API server the '
-            'order of --node-ip')
+            'Tests assume that pods have the IP family of the service '
+            '"kubernetes"; use the order of --node-ip in '
+            '--service-cluster-ip-range of the API server')
     if len(seen.services) > 1 and any(len(f) == 1 for f in found):
         yield Finding(
-            WARNING, 'services have two families, and nodes one',
-            'Tests of services with both fail: give the nodes both, or the '
-            'API server one --service-cluster-ip-range')
+            WARNING, 'services have two IP families, but nodes have one',
+            'Tests of dual-stack services will fail; give the nodes both '
+            'families, or the API server a single --service-cluster-ip-range')
 
 
 def _named(node):
@@ -188,10 +189,10 @@ def _room(seen):
     text = (f'{pods} pods, {cpu:.1f} CPUs and {memory / 2**30:.1f} GiB are '
             'free')
     if pods < 2:
-        yield Finding(BLOCKER, f'no room for two more pods: {text}')
+        yield Finding(BLOCKER, f'not enough room for two more pods: {text}')
     elif pods < _PODS or cpu < _CPU or memory < _MEMORY:
         yield Finding(WARNING, f'little room: {text}',
-                      'Specs may fail for want of it')
+                      'Specs may fail because of that')
 
 
 def _namespace(seen, namespace):
@@ -200,13 +201,14 @@ def _namespace(seen, namespace):
                       'removed', 'Try again in a minute')
     elif seen.namespace:
         yield Finding(
-            BLOCKER, f'the namespace {namespace} exists: another run, or '
-            'what one has left', 'End it with "magnum-capi conformance '
-            'abort", or give --replace or another --namespace')
+            BLOCKER, f'the namespace {namespace} exists; it belongs to '
+            'another run, or was left behind by one',
+                     'End that run with "magnum-capi conformance abort", or '
+            'use --replace or another --namespace')
     if seen.e2e:
         yield Finding(WARNING, f'{len(seen.e2e)} namespaces of other tests '
-                      f'are there, or are left: {", ".join(seen.e2e[:3])}',
-                      'They are left alone')
+                      f'exist, or were left behind: {", ".join(seen.e2e[:3])}',
+                      'They will not be removed')
 
 
 def _images(seen, plan, images):
@@ -221,8 +223,9 @@ def _images(seen, plan, images):
                 WARNING if have else BLOCKER,
                 f'image {image} is on {len(have)} of {len(nodes)} nodes, and '
                 'must not be pulled',
-                'Import it on every node (a kubelet lists no more than 50 '
-                'images: give another --image-pull-policy if this is wrong)')
+                'Import it on every node (a kubelet lists at most 50 images; '
+                'use another --image-pull-policy if the image is in fact '
+                'there)')
         else:
             yield Finding(FACT, f'image {image} will be pulled on '
                           f'{len(nodes) - len(have)} of {len(nodes)} nodes')

@@ -58,15 +58,16 @@ def fetch(program, tarball: sonobuoy.Tarball, folder: pathlib.Path,
     if not tarball.ready or not tarball.name:
         raise errors.UsageError(
             'The results are not ready',
-            hint='Wait for it: magnum-capi conformance resume')
+            hint='Wait for the run with: magnum-capi conformance resume')
     folders.private(folder)
     target = folder / tarball.name
     if target.exists():
         fault = difference(target, tarball)
         if fault:
             raise errors.EnvironmentProblem(
-                'Another file has the name of the archive', where=target,
-                last_seen=fault, hint='Move it away')
+                'Another file with the name of the archive exists',
+                where=target,
+                last_seen=fault, hint='Move that file away')
         return target
     sweep(folder)
     disk.require(2 * tarball.size, [folder], f'the archive {tarball.name}')
@@ -106,8 +107,8 @@ def _until_whole(program, tarball, part, note, progress, attempts, clock):
         timeout=attempts * (sonobuoy.TRANSFER + PACE.most),
         what='a whole archive', describe=lambda result: result.fault,
         pace=PACE, clock=clock,
-        hint='The results stay in the cluster: try again with '
-             '"magnum-capi conformance retrieve"').file
+        hint='The results remain in the cluster; try again with "magnum-capi '
+             'conformance retrieve"').file
 
 
 def _once(program, tarball, part, number):
@@ -158,8 +159,8 @@ def _keep(file, target):
         os.link(file, target)
     except FileExistsError:
         raise errors.EnvironmentProblem(
-            'Another file has the name of the archive', where=target,
-            hint='Move it away') from None
+            'Another file with the name of the archive exists', where=target,
+            hint='Move that file away') from None
     except OSError:
         # A file system without hard links.
         os.rename(file, target)

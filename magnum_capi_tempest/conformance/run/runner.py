@@ -174,8 +174,8 @@ def quote(name: str) -> str:
 def _check_tests(plan):
     if plan.mode not in FOCUS and plan.mode != model.FOCUSED:
         raise errors.UsageError(
-            f'There is no mode {plan.mode}',
-            hint=f'Modes are {", ".join([*FOCUS, model.FOCUSED])}')
+            f'Unknown mode {plan.mode}',
+            hint=f'Use one of: {", ".join([*FOCUS, model.FOCUSED])}')
     if plan.focus and plan.expression:
         raise errors.UsageError(
             'Names of specs and a focus expression exclude each other')
@@ -184,17 +184,17 @@ def _check_tests(plan):
         raise errors.UsageError(
             f'The mode {model.FOCUSED} needs specs to run'
             if plan.mode == model.FOCUSED else
-            f'A focus makes it another run than {plan.mode}',
-            hint=f'Use the mode {model.FOCUSED} with a focus')
+            f'The mode {plan.mode} does not allow a focus',
+            hint=f'Use the mode {model.FOCUSED} instead')
     if plan.mode == model.CERTIFIED and (plan.parallel > 1 or plan.skip):
         raise errors.UsageError(
             'A certified run is serial and skips nothing',
-            hint='Leave out --parallel and --skip, or take the mode '
+            hint='Omit --parallel and --skip, or use the mode '
                  f'{model.NON_DISRUPTIVE}')
     if plan.mode == model.LITE and plan.skip:
         raise errors.UsageError(
-            f'The mode {model.LITE} leaves out what Sonobuoy says',
-            hint=f'Leave out --skip, or take the mode {model.NON_DISRUPTIVE}')
+            f'In the mode {model.LITE}, Sonobuoy decides what to skip',
+            hint=f'Omit --skip, or use the mode {model.NON_DISRUPTIVE}')
     for what, text in (('focus', plan.focus_expression),
                        ('skip', plan.skip_expression)):
         _check_length(what, text, len(plan.focus))
@@ -207,31 +207,32 @@ def _check_length(what, text, count):
     size = len(text.encode())
     if size > LONGEST:
         raise errors.UsageError(
-            f'The {what} has {size} bytes, and Linux passes no more than '
-            f'{LONGEST} in one variable',
+            f'The {what} has {size} bytes, but an environment variable can '
+            f'hold at most {LONGEST}',
             last_seen=f'{count} specs by name' if count else None,
-            hint='Run them in several runs, or by an expression')
+            hint='Split them over several runs, or use a regular expression')
 
 
 def _check_values(plan):
     if plan.parallel < 1:
-        raise errors.UsageError('There must be one Ginkgo process at least')
+        raise errors.UsageError('At least one Ginkgo process is needed')
     if plan.timeout < 0 or plan.stall <= 0:
-        raise errors.UsageError('Times are positive numbers of seconds')
+        raise errors.UsageError('Times must be positive numbers of seconds')
     if plan.namespace and not _LABEL.fullmatch(plan.namespace):
         raise errors.UsageError(
-            f'{plan.namespace!r} is no name of a namespace')
+            f'{plan.namespace!r} is not a valid name for a namespace')
     if plan.kubernetes and not _VERSION.fullmatch(plan.kubernetes):
         raise errors.UsageError(
-            f'{plan.kubernetes!r} is no version of Kubernetes',
-            hint='For example v1.34.9')
+            f'{plan.kubernetes!r} is not a version of Kubernetes',
+            hint='Use a version such as v1.34.9')
     for name, value in plan.env:
         if not _VARIABLE.fullmatch(name):
-            raise errors.UsageError(f'{name!r} is no name of a variable')
+            raise errors.UsageError(f'{name!r} is not a valid name for a '
+                                    'variable')
         if name in _OWNED:
             raise errors.UsageError(
                 f'The variable {name} has an option of its own',
-                hint='See --focus, --skip, --parallel, --registry-mirror and '
+                hint='Use --focus, --skip, --parallel, --registry-mirror or '
                      '--registry-mirrors')
         _check_length(f'variable {name}', value, 0)
 

@@ -128,8 +128,8 @@ class Store:
         """
         if not _NAME.fullmatch(name):
             raise errors.UsageError(
-                f'{name!r} is no name of a run',
-                hint='Letters, digits, dot, dash and underscore')
+                f'{name!r} is not a valid name for a run',
+                hint='Use letters, digits, dots, dashes and underscores')
         return self.root / name
 
     def save(self, run: Run):

@@ -100,7 +100,7 @@ def only_container(reader: kube.Client, namespace, plugin):
     found = _containers(reader, namespace, plugin)
     if len(found) > 1:
         raise errors.UsageError(
-            f'{plugin} has {len(found)} pods, and one can be followed',
+            f'{plugin} has {len(found)} pods, but only one can be followed',
             last_seen=', '.join(name for name, _ in found),
             hint=f'kubectl logs --follow --namespace {namespace} POD')
     return found[0]
@@ -116,7 +116,7 @@ def _containers(reader, namespace, plugin):
         raise errors.UsageError(
             f'There is no pod of {plugin or AGGREGATOR} in the namespace '
             f'{namespace}', last_seen=', '.join(there) or 'no pods at all',
-            hint='--plugin names one')
+            hint='Choose one with --plugin')
     return wanted
 
 

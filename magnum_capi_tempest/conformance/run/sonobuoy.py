@@ -309,5 +309,5 @@ def refuse(plan: runner.Plan):
     :raises UsageError: the plan asks for it.
     """
     if plan.images.busybox:
-        raise errors.UsageError('Sonobuoy uses no busybox image',
-                                hint='Leave out --busybox-image')
+        raise errors.UsageError('Sonobuoy does not use a busybox image',
+                                hint='Omit --busybox-image')

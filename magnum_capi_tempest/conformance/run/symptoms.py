@@ -118,7 +118,7 @@ def not_ready(node: dict) -> str:
             return _line(': '.join(filter(None, (
                 condition.get('reason'), condition.get('message'))))
                 or 'it does not say why')
-    return 'it has never said how it is'
+    return 'it has never reported its status'
 
 
 def cannot_start(pod: dict, events) -> tuple[str, str]:

@@ -40,7 +40,7 @@ class Refused(errors.MagnumCapiError):
     """
 
     def __init__(self, reasons, **kwargs):
-        super().__init__('This cannot be submitted', **kwargs)
+        super().__init__('The run cannot be submitted', **kwargs)
         self.reasons = tuple(reasons)
 
     def __str__(self):
@@ -89,13 +89,13 @@ def build(source, product_file, out, *, name=None, setup_file=None,
                *(str(f) for f in products.check(product, str(product_file))
                  if f.level == findings.ERROR)]
     if not release:
-        reasons.append('the record does not say which Kubernetes it was')
+        reasons.append('the record does not have the version of Kubernetes')
     if reasons:
         raise Refused(reasons, where=source)
     name = _folder_name(name or product.value('name'))
     target = pathlib.Path(out).absolute() / release[0] / name
     if target.exists():
-        raise errors.UsageError('The folder is there already', where=target,
+        raise errors.UsageError('The folder exists already', where=target,
                                 hint='Remove it, or choose another --out')
     text = readme.render(result, product.value('name'),
                          product.value('version'), _plan(result, store),
@@ -111,7 +111,7 @@ def _run_reasons(result):
         return []
     reasons = list(dict.fromkeys([*verdict.hindrances, *verdict.reasons]))
     if result.mode == model.CERTIFIED:
-        reasons += [f'required, and not passed: {test}'
+        reasons += [f'required, but not passed: {test}'
                     for test in verdict.missing[:20]]
     return reasons
 
@@ -130,8 +130,8 @@ def _plan(result, store):
 def _folder_name(name):
     name = re.sub(r'[^a-z0-9.-]+', '-', name.lower()).strip('-.')
     if not _NAME.fullmatch(name):
-        raise errors.UsageError(f'{name!r} is no name of a folder',
-                                hint='Give one with --name')
+        raise errors.UsageError(f'{name!r} is not a valid name for a folder',
+                                hint='Choose one with --name')
     return name
 
 
@@ -175,7 +175,7 @@ def _written(target, source, product, text, latest):
     except OSError as e:
         raise errors.EnvironmentProblem(
             f'Cannot write the submission: {e.strerror}', where=target,
-            hint='Make room or choose another --out') from e
+            hint='Free some space, or use another --out') from e
     finally:
         if draft:
             shutil.rmtree(draft, ignore_errors=True)

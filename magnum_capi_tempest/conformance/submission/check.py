@@ -91,8 +91,8 @@ def _read(folder, title, latest, online, progress):
         raise errors.UsageError('There is no such folder', where=folder)
     latest = latest or required_.minors()[-1]
     if not _RELEASE.fullmatch(latest):
-        raise errors.UsageError(f'{latest!r} is no release of Kubernetes',
-                                hint='For example v1.36')
+        raise errors.UsageError(f'{latest!r} is not a release of Kubernetes',
+                                hint='Use a release such as v1.36')
     root = folder.parents[1] if _RELEASE.fullmatch(
         folder.parent.name) else folder
     files, links = _files(folder, root)
@@ -183,8 +183,9 @@ def _secrets(submission, root, progress):
         for number, kinds in found[:_PLACES]:
             yield findings.Finding(
                 findings.SECRETS, f'this looks like {" and ".join(kinds)}; '
-                'the file is public once it is submitted, and must not be '
-                'changed: run the tests again without it', file.path, number,
+                'the file becomes public when it is submitted, and must not '
+                'be changed; run the tests again without the secret',
+                                  file.path, number,
                 findings.WARNING)
         if len(found) > _PLACES:
             yield findings.Finding(

@@ -72,8 +72,8 @@ def publish(source, folder, *, full=False) -> Published:
     """
     source, folder = pathlib.Path(source), pathlib.Path(folder)
     if full and source.is_dir():
-        raise errors.UsageError('It is a folder and no archive',
-                                where=source, hint='Leave out --full')
+        raise errors.UsageError('The record is a folder, not an archive',
+                                where=source, hint='Omit --full')
     result, counts = clean(_read(source))
     found = {'report': dict(counts)}
     files = []
@@ -88,7 +88,7 @@ def publish(source, folder, *, full=False) -> Published:
     if full:
         target = folder / source.name
         if target.exists() and target.samefile(source):
-            raise errors.UsageError('The archive is in that folder already',
+            raise errors.UsageError('The archive is already in that folder',
                                     where=folder)
         with open(source, 'rb') as archive, outfile.whole(
                 target, outfile.PRIVATE) as stream:

@@ -220,7 +220,7 @@ class HostileTest(testtools.TestCase):
     def test_as_many_members_as_there_may_be(self):
         self.write([*self.empty_files(99_000), archives.END])
 
-        self.takes_little("It is no archive of Sonobuoy's")
+        self.takes_little("It is not a Sonobuoy archive")
 
     def test_a_bomb_of_ten_gigabytes(self):
         for name in (archives.LOG, 'podlogs/x/y.txt'):

@@ -114,7 +114,7 @@ class CompareTest(TestCase):
         code, _, err = self.call(cli.Compare, by_hand.QUICK)
 
         self.assertEqual(2, code)
-        self.assertIn('needs two runs', err)
+        self.assertIn('at least two runs', err)
 
 
 class RerunTest(TestCase):
@@ -132,7 +132,7 @@ class RerunTest(TestCase):
             conformance_rerun.Rerun, by_hand.QUICK)
 
         self.assertEqual(2, code)
-        self.assertIn('there is nothing to run again', err)
+        self.assertIn('there is nothing to rerun', err)
 
     def test_rerun_needs_a_cluster(self):
         code, _, err = self.again()
@@ -163,7 +163,7 @@ class RerunTest(TestCase):
         code, out, _ = self.rerun(by_hand.real(by_hand.QUICK))
 
         self.assertEqual(2, code)
-        self.assertIn('Not exactly this ran', out)
+        self.assertIn('Not exactly these specs ran', out)
 
     def test_error_is_no_verdict(self):
         with mock.patch.object(

@@ -157,5 +157,5 @@ class LinesTest(testtools.TestCase):
     def test_stand_ins_are_named(self):
         shown = self.shown(by_hand.real(by_hand.PARALLEL))
 
-        self.assertTrue(any('stand-ins: this proves nothing' in line
+        self.assertTrue(any('stand-ins, so this proves nothing' in line
                             for line in shown))

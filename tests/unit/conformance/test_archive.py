@@ -139,7 +139,7 @@ class HostileTest(_Base):
         for percent in range(100):
             with self.subTest(percent):
                 self.refused(data[:len(data) * percent // 100],
-                             'cut off|is empty')
+                             'truncated|is empty')
 
     def test_every_byte_but_those_of_the_gzip_header_counts(self):
         data = archives.good()
@@ -148,7 +148,7 @@ class HostileTest(_Base):
                 self.refused(archives.corrupt(data, at))
 
     def test_says_what_to_do_with_a_cut_archive(self):
-        error = self.refused(archives.good()[:-1], 'cut off')
+        error = self.refused(archives.good()[:-1], 'truncated')
 
         self.assertIn('Retrieve it again', str(error))
 

@@ -211,8 +211,9 @@ class TestRegistry(testtools.TestCase):
         self.assertEqual(registry.THERE, self.found(asked).state)
 
     def test_refused(self):
-        for login, words in ((None, 'wants credentials'),
-                             (registry.Login('me', 'wr0ng'), 'wants other')):
+        for login, words in ((None, 'requires credentials'),
+                             (registry.Login('me', 'wr0ng'),
+                              'does not accept these')):
             for basic in False, True:
                 found = self.found(self.registry(
                     login, login='me:s3cret', basic=basic))

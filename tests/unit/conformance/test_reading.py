@@ -206,7 +206,7 @@ class SmallTest(_Base):
             damage.Damage, self.read_bytes,
             archives.by_library({'etc/os-release': b'ID=debian'}))
 
-        self.assertIn("is no archive of Sonobuoy's", str(error))
+        self.assertIn("is not a Sonobuoy archive", str(error))
 
     def test_an_archive_that_was_unpacked(self):
         for name, content in archives.files().items():

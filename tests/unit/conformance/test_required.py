@@ -302,8 +302,9 @@ class UpdateTest(testtools.TestCase):
         self.assertEqual('v1.36.5: 443 required tests, as before\n',
                          self.update('v1.36.5')[0])
         self.names = self.names[1:]
-        self.assertRaisesRegex(errors.EnvironmentProblem, 'not that of its',
-                               self.update, 'v1.36.5')
+        self.assertRaisesRegex(
+            errors.EnvironmentProblem, 'differs from that of its',
+            self.update, 'v1.36.5')
 
     def test_what_the_proxy_lists(self):
         self.run.side_effect = lambda *args, **kwargs: json.dumps(

@@ -119,16 +119,17 @@ class BuildTest(_Base):
     def test_a_failed_run_is_refused(self):
         text = self.refused(submissions.certified(broken=(0, 5)))
 
-        self.assertIn('the run is not passed: failed', text)
+        self.assertIn('the run did not pass: failed', text)
         self.assertIn('2 of 424 required tests did not pass', text)
-        self.assertIn('required, and not passed: [sig-', text)
+        self.assertIn('required, but not passed: [sig-', text)
 
     def test_another_mode_is_refused(self):
         text = self.refused(archives.files())
 
-        self.assertIn('nothing tells that it is a certified run', text)
+        self.assertIn('the record does not show that it is a certified run',
+                      text)
         # Hundreds of tests that nobody meant to run explain nothing.
-        self.assertNotIn('required, and not passed', text)
+        self.assertNotIn('required, but not passed', text)
 
     def test_stand_in_images_are_refused(self):
         text = self.refused(submissions.certified(**{

@@ -61,7 +61,7 @@ class VerdictTest(testtools.TestCase):
                 'lost', 'e2e', 'gone'),), suite_finished=False)
 
         found = self.judge(result, verdict.FAILED, '1 of 1 specs failed',
-                           'e2e: gone', 'did not end')
+                           'e2e: gone', 'did not complete')
         self.assertEqual(1, found.exit_code)
         self.assertRegex(found.reasons[0], 'failed')
 
@@ -87,8 +87,8 @@ class VerdictTest(testtools.TestCase):
 
     def test_what_makes_a_run_incomplete(self):
         for kwargs, reason in (
-                ({'suite_finished': False}, 'did not end by itself'),
-                ({'planned': 3}, '1 specs were begun, 3 were planned'),
+                ({'suite_finished': False}, 'did not complete'),
+                ({'planned': 3}, '1 specs were started, but 3 were planned'),
                 ({'problems': ('counts differ',)}, 'counts differ')):
             with self.subTest(reason):
                 self.judge(by_hand.result(by_hand.passed('a'), **kwargs),
@@ -128,7 +128,7 @@ class VerdictTest(testtools.TestCase):
 
         self.assertFalse(found.eligible)
         self.assertEqual(
-            ('it is no certified run, the mode is quick: 0 of 2 required '
+            ('it is not a certified run; the mode is quick: 0 of 2 required '
              'tests ran',), found.hindrances)
 
     def test_another_run_that_fails_tells_which_required_tests_it_ran(self):
@@ -139,15 +139,15 @@ class VerdictTest(testtools.TestCase):
         found = self.judge(result, verdict.FAILED)
 
         self.assertIn(
-            'it is no certified run, the mode is focus: 1 of 2 required tests '
-            'ran, of which 1 did not pass', found.hindrances)
+            'it is not a certified run; the mode is focus: 1 of 2 required '
+            'tests ran, of which 1 did not pass', found.hindrances)
 
     def test_files_that_do_not_tell_their_mode(self):
         found = self.judge(good(mode=model.UNKNOWN), verdict.PASSED)
 
         self.assertEqual(
-            ('nothing tells that it is a certified run: 2 of 2 required '
-             'tests ran',), found.hindrances)
+            ('the record does not show that it is a certified run: 2 of 2 '
+             'required tests ran',), found.hindrances)
 
     def test_what_keeps_a_passed_run_from_certification(self):
         for kwargs, pattern in (

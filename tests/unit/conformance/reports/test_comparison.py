@@ -40,7 +40,7 @@ class ComparisonTest(testtools.TestCase):
                 ([worse], 1, '1 new failure'),
                 ([worse, worse], 1, '2 new failures'),
                 ([cut], 2, 'nothing new failed in what ran, but cut did not '
-                           'get to its end'),
+                           'complete'),
                 ([same, cut, BROKEN], 3, None),
                 ([worse, BROKEN], 1, '1 new failure')):
             found = of(BASE, *others)

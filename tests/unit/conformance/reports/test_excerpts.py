@@ -48,7 +48,7 @@ class ExcerptTest(testtools.TestCase):
 
         self.assertEqual(5, len(found.shown.differences[0].new_failures))
         self.assertEqual(5, len(found.shown.grid.rows))
-        self.assertEqual(('25 changes: of each kind 5 are shown',
+        self.assertEqual(('25 changes; 5 of each kind are shown',
                           '25 rows of tests by cluster'), found.left_off)
 
 

@@ -115,7 +115,7 @@ class RunPageTest(testtools.TestCase):
                   'Kubernetes v1.34.9',
                   'Failures: 4, of one cause', 'sig-node: 4 of 88 failed',
                   'expected "data-1=value-1" in container output',
-                  'Failures that were run again', 'Slowest', '5 min 52 s',
+                  'Failures that were rerun', 'Slowest', '5 min 52 s',
                   '384 specs passed')
         places = [self.page.text.find(words) for words in wanted]
 

@@ -85,7 +85,7 @@ class RunTest(testtools.TestCase):
             ['STAND-IN IMAGES', 'NOT eligible for certification',
              'Required tests that did not run or did not pass: 40',
              'Causes of failures',
-             'Failures by SIG', 'Failures that were run again'],
+             'Failures by SIG', 'Failures that were rerun'],
             list(sections))
         self.assertRegex(
             sections['Causes of failures'][0],
@@ -93,7 +93,7 @@ class RunTest(testtools.TestCase):
         self.assertEqual(('node: 4 of 88 specs failed',),
                          sections['Failures by SIG'])
         self.assertTrue(all(line.startswith('flaky: ') for line in
-                            sections['Failures that were run again']))
+                            sections['Failures that were rerun']))
 
     def test_run_of_few_tests_does_not_name_all_it_lacks(self):
         required = tuple(f'[sig-a] {i}' for i in range(51))
@@ -217,7 +217,7 @@ class FormsTest(testtools.TestCase):
 
         written = files.write(self.folder, result, judged)
 
-        said = '1 specs were begun, 5 were planned'
+        said = '1 specs were started, but 5 were planned'
         self.assertIn(f'## ❌ INCOMPLETE: run: {said}',
                       written['report.md'].read_text())
         suites = ElementTree.parse(written['junit.xml']).getroot()

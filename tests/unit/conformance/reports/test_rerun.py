@@ -35,7 +35,7 @@ class WantedTest(testtools.TestCase):
         error = self.assertRaises(
             errors.UsageError, rerun.wanted, by_hand.real(by_hand.QUICK))
 
-        self.assertIn('No spec failed: there is nothing to run again',
+        self.assertIn('No spec failed: there is nothing to rerun',
                       str(error))
         self.assertIn('quick-e2e', str(error))
 
@@ -138,8 +138,8 @@ class DeviationsTest(testtools.TestCase):
         found = rerun.deviations(['a'], [by_hand.result(
             by_hand.passed('a'), by_hand.passed('b'))])
 
-        self.assertEqual(('The run said it would run 2 specs, 1 were asked '
-                          'for', 'b ran and was not asked for'), found)
+        self.assertEqual(('2 specs were planned, but 1 were requested',
+                          'b ran and was not asked for'), found)
 
     def test_something_did_not_run(self):
         found = rerun.deviations(['a', 'b'], [by_hand.result(
@@ -156,7 +156,7 @@ class DeviationsTest(testtools.TestCase):
             by_hand.passed('a'), planned=None)])
 
         self.assertEqual(
-            ('A run does not say how many specs it would run',), found)
+            ('A run did not report how many specs it would run',), found)
 
 
 class ConcludeTest(testtools.TestCase):

@@ -106,7 +106,7 @@ class TestPlainRun(run_box.TestCase):
 
         self.assertEqual(
             (verdict.FAILED, ['[sig-node] Secrets a [Conformance]'],
-             'the run goes on: 2 of 3 tests have ended'),
+             'the run continues: 2 of 3 tests have ended'),
             (ended.verdict.outcome, [s.name for s in ended.result.specs],
              ended.result.problems[0]))
         self.assertEqual(([], []), (self.box.called,

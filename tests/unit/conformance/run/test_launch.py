@@ -29,7 +29,7 @@ class TestBeginning(run_box.TestCase):
         self.box.fails['create'] = kube.KubeError('409', status=409)
 
         error = self.assertRaises(kube.KubeError, self.box.run)
-        self.assertIn('somebody else', str(error))
+        self.assertIn('someone else', str(error))
         self.assertEqual([], self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
 

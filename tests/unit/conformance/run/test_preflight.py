@@ -46,13 +46,13 @@ class TestCheck(testtools.TestCase):
     def test_what_stops_a_run(self):
         self.blocked('older than 1.17', version='v1.16.2',
                      nodes=(dataclasses.replace(NODE, version='v1.16.2'),))
-        self.blocked('does not say its version', version='')
+        self.blocked('does not report its version', version='')
         self.blocked('exists', namespace='Active')
         self.blocked('being removed', namespace='Terminating')
         self.blocked('no node takes', node={'schedulable': False})
-        self.blocked('no room', node={'free_pods': 1})
+        self.blocked('not enough room', node={'free_pods': 1})
         self.blocked('labels', {'node_selector': (('a', 'b'),)})
-        self.blocked('tests are of v1.33.1', {
+        self.blocked('version of the tests is v1.33.1', {
             'mode': model.CERTIFIED, 'kubernetes': 'v1.33.1'})
 
     def of(self, level, *specs, **plan):
@@ -142,7 +142,8 @@ class TestCheck(testtools.TestCase):
         for words, changes in (
                 ('little room', {'nodes': (dataclasses.replace(
                     NODE, free_cpu=0.1),)}),
-                ('DNS', {'dns': 0}), ('left: e2e-1', {'e2e': ('e2e-1',)}),
+                ('DNS', {'dns': 0}),
+                ('left behind: e2e-1', {'e2e': ('e2e-1',)}),
                 ('other versions: v1.33.1', {'nodes': (dataclasses.replace(
                     NODE, version='v1.33.1'),)})):
             found = findings(preflight.WARNING,
@@ -210,7 +211,7 @@ class TestFamilies(testtools.TestCase):
 
     def test_services_with_more_than_nodes(self):
         found, = self.found(('IPv4',), services=('IPv4', 'IPv6'))
-        self.assertIn('services have two families', found)
+        self.assertIn('services have two IP families', found)
 
 
 class TestLook(testtools.TestCase):

@@ -26,14 +26,15 @@ class TestPlan(testtools.TestCase):
                          (plan.focus_expression, plan.skip_expression))
 
     def test_a_lite_run_has_a_skip_of_its_own(self):
-        self.refused('leaves out what Sonobuoy', mode=model.LITE, skip='x')
+        self.refused('Sonobuoy decides what', mode=model.LITE, skip='x')
 
     def test_mode_and_focus_belong_together(self):
         self.refused('focus', mode=model.FOCUSED)
-        self.refused('another run', mode=model.QUICK, expression='x')
+        self.refused('does not allow a focus', mode=model.QUICK,
+                     expression='x')
         self.refused('exclude', mode=model.FOCUSED, expression='x',
                      focus=('y',))
-        self.refused('no mode', mode=model.UNKNOWN)
+        self.refused('Unknown mode', mode=model.UNKNOWN)
 
     def test_nonsense_is_refused(self):
         self.refused('process', parallel=0)
