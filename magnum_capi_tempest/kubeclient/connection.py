@@ -80,6 +80,7 @@ def files(kubeconfig, folder):
             config.load_kube_config(
                 str(kubeconfig), client_configuration=configuration,
                 persist_config=False, temp_file_path=str(private.path))
+            _trim_token(configuration, current.user)
             _check_token(configuration)
         # Three tries with growing pauses in here would hold up every failure
         # by ten seconds.
@@ -176,6 +177,16 @@ def _logins(user):
     provider = user.get('auth-provider')
     if isinstance(provider, dict) and provider.get('name') in _PROVIDERS:
         yield 'auth-provider'
+
+
+def _trim_token(configuration, user):
+    """Leave out white space around a token in a file, as client-go does."""
+    if user.get('tokenFile'):
+        # It would put the text as it was back, and reads no file again.
+        configuration.refresh_api_key_hook = None
+        for name, header in configuration.api_key.items():
+            configuration.api_key[name] = ' '.join(
+                part.strip() for part in header.split(' ', 1))
 
 
 def _check_token(configuration):

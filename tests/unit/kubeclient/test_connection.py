@@ -215,9 +215,12 @@ class HonouredTest(_Base):
             {'username': 'me', 'password': 'hunter2'}))
 
     def test_token_file(self):
-        (self.folder / 'token').write_text('t')
-
-        self.assertEqual('Bearer t', self.sent({'tokenFile': 'token'}))
+        # As client-go does, for files that end as those of an editor.
+        for text in 't', 't\n', ' t \n\n':
+            (self.folder / 'token').write_text(text)
+            with self.subTest(text):
+                self.assertEqual('Bearer t',
+                                 self.sent({'tokenFile': 'token'}))
 
     def test_program_to_log_in(self):
         status = ('{"kind": "ExecCredential", "apiVersion": '
@@ -279,7 +282,7 @@ class UnsupportedTest(_Base):
         self.refused(cluster={'by-way-of': 'hunter2'})
 
     def test_a_token_that_http_would_refuse_and_quote(self):
-        (self.folder / 'token').write_text('hunter2\n\n')
+        (self.folder / 'token').write_text('hunter2\nhunter2')
         for user in ({'token': 'hunter2\n'}, {'tokenFile': 'token'}):
             document = kubeconfig.document(
                 'http://192.0.2.1', 'CA', None, None)
