@@ -10,6 +10,7 @@ import subprocess
 import fixtures
 import testtools
 
+from magnum_capi_tempest import features
 from tests.unit.zuul import content
 
 DEVSTACK = content.TOP / 'devstack'
@@ -25,6 +26,7 @@ EFFECTS = {
     'define_plugin': ':',
     'plugin_requires': ':',
     'enable_service': ':',
+    'vercmp': '[[ $2 == ">=" ]] && printf "%s\\n" $3 $1 | sort -VC',
 }
 
 #: Variables of devstack and Magnum's plugin, and programs.
@@ -304,7 +306,7 @@ class DevstackTest(_Base):
             MAGNUM_CAPI_UPGRADE_IMAGE_URL='https://example.org/b.qcow2'))
 
         said = {tuple(c.split(' ', 4)[2:4]): c.split(' ', 4)[4]
-                for c in self.calls}
+                for c in self.calls if c.startswith('iniset ')}
         self.assertEqual(set(), set(said) - set(content.options()))
         for option, value in said.items():
             content.options()[option](value)
@@ -312,6 +314,29 @@ class DevstackTest(_Base):
             ('ubuntu-24.04-v1.35.5', 'b', 'k8s_capi_v1'),
             tuple(said['magnum_capi', name] for name in (
                 'image_id', 'upgrade_image_id', 'driver')))
+
+    def release_flags(self, microversion, discovery_filter):
+        """What tempest.conf says of what came with a release of Magnum."""
+        (self.box / 'kubeconfig').write_text('')
+        (self.box / 'calls').unlink(missing_ok=True)
+        self.assertEqual(0, self.call(
+            'configure_tempest_magnum_capi',
+            before=f'openstack() {{ note openstack "$@"; echo {microversion};'
+                   ' }', MAGNUM_CAPI_FILTER=discovery_filter))
+        self.assertIn(
+            'openstack versions show --service container-infra -f value '
+            '-c Max Microversion', self.calls)
+        names = {option.name for option in features.RELEASE_OPTS}
+        return {words[3]: words[4] for words in map(str.split, self.calls)
+                if words[3:] and words[3] in names}
+
+    def test_tempest_asks_for_what_this_release_of_magnum_has(self):
+        self.assertEqual({'hidden_template_unseen': 'False'},
+                         self.release_flags('1.12', 'True'))
+        self.assertEqual({'hidden_template_unseen': 'False',
+                          'template_driver': 'False'},
+                         self.release_flags('1.12', 'False'))
+        self.assertEqual({}, self.release_flags('1.13', 'True'))
 
     def test_images_for_upgrades_get_their_properties(self):
         self.call('init_magnum_capi',
